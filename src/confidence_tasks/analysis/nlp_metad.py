@@ -19,12 +19,12 @@ from confidence_tasks.analysis.estimates import Distribution, Settings
 from confidence_tasks.statistics import (
     Estimate,
     MetaD,
+    UnequalVarianceSDT,
     accuracy_at_coverage,
     auroc2,
     fit_meta_d,
     fit_uv_sdt,
     meta_information,
-    z_roc,
 )
 from confidence_tasks.statistics._core import FloatArray
 from confidence_tasks.statistics._resampling import as_estimate
@@ -120,9 +120,19 @@ class Cell:
         return fit_meta_d(self.count_draws[:, 0], self.count_draws[:, 1], padding="hautus")
 
     @cached_property
+    def unequal_variance(self) -> UnequalVarianceSDT:
+        """The normal distributions of wrong and right answers' evidence, each with its own variance."""
+        return fit_uv_sdt(*self.counts)
+
+    @cached_property
+    def unequal_variance_draws(self) -> UnequalVarianceSDT:
+        """The same of each resample."""
+        return fit_uv_sdt(self.count_draws[:, 0], self.count_draws[:, 1])
+
+    @property
     def standard_deviation_ratio(self) -> Estimate:
-        """The sd of the evidence of wrong answers over that of right ones, by maximum likelihood."""
-        return as_estimate(fit_uv_sdt(*self.counts).slope)
+        """The sd of the evidence of wrong answers over that of right ones."""
+        return as_estimate(self.unequal_variance.slope)
 
     @property
     def n_dropped(self) -> int:
@@ -198,12 +208,8 @@ def _moderate(m_ratio: Any) -> FloatArray:
     return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
 
 
-def _of_z_roc(name: str) -> Callable[[Cell], _Value]:
-    def value(cell: Cell) -> _Value:
-        draws = z_roc(cell.count_draws[:, 0], cell.count_draws[:, 1])
-        return getattr(z_roc(*cell.counts), name), getattr(draws, name)
-
-    return value
+def _of_two_normals(name: str) -> Callable[[Cell], _Value]:
+    return lambda cell: (getattr(cell.unequal_variance, name), getattr(cell.unequal_variance_draws, name))
 
 
 def _auroc(cell: Cell) -> _Value:
@@ -253,8 +259,8 @@ def _deciles(cell: Cell) -> tuple[FloatArray, FloatArray]:
 MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
     "meta_information": _meta_information,
     "auroc2": _auroc,
-    "z_roc_slope": _of_z_roc("slope"),
-    "d_a": _of_z_roc("d_a"),
+    "z_roc_slope": _of_two_normals("slope"),
+    "d_a": _of_two_normals("d_a"),
     "accuracy": _mean("right", "judged"),
     "parse_rate": _mean("readable", "asked"),
     "nlp": _mean("evidence", "with_evidence"),
