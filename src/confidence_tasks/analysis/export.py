@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from confidence_tasks.analysis.estimates import Estimated
+from confidence_tasks.analysis.estimates import Estimated, Settings
 from confidence_tasks.analysis.extra_tables import ExtraTable
 from confidence_tasks.analysis.figures.figure import Figure
 from confidence_tasks.analysis.figures.svg import figure_svg
 from confidence_tasks.analysis.findings import Findings
 from confidence_tasks.analysis.labels import measure_label
-from confidence_tasks.analysis.report.numbers import decimals_for
+from confidence_tasks.analysis.overviews import Overview
+from confidence_tasks.analysis.report.numbers import decimals_for, why_missing
 from confidence_tasks.questions.storage import write_atomically
 from confidence_tasks.statistics import Interval
 
@@ -48,7 +50,7 @@ def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
     DataFrame
         Columns ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
         ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
-        ``n_undefined`` and ``reason`` (why a value is missing).
+        ``n_undefined`` and ``reason`` (why a value or an interval is missing).
     """
     rows = [
         {
@@ -64,7 +66,7 @@ def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
             "n_questions": entry.interval.n_units,
             "n_resamples": entry.interval.n_resamples,
             "n_undefined": entry.interval.n_undefined,
-            "reason": str(entry.interval.estimate.reason or ""),
+            "reason": why_missing(entry.interval),
         }
         for task in found
         for entry in task.estimates
@@ -133,17 +135,22 @@ def json_number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def write_tables(found: Sequence[Findings], extras: Iterable[ExtraTable], folder: Path) -> list[Path]:
-    """Write the estimates, the contrasts and the studies' own tables as CSV, and each task's headline as LaTeX."""
+def write_tables(
+    found: Sequence[Findings], extras: Iterable[ExtraTable], folder: Path, overviews: Iterable[Overview] = ()
+) -> list[Path]:
+    """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    above = list(overviews)
     tables = {"estimates": estimates_frame(found), "contrasts": contrasts_frame(found)}
+    tables |= {overview.plan.name: overview.frame() for overview in above}
     for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
         written.append(folder / f"{name}.csv")
         write_atomically(written[-1], table.to_csv(index=False).encode(errors="replace"))
-    for task in found:
-        written.append(folder / f"{task.section.slug}.tex")
-        write_atomically(written[-1], latex_table(task).encode(errors="replace"))
+    texts = {overview.plan.name: latex_overview(overview) for overview in above}
+    for name, text in (texts | {task.section.slug: latex_table(task) for task in found}).items():
+        written.append(folder / f"{name}.tex")
+        write_atomically(written[-1], text.encode(errors="replace"))
     return written
 
 
@@ -159,40 +166,76 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 def latex_table(found: Findings) -> str:
     """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
-    study, labels = found.section.study, found.conditions
-    lines = [
-        r"\begin{tabular}{ll" + "r" * len(labels) + "}",
-        r"\toprule",
-        " & ".join(["Model", "Measure", *map(latex, labels)]) + r" \\",
+    rows = [
+        (model.label, name, [found.estimate(model.label, label, name) for label in found.conditions])
+        for model in found.models
+        for name in found.section.study.headline
     ]
-    for model in found.models:
-        lines.append(r"\midrule")
-        for position, name in enumerate(study.headline):
-            first = latex(model.label) if position == 0 else ""
-            entries = [found.estimate(model.label, label, name) for label in labels]
-            decimals = decimals_for(
-                [float(entry.interval.estimate) for entry in entries if entry is not None]
-            )
-            cells = [_latex_cell(found, entry, decimals) for entry in entries]
-            lines.append(" & ".join([first, latex(measure_label(name)), *cells]) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", ""]
-    level = f"{found.settings.level:.0%}".replace("%", r"\%")
-    note = f"% {level} intervals over {found.settings.n_resamples:,} resamples of questions, seed {found.settings.seed}"
+    note = _latex_note(found.settings)
     if found.contrasts:
         baseline = found.section.design.baseline
         note += f"; * differs from {baseline} at .05 after Bonferroni's correction"
-    return note.replace("\\%", "%") + "\n" + "\n".join(lines)
+
+    def starred(entry: Estimated) -> bool:
+        contrast = found.contrast(entry.model, entry.group, entry.measure)
+        return contrast is not None and contrast.significant
+
+    return f"{note}\n{_latex_rows(found.conditions, rows, starred)}"
 
 
-def _latex_cell(found: Findings, entry: Estimated | None, decimals: int) -> str:
+def latex_overview(overview: Overview) -> str:
+    """Return the measures of several tasks side by side as a LaTeX table for ``booktabs``."""
+    rows = [
+        (model, measure.name, [overview.estimate(model, column, measure.name) for column in overview.columns])
+        for model in overview.models
+        for measure in overview.plan.measures
+    ]
+    text = _latex_rows(overview.columns, rows, lambda entry: False)
+    return f"{_latex_note(overview.tasks[0].settings)}\n{text}"
+
+
+def _latex_note(settings: Settings) -> str:
+    drawn = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
+    return f"% {settings.level:.0%} intervals over {drawn}"
+
+
+def _latex_rows(
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, str, Sequence[Estimated | None]]],
+    starred: Callable[[Estimated], bool],
+) -> str:
+    """Return rows of a model, a measure and its entries as a table; the last row of a model is its trials."""
+    lines = [
+        r"\begin{tabular}{ll" + "r" * len(columns) + "}",
+        r"\toprule",
+        " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
+    ]
+    for model, of_model in groupby(rows, key=lambda row: row[0]):
+        lines.append(r"\midrule")
+        first = latex(model)
+        for _, name, entries in of_model:
+            values = [float(entry.interval.estimate) for entry in entries if entry is not None]
+            decimals = decimals_for(values)
+            cells = [_latex_cell(entry, decimals, starred) for entry in entries]
+            lines.append(" & ".join([first, latex(measure_label(name)), *cells]) + r" \\")
+            first = ""
+        sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
+        lines.append(" & ".join(["", "Trials", *sizes]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_cell(entry: Estimated | None, decimals: int, starred: Callable[[Estimated], bool]) -> str:
     if entry is None or math.isnan(entry.interval.estimate):
         return "--"
-    interval, contrast = entry.interval, found.contrast(entry.model, entry.group, entry.measure)
-    star = "^{*}" if contrast is not None and contrast.significant else ""
-    value = f"${interval.estimate:.{decimals}f}{star}$".replace("inf", r"\infty")
+    interval, star = entry.interval, "^{*}" if starred(entry) else ""
+    value, low, high = (
+        # Adding 0 takes the sign off a zero.
+        f"{round(float(number), decimals) + 0.0:.{decimals}f}".replace("inf", r"\infty")
+        for number in (interval.estimate, interval.low, interval.high)
+    )
     if math.isnan(interval.low):
-        return value
-    return f"{value} {{\\scriptsize $[{interval.low:.{decimals}f}, {interval.high:.{decimals}f}]$}}"
+        return f"${value}{star}$"
+    return f"${value}{star}$ {{\\scriptsize $[{low}, {high}]$}}"
 
 
 def latex(text: str) -> str:

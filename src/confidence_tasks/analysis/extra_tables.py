@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 
 from confidence_tasks.analysis.labels import measure_label
+from confidence_tasks.analysis.report.numbers import why_missing
 
 if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
@@ -31,6 +32,8 @@ class ExtraTable:
         Columns that hold the limits of a column's intervals, and are shown with it.
     decimals : int, optional
         Of every number, where all are of one kind; by default as many as tell the numbers of a column apart.
+    reasons : mapping of str to str
+        Columns that say why a column's values or intervals are missing, and are shown as notes.
     """
 
     name: str
@@ -39,6 +42,7 @@ class ExtraTable:
     frame: pd.DataFrame
     limits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     decimals: int | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 MakeTable: TypeAlias = "Callable[[Findings], ExtraTable]"
@@ -70,12 +74,17 @@ def side_by_side(name: str, title: str, note: str, group: str, measures: Sequenc
                     label, interval = measure_label(measure), entry.interval
                     row |= {label: float(interval.estimate), f"{label} low": float(interval.low)}
                     row |= {f"{label} high": float(interval.high), "n": entry.n}
+                    if why := why_missing(interval):
+                        row[f"{label} missing"] = why
             if len(row) > 1:
                 n = row.pop("n")
                 rows.append({**row, "n": n})
         labels = [measure_label(measure) for measure in measures]
         limits = {label: (f"{label} low", f"{label} high") for label in labels}
-        return ExtraTable(f"{found.section.slug}_{name}", title, note, pd.DataFrame(rows), limits)
+        frame = pd.DataFrame(rows)
+        reasons = {label: f"{label} missing" for label in labels if f"{label} missing" in frame}
+        frame = frame.fillna(dict.fromkeys(reasons.values(), ""))
+        return ExtraTable(f"{found.section.slug}_{name}", title, note, frame, limits, reasons=reasons)
 
     return make
 

@@ -42,6 +42,17 @@ class Paper:
     arxiv: str
 
     @property
+    def cited(self) -> str:
+        """How it is cited.
+
+        Examples
+        --------
+        >>> Paper("Dai", 2026, "2603.09309").cited
+        'Dai (2026), arXiv:2603.09309'
+        """
+        return f"{self.authors} ({self.year}), arXiv:{self.arxiv}"
+
+    @property
     def url(self) -> str:
         """Its page."""
         return f"https://arxiv.org/abs/{self.arxiv}"

@@ -83,7 +83,7 @@ def report(
         )
     write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
     if tables is not None:
-        write_tables(made.findings, made.extras, tables)
+        write_tables(made.findings, made.extras, tables, made.overviews)
     if figures is not None:
         write_figures(made.figures, figures)
     if as_json:

@@ -18,6 +18,7 @@ from confidence_tasks.statistics._core import FloatArray
 
 if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
+    from confidence_tasks.analysis.overviews import Overview
     from confidence_tasks.analysis.sections import ModelTrials
 
 Looks: TypeAlias = dict[str, tuple[Colour, str]]
@@ -53,11 +54,31 @@ def by_condition(
     """Draw a measure against the conditions, every model with its intervals."""
     labels = found.conditions
     lines = [interval_line(found, model.label, labels, measure, *look[model.label]) for model in found.models]
-    names = [group_label(label) for label in labels]
-    draw = partial(panels.intervals, labels=names, lines=lines, y=title, reference=reference)
-    name = f"{found.section.slug}_{measure}"
-    size = _WIDE if len(labels) > 1 else _NARROW
-    return Figure(name, title, caption, (("", (Panel("", draw),)),), model_keys(found, look), size=size)
+    return intervals_figure(
+        f"{found.section.slug}_{measure}",
+        title,
+        caption,
+        [group_label(label) for label in labels],
+        lines,
+        reference,
+    )
+
+
+def intervals_figure(
+    name: str,
+    title: str,
+    caption: str,
+    places: Sequence[str],
+    lines: Sequence[Line],
+    reference: float | None = None,
+    *,
+    joined: bool = True,
+) -> Figure:
+    """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
+    draw = partial(panels.intervals, labels=places, lines=lines, y=title, reference=reference, joined=joined)
+    keys = tuple(Key(line.label, line.colour, line.marker) for line in lines)
+    size = _WIDE if len(places) > 1 else _NARROW
+    return Figure(name, title, caption, (("", (Panel("", draw),)),), keys, size=size)
 
 
 def rows_of_models(
@@ -71,7 +92,7 @@ def rows_of_models(
 
 
 def interval_line(
-    found: Findings, model: str, labels: Sequence[str], measure: str, colour: Colour, marker: str
+    found: Findings | Overview, model: str, labels: Sequence[str], measure: str, colour: Colour, marker: str
 ) -> Line:
     """Return a model's estimates of a measure over some groups."""
     entries = [found.estimate(model, label, measure) for label in labels]

@@ -154,7 +154,13 @@ def accuracy_coverage(correct: FloatArray, confidence: FloatArray) -> tuple[Floa
 
 
 def intervals(
-    axes: Axes, labels: Sequence[str], lines: Sequence[Line], y: str, *, reference: float | None = None
+    axes: Axes,
+    labels: Sequence[str],
+    lines: Sequence[Line],
+    y: str,
+    *,
+    reference: float | None = None,
+    joined: bool = True,
 ) -> None:
     """Draw estimates with intervals side by side over named positions; ``x`` of a line holds the positions."""
     if reference is not None:
@@ -170,7 +176,7 @@ def intervals(
             x,
             value,
             line.marker or "o",
-            linestyle="-",
+            linestyle="-" if joined else "none",
             color=line.colour,
             linewidth=0.6,
             alpha=1.0,

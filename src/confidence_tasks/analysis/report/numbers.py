@@ -60,6 +60,21 @@ def limits(interval: Interval, decimals: int = 2) -> str:
     return f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]"
 
 
+def why_missing(interval: Interval) -> str:
+    """Say why there is no value, or no interval; nothing where there are both.
+
+    Examples
+    --------
+    >>> from confidence_tasks.statistics import bootstrap, ece
+    >>> why_missing(bootstrap(ece, [1.0], [0.9], n_resamples=9))
+    'no interval: too few trials'
+    """
+    if math.isnan(interval.estimate):
+        return f"no value: {interval.estimate.reason or 'not identified'}"
+    reason = interval.low.reason if math.isnan(interval.low) else None
+    return f"no interval: {reason}" if reason else ""
+
+
 def p_value(p: float) -> str:
     """Print a p-value, without its leading zero.
 

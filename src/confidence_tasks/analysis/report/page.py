@@ -19,7 +19,7 @@ from confidence_tasks.analysis.figures.general import Looks
 from confidence_tasks.analysis.figures.style import DARK, LIGHT
 from confidence_tasks.analysis.figures.svg import share_styles
 from confidence_tasks.analysis.labels import STATUSES
-from confidence_tasks.analysis.report.views import TaskView
+from confidence_tasks.analysis.report.views import OverviewView, TaskView
 
 _MARKS: Mapping[str, Markup] = {
     marker: Markup(shape)  # noqa: S704 - constants
@@ -49,6 +49,7 @@ def page(
     look: Looks,
     settings: Settings,
     *,
+    overviews: Sequence[OverviewView] = (),
     title: str = "Confidence report",
 ) -> str:
     """Return the page.
@@ -63,6 +64,8 @@ def page(
         Colour and marker of each model.
     settings : Settings
         How uncertainty was computed.
+    overviews : sequence of OverviewView
+        What is shown of several tasks together, above them.
     title : str
         The page's title.
     """
@@ -70,6 +73,7 @@ def page(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["coded"] = _coded
+    environment.filters["breakable"] = _breakable
     script = _part("script.js")
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = environment.from_string(_part("page.html")).render(
@@ -78,6 +82,7 @@ def page(
         date=f"{datetime.now(UTC):%-d %B %Y}",
         facts=_facts(tasks, collection, look),
         tasks=tasks,
+        overviews=overviews,
         models=list(look),
         looks=look,
         marks=_MARKS,
@@ -105,6 +110,11 @@ def _coded(text: str) -> Markup:
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
     )
+
+
+def _breakable(text: str) -> Markup:
+    """Let a name break after its slashes."""
+    return Markup("/<wbr>").join(text.split("/"))
 
 
 def _part(name: str) -> str:

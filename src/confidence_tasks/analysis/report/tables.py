@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import pandas as pd
 
+from confidence_tasks.analysis.contrasts import Contrast
 from confidence_tasks.analysis.estimates import Estimated
 from confidence_tasks.analysis.extra_tables import ExtraTable
 from confidence_tasks.analysis.findings import Findings
 from confidence_tasks.analysis.labels import group_label, measure_label, printable
-from confidence_tasks.analysis.report.numbers import decimals_for, limits, number, p_value, signed
+from confidence_tasks.analysis.overviews import Overview
+from confidence_tasks.analysis.report.numbers import (
+    decimals_for,
+    limits,
+    number,
+    p_value,
+    signed,
+    why_missing,
+)
 from confidence_tasks.analysis.report.views import CellView, RowView, TableView
 from confidence_tasks.scorers._measures import Measure
+
+ContrastOf: TypeAlias = Callable[[Estimated], Contrast | None]
+"""Gives the contrast of an entry with the baseline, if it has one."""
 
 NOTHING = CellView("")
 
@@ -34,8 +47,39 @@ def measure_tables(found: Findings, measure: Measure) -> tuple[TableView, ...]:
             for model in found.models
         ]
         caption = "" if by == found.groupings[0] else f"By {by}"
-        tables.append(_table(found, measure, labels, rows, caption, decimals))
+        tables.append(_table(_contrast_in(found), measure, labels, rows, caption, decimals))
     return tuple(table for table in tables if table.rows)
+
+
+def overview_table(overview: Overview, measure: Measure) -> TableView:
+    """Return a measure of every model in every task, the best model of each task marked."""
+    rows = [
+        (model, [overview.estimate(model, column, measure.name) for column in overview.columns])
+        for model in overview.models
+    ]
+    entries = [entry for _, its in rows for entry in its]
+    table = _table(lambda entry: None, measure, overview.columns, rows, "", _decimals(entries))
+    best = [_best(measure, _values(its)) for its in zip(*(its for _, its in rows), strict=True)]
+    marked = (
+        replace(
+            row,
+            n="",
+            cells=tuple(replace(cell, best=i in best[k]) for k, cell in enumerate(row.cells)),
+        )
+        for i, row in enumerate(table.rows)
+    )
+    asked = [_n(its) for its in zip(*(its for _, its in rows), strict=True)]
+    return replace(
+        table,
+        rows=tuple(marked),
+        columns=tuple(
+            f"{column} (n\u00a0=\u00a0{n})" for column, n in zip(table.columns, asked, strict=True)
+        ),
+    )
+
+
+def _contrast_in(found: Findings) -> ContrastOf:
+    return lambda entry: None if entry.source else found.contrast(entry.model, entry.group, entry.measure)
 
 
 def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableView, ...]:
@@ -53,7 +97,9 @@ def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableVi
             for source in found.sources
         ]
         decimals = _decimals([entry for _, entries in rows for entry in entries])
-        tables.append(_table(found, measure, labels, rows, measure_label(measure.name), decimals))
+        tables.append(
+            _table(_contrast_in(found), measure, labels, rows, measure_label(measure.name), decimals)
+        )
     return tuple(tables)
 
 
@@ -66,7 +112,7 @@ def model_tables(found: Findings) -> tuple[TableView, ...]:
         for measure in found.section.study.measures:
             entries = [found.estimate(model.label, label, measure.name) for label in labels]
             if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
-                cells = _cells(found, measure, entries, _UNDRAWN, _decimals(entries))
+                cells = _cells(_contrast_in(found), measure, entries, _UNDRAWN, _decimals(entries))
                 rows.append(RowView(measure_label(measure.name), cells, _n(entries), measure.description))
         tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label))
     return tuple(tables)
@@ -83,6 +129,7 @@ def contrast_table(found: Findings) -> TableView | None:
             signed(contrast.interval.estimate, decimals),
             limits(contrast.interval, decimals),
             f"{contrast.interval.n_units} questions, {contrast.interval.n_resamples:,} resamples",
+            reason=why_missing(contrast.interval),
         )
         star = contrast.significant
         values = (
@@ -99,7 +146,7 @@ def contrast_table(found: Findings) -> TableView | None:
 def extra_view(extra: ExtraTable) -> TableView:
     """Return a table of a study's own; columns of limits are shown with the values that they belong to."""
     limits_of = {name: pair for name, pair in extra.limits.items() if name in extra.frame}
-    hidden = {name for pair in limits_of.values() for name in pair}
+    hidden = {name for pair in limits_of.values() for name in pair} | set(extra.reasons.values())
     head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
     decimals = {
         name: decimals_for(_numbers(extra.frame[name])) if extra.decimals is None else extra.decimals
@@ -116,7 +163,8 @@ def extra_view(extra: ExtraTable) -> TableView:
                 "" if math.isnan(low) else f"[{number(low, decimals[name])}, {number(high, decimals[name])}]"
             )
             words = isinstance(record[name], str)
-            cells.append(CellView(_text(record[name], decimals[name]), between, text=words))
+            reason = str(record.get(extra.reasons.get(name, ""), ""))
+            cells.append(CellView(_text(record[name], decimals[name]), between, text=words, reason=reason))
         rows.append(RowView(str(record[head]), tuple(cells)))
     return TableView(tuple(name.replace("_", " ") for name in names), tuple(rows), head=head)
 
@@ -130,7 +178,7 @@ def _text(value: object, decimals: int) -> str:
 
 
 def _table(
-    found: Findings,
+    contrast_of: ContrastOf,
     measure: Measure,
     labels: Sequence[str],
     rows: Sequence[tuple[str, list[Estimated | None]]],
@@ -140,7 +188,7 @@ def _table(
     kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
     span = _span([entry for _, entries in kept for entry in entries])
     views = tuple(
-        RowView(label, _cells(found, measure, entries, span, decimals), _n(entries))
+        RowView(label, _cells(contrast_of, measure, entries, span, decimals), _n(entries))
         for label, entries in kept
     )
     return TableView(tuple(map(group_label, labels)), views, caption)
@@ -167,7 +215,7 @@ def _decimals(entries: Sequence[Estimated | None]) -> int:
 
 
 def _cells(
-    found: Findings,
+    contrast_of: ContrastOf,
     measure: Measure,
     entries: Sequence[Estimated | None],
     span: tuple[float, float],
@@ -176,7 +224,7 @@ def _cells(
     values = _values(entries)
     best = _best(measure, values)
     return tuple(
-        NOTHING if entry is None else _cell(found, entry, decimals, position in best, span)
+        NOTHING if entry is None else _cell(entry, contrast_of(entry), decimals, position in best, span)
         for position, entry in enumerate(entries)
     )
 
@@ -191,15 +239,12 @@ def _best(measure: Measure, values: Sequence[float]) -> set[int]:
 
 
 def _cell(
-    found: Findings, entry: Estimated, decimals: int, best: bool, span: tuple[float, float]
+    entry: Estimated, contrast: Contrast | None, decimals: int, best: bool, span: tuple[float, float]
 ) -> CellView:
     interval = entry.interval
-    contrast = None if entry.source else found.contrast(entry.model, entry.group, entry.measure)
-    reason = interval.estimate.reason or interval.low.reason
     low, high = span
     drawn = not math.isnan(low)
     parts = [f"{entry.n:,} trials, {interval.n_units:,} questions"] if drawn else []
-    parts += [str(reason)] if reason else []
     if drawn and contrast is not None and not math.isnan(contrast.p_adjusted):
         difference = signed(contrast.interval.estimate, decimals)
         corrected = p_value(contrast.p_adjusted)
@@ -215,6 +260,7 @@ def _cell(
         "; ".join(parts),
         best=best,
         star=contrast is not None and contrast.significant,
+        reason=why_missing(interval),
         at=share(interval.estimate),
         low=share(interval.low),
         high=share(interval.high),

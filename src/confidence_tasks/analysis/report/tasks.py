@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from confidence_tasks.analysis.checks import notices
+from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.extra_tables import ExtraTable
 from confidence_tasks.analysis.figures.figure import Figure
 from confidence_tasks.analysis.figures.general import Looks, by_condition
@@ -40,8 +41,8 @@ _READ_OF_ANSWER = 1000
 _PIXELS_PER_INCH = 76
 """What an inch of a drawing takes at least on the page: a little more than in print."""
 
-_DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
-_REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
+REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
 """Values that mean something: drawn as a dashed line."""
 
 
@@ -54,17 +55,21 @@ def figures_of(found: Findings, look: Looks) -> list[Figure]:
 
 
 def _measure_figure(found: Findings, look: Looks, measure: Measure) -> Figure:
-    direction = _DIRECTIONS[measure.better]
-    caption = f"{measure.description} Lines are {found.settings.level:.0%} intervals" + (
-        f"; {direction}." if direction else "."
-    )
     return by_condition(
         found,
         look,
         measure.name,
         title=measure_label(measure.name),
-        caption=caption,
-        reference=_REFERENCES.get(measure.name),
+        caption=measure_caption(measure, found.settings),
+        reference=REFERENCES.get(measure.name),
+    )
+
+
+def measure_caption(measure: Measure, settings: Settings) -> str:
+    """Say what the figure of a measure shows."""
+    direction = DIRECTIONS[measure.better]
+    return f"{measure.description} Lines are {settings.level:.0%} intervals" + (
+        f"; {direction}." if direction else "."
     )
 
 
@@ -93,7 +98,7 @@ def task_view(
             measure.name,
             measure_label(measure.name),
             measure.description,
-            _DIRECTIONS[measure.better],
+            DIRECTIONS[measure.better],
             by_name[f"{found.section.slug}_{measure.name}"],
             measure_tables(found, measure),
         )
@@ -105,7 +110,7 @@ def task_view(
         title=design.title,
         question=design.question,
         study=study.title,
-        paper=f"{study.paper.authors} ({study.paper.year}), arXiv:{study.paper.arxiv}",
+        paper=study.paper.cited,
         paper_url=study.paper.url,
         sentences=tuple(sentences(found)),
         notices=tuple(notices(found, study.checks)),

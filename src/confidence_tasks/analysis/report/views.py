@@ -12,7 +12,7 @@ from confidence_tasks.analysis.checks import Notice
 
 @dataclass(frozen=True, slots=True)
 class CellView:
-    """A number in a table, with its interval in words and as shares of the table's range."""
+    """A number in a table, with its interval in words and as shares of the table's range, or why there is none."""
 
     value: str
     limits: str = ""
@@ -20,6 +20,7 @@ class CellView:
     best: bool = False
     star: bool = False
     text: bool = False
+    reason: str = ""
     at: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -48,6 +49,11 @@ class TableView:
     rows: tuple[RowView, ...]
     caption: str = ""
     head: str = "model"
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why intervals or values are missing: the notes under the table, in order."""
+        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row.cells if cell.reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,23 @@ class StatusView:
     condition: str
     n: int
     parts: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewView:
+    """Tasks side by side, measure by measure."""
+
+    name: str
+    title: str
+    question: str
+    study: str
+    paper: str
+    paper_url: str
+    sentences: tuple[str, ...]
+    measures: tuple[MeasureView, ...]
+    note: str
+    n_trials: int
+    n_questions: int
 
 
 @dataclass(frozen=True, slots=True)

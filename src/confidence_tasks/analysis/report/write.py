@@ -10,6 +10,8 @@ from confidence_tasks.analysis.extra_tables import ExtraTable
 from confidence_tasks.analysis.figures.figure import Figure
 from confidence_tasks.analysis.figures.general import looks
 from confidence_tasks.analysis.findings import Advance, Findings, findings
+from confidence_tasks.analysis.overviews import Overview, overviews
+from confidence_tasks.analysis.report.overview import overview_figures, overview_view
 from confidence_tasks.analysis.report.page import page
 from confidence_tasks.analysis.report.tasks import figures_of, task_view
 from confidence_tasks.analysis.report.views import TaskView
@@ -37,6 +39,8 @@ class Report:
         Its tables beside the measures.
     tasks : tuple of TaskView
         What the page shows of each task.
+    overviews : tuple of Overview
+        Its tasks side by side.
     """
 
     html: str
@@ -44,6 +48,7 @@ class Report:
     figures: tuple[Figure, ...]
     extras: tuple[ExtraTable, ...]
     tasks: tuple[TaskView, ...]
+    overviews: tuple[Overview, ...]
 
 
 def report_of(
@@ -75,12 +80,16 @@ def report_of(
     figures = [figures_of(task, look) for task in found]
     extras = [extras_of(task) for task in found]
     tasks = tuple(task_view(*parts, viewer) for parts in zip(found, figures, extras, strict=True))
+    above = tuple(overviews(found))
+    above_figures = [overview_figures(overview, look) for overview in above]
+    views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
     return Report(
-        html=page(tasks, collection, look, settings, title=title),
+        html=page(tasks, collection, look, settings, overviews=views, title=title),
         findings=found,
-        figures=tuple(figure for its in figures for figure in its),
+        figures=tuple(figure for its in above_figures + figures for figure in its),
         extras=tuple(extra for its in extras for extra in its),
         tasks=tasks,
+        overviews=above,
     )
 
 

@@ -1,0 +1,163 @@
+"""Tasks side by side: a paper's table over all of its question sets, from the estimates of each task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from confidence_tasks.analysis.estimates import Estimated
+from confidence_tasks.analysis.findings import Findings
+from confidence_tasks.analysis.groups import BY_CONDITION
+from confidence_tasks.analysis.labels import group_label
+from confidence_tasks.analysis.studies import LIFEEVAL, QUESTION_SETS
+from confidence_tasks.analysis.study import Study
+from confidence_tasks.scorers._measures import Measure
+
+Key: TypeAlias = tuple[str, str, str]
+"""Label of a model, heading of a column, and name of a measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A study's part of an overview.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    group : str
+        Label of the group of trials that stands for a task; empty for each of its conditions.
+    names : mapping of str to str
+        What the study calls the overview's measures, where it has another name for one.
+    """
+
+    study: Study
+    group: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an overview sets side by side.
+
+    Attributes
+    ----------
+    name : str
+        Name of its files, and its address in the page.
+    title, question, note : str
+        What it shows, what it asks, and how to read it.
+    sides : tuple of Side
+        The studies, in order; they are of one paper.
+    measures : tuple of Measure
+        The measures, as the first study defines them.
+    """
+
+    name: str
+    title: str
+    question: str
+    note: str
+    sides: tuple[Side, ...]
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Estimates of several tasks by model, task and measure.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is set side by side.
+    tasks : tuple of Findings
+        The tasks, in order.
+    models, columns : tuple of str
+        Labels of the models, and headings of the tasks or of their conditions.
+    entries : mapping of (str, str, str) to Estimated
+        By model, column and measure.
+    """
+
+    plan: Plan
+    tasks: tuple[Findings, ...]
+    models: tuple[str, ...]
+    columns: tuple[str, ...]
+    entries: Mapping[Key, Estimated]
+
+    def estimate(self, model: str, column: str, measure: str) -> Estimated | None:
+        """Return an entry; None where a model was not asked."""
+        return self.entries.get((model, column, measure))
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row for each model and column: the measures with their limits, and the number of trials."""
+        rows = []
+        for model in self.models:
+            for column in self.columns:
+                row: dict[str, Any] = {}
+                for measure in self.plan.measures:
+                    entry = self.estimate(model, column, measure.name)
+                    if entry is not None:
+                        row[measure.name] = float(entry.interval.estimate)
+                        row[f"{measure.name}_low"] = float(entry.interval.low)
+                        row[f"{measure.name}_high"] = float(entry.interval.high)
+                        row["n"] = entry.n
+                if row:
+                    rows.append({"model": model, "task": column, "n": row.pop("n"), **row})
+        return pd.DataFrame(rows)
+
+
+def overviews(found: Sequence[Findings], plans: Sequence[Plan] | None = None) -> list[Overview]:
+    """Return the overviews that have several columns to set side by side.
+
+    Parameters
+    ----------
+    found : sequence of Findings
+        The tasks of a report.
+    plans : sequence of Plan, optional
+        What can be set side by side; by default :data:`PLANS`.
+    """
+    made = [_overview(plan, found) for plan in (PLANS if plans is None else plans)]
+    return [overview for overview in made if len(overview.tasks) > 1]
+
+
+def _overview(plan: Plan, found: Sequence[Findings]) -> Overview:
+    parts = [(side, task) for side in plan.sides for task in found if task.section.study is side.study]
+    entries = {key: entry for side, task in parts for key, entry in _entries(plan, side, task)}
+    return Overview(
+        plan,
+        tuple(task for _, task in parts),
+        tuple(dict.fromkeys(model.label for _, task in parts for model in task.models)),
+        tuple(dict.fromkeys(column for _, column, _ in entries)),
+        entries,
+    )
+
+
+def _entries(plan: Plan, side: Side, task: Findings) -> Iterator[tuple[Key, Estimated]]:
+    """Yield the estimates of a task under the overview's names."""
+    groups = [side.group] if side.group else task.labels(BY_CONDITION)
+    for group in groups:
+        column = task.section.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
+        for model in task.models:
+            for measure in plan.measures:
+                entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))
+                if entry is not None:
+                    yield (model.label, column, measure.name), entry
+
+
+ALL_QUESTION_SETS = Plan(
+    name="all_question_sets",
+    title="All question sets",
+    question="On which kinds of questions is each model’s confidence right?",
+    note="Accuracy is of the option that a model favours; for LifeEval it is the score, the probability that a guess"
+    " comes within the radius, over all radii asked; for HaluEval it is the share of the given answers that are right,"
+    " the same for every model that judges all of them.",
+    sides=(Side(QUESTION_SETS), Side(LIFEEVAL, "all", {"accuracy": "score"})),
+    measures=tuple(
+        QUESTION_SETS.measure[name]
+        for name in ("ece", "accuracy", "confidence", "overconfidence", "round_share")
+    ),
+)
+"""Tables 3 and 4 of arXiv:2605.23909, and overconfidence as in its figure 2."""
+
+PLANS = (ALL_QUESTION_SETS,)

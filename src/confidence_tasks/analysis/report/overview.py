@@ -1,0 +1,84 @@
+"""Tasks side by side, as the page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from confidence_tasks.analysis.estimates import Estimated
+from confidence_tasks.analysis.figures.figure import Figure
+from confidence_tasks.analysis.figures.general import Looks, interval_line, intervals_figure
+from confidence_tasks.analysis.labels import measure_label
+from confidence_tasks.analysis.overviews import Overview
+from confidence_tasks.analysis.report.tables import overview_table
+from confidence_tasks.analysis.report.tasks import DIRECTIONS, REFERENCES, figure_view, measure_caption
+from confidence_tasks.analysis.report.views import MeasureView, OverviewView
+
+
+def overview_figures(overview: Overview, look: Looks) -> list[Figure]:
+    """Return a figure of each measure: every model in every task, with intervals."""
+    return [
+        intervals_figure(
+            f"{overview.plan.name}_{measure.name}",
+            measure_label(measure.name),
+            measure_caption(measure, overview.tasks[0].settings),
+            overview.columns,
+            [
+                interval_line(overview, model, overview.columns, measure.name, *look[model])
+                for model in overview.models
+            ],
+            REFERENCES.get(measure.name),
+            joined=False,
+        )
+        for measure in overview.plan.measures
+    ]
+
+
+def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView:
+    """Lay out an overview with its figures, as :func:`overview_figures` gives them."""
+    plan, models = overview.plan, [model for task in overview.tasks for model in task.models]
+    measures = tuple(
+        MeasureView(
+            measure.name,
+            measure_label(measure.name),
+            measure.description,
+            DIRECTIONS[measure.better],
+            figure_view(figure),
+            (overview_table(overview, measure),),
+        )
+        for measure, figure in zip(plan.measures, figures, strict=True)
+    )
+    return OverviewView(
+        name=plan.name,
+        title=plan.title,
+        question=plan.question,
+        study=plan.sides[0].study.title,
+        paper=plan.sides[0].study.paper.cited,
+        paper_url=plan.sides[0].study.paper.url,
+        sentences=tuple(_overconfidence(overview)),
+        measures=measures,
+        note=plan.note,
+        n_trials=sum(map(len, models)),
+        n_questions=sum(
+            len({name for model in task.models for name in model.columns["question_id"]})
+            for task in overview.tasks
+        ),
+    )
+
+
+def _overconfidence(overview: Overview) -> Iterator[str]:
+    """On which tasks models state more, or less, confidence than their accuracy bears out."""
+    for word, side, beyond in _BEYOND:
+        counts = []
+        for column in overview.columns:
+            entries = [overview.estimate(model, column, "overconfidence") for model in overview.models]
+            asked = [entry for entry in entries if entry is not None]
+            if n := sum(beyond(entry) for entry in asked):
+                counts.append(f"{column} ({n} of {len(asked)})")
+        if counts:
+            yield f"{word} confident than right by an interval {side} 0 (models): {', '.join(counts)}."
+
+
+_BEYOND: tuple[tuple[str, str, Callable[[Estimated], bool]], ...] = (
+    ("More", "above", lambda entry: entry.interval.low > 0.0),
+    ("Less", "below", lambda entry: entry.interval.high < 0.0),
+)
