@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,8 @@ def compare(
     section : Section
         The task that both were asked.
     measures : sequence of str, optional
-        What to compare; by default the study's headline, tested and pooled measures, but the rates of reading.
+        What to compare; by default the study's headline, tested and pooled measures, but the rates of reading, and
+        those that neither model has a value of.
     settings : Settings, optional
         Number of resamples, level and seed.
 
@@ -110,7 +112,12 @@ def compare(
         if its_measures:
             for found in _of_conditions(first, second, section, label, among, its_measures, settings):
                 by_measure[found.measure].append(found)
-    return [corrected for found in by_measure.values() for corrected in _corrected(found)]
+    shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
+    return [corrected for found in shown for corrected in _corrected(found)]
+
+
+def _has_a_value(found: Comparison) -> bool:
+    return not (isnan(found.first_interval.estimate) and isnan(found.second_interval.estimate))
 
 
 def _of_conditions(

@@ -167,9 +167,13 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 def latex_table(found: Findings) -> str:
     """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
     rows = [
-        (model.label, name, [found.estimate(model.label, label, name) for label in found.conditions])
+        (
+            model.label,
+            measure.name,
+            [found.estimate(model.label, label, measure.name) for label in found.conditions],
+        )
         for model in found.models
-        for name in found.section.study.headline
+        for measure in found.headline
     ]
     note = _latex_note(found.settings)
     if found.contrasts:

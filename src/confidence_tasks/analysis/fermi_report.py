@@ -5,7 +5,9 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, figures 1 an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,20 +29,51 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    fewest,
+    filling,
+    right_and_wrong,
     share,
     statistic_of,
 )
-from confidence_tasks.scorers.fermieval import CALIBRATION, TEST
+from confidence_tasks.scorers.fermieval import (
+    CALIBRATION,
+    CONFORMAL_MEASURES,
+    JACKKNIFE_MEASURES,
+    MEASURES,
+    TEST,
+)
 
 if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
+    from confidence_tasks.analysis.groups import Columns
     from confidence_tasks.analysis.sections import ModelTrials
+    from confidence_tasks.scorers._measures import Value
+    from confidence_tasks.statistics._core import FloatArray
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the studies, which are one a task."""
 
 MANY_DEGENERATE = 0.2
 """Share of intervals of a single exponent above which widths say little."""
+
+
+def _of_design(measure: Measure, *, calibration: bool) -> Measure:
+    """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        if bool((trials["split"] == CALIBRATION).any()) is calibration:
+            return measure.compute(trials, weights)
+        return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)
+
+    return replace(measure, compute=compute)
+
+
+INTERVAL_MEASURES: tuple[Measure, ...] = (
+    *MEASURES,
+    *(_of_design(measure, calibration=True) for measure in CONFORMAL_MEASURES),
+    *(_of_design(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
+)
+"""Measures of stated intervals, adjusted by the calibration half or, where none was asked, by each other."""
 
 DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
     ACCURACY,
@@ -50,19 +83,24 @@ DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
         statistic_of("ece", "correct", "confidence"),
         "Expected calibration error of the most probable exponent’s probability, 10 bins.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     Measure(
         "auroc",
         statistic_of("auroc2", "correct", "confidence"),
         "Chance that a right most probable exponent has more probability than a wrong one.",
         "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "integer_mass",
         share(lambda trials: trials["integer_mass"]),
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
+        interval="skewed",
+        bounds=(0.0, 1.0),
     ),
 )
 """Measures of the most probable exponent; intervals from the distribution are in the table of methods."""
@@ -108,8 +146,12 @@ def calibration(found: Findings, look: Looks) -> Figure:
     for model in found.models:
         colour, marker = look[model.label]
         stated = interval_line(found, model.label, labels, "coverage", colour, marker)
-        adjusted = interval_line(found, model.label, labels, "conformal_coverage", Colour.INK, "D")
-        lines = [Line("nominal", Colour.MUTED, stated.x, nominal), adjusted, stated]
+        adjusted = [
+            interval_line(found, model.label, labels, name, Colour.INK, "D")
+            for name in ("conformal_coverage", "conformal_jackknife_coverage")
+        ]
+        defined = [line for line in adjusted if not np.isnan(line.y).all()]
+        lines = [Line("nominal", Colour.MUTED, stated.x, nominal), *defined, stated]
         ticks = [label.removeprefix("p=0") for label in labels]
         draw = partial(
             panels.trends, labels=ticks, lines=lines, x="nominal coverage", y="observed", lowest=None
@@ -119,8 +161,8 @@ def calibration(found: Findings, look: Looks) -> Figure:
         f"{found.section.slug}_calibration",
         "Coverage against nominal coverage",
         "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
-        " adjustment on the calibration half. Grey is what was asked for; below it a model, in its own colour, is"
-        " overconfident.",
+        " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
+        " for; below it a model, in its own colour, is overconfident.",
         (("", tuple(its_panels)),),
         (Key("asked for", Colour.MUTED), Key("conformal", Colour.INK)),
         size=(2.5, 2.1),
@@ -294,6 +336,7 @@ def no_calibration_half(found: Findings) -> Iterator[Notice]:
     yield from notice_if_any(
         "note",
         "One half of the questions is missing",
-        "Measures are of the test half; conformal adjustment needs the calibration half as well.",
+        "Measures are of the test half: without it there are none. Without the calibration half, each interval is"
+        " adjusted by those of the other questions (jackknife+).",
         where,
     )

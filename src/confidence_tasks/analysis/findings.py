@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from confidence_tasks.analysis.estimates import Estimated, Settings, distributio
 from confidence_tasks.analysis.groups import BY_CONDITION, Group, in_order, split_by_source
 from confidence_tasks.analysis.sections import ModelTrials, Section
 from confidence_tasks.analysis.study import Experiment
+from confidence_tasks.scorers._measures import Measure
 
 ALL_TRIALS = "all trials"
 """Label of the group of the measures that take a model's trials together."""
@@ -55,6 +57,14 @@ class Findings:
     def models(self) -> tuple[ModelTrials, ...]:
         """The models, in order."""
         return self.section.models
+
+    @cached_property
+    def headline(self) -> list[Measure]:
+        """The measures of the main table, but for those that no model has a value of, if others are left."""
+        study = self.section.study
+        valued = {found.measure for found in self.estimates if not math.isnan(found.interval.estimate)}
+        every = [study.measure[name] for name in study.headline]
+        return [measure for measure in every if measure.name in valued] or every
 
     @cached_property
     def conditions(self) -> list[str]:

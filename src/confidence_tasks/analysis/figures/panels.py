@@ -159,21 +159,26 @@ def intervals(
     lines: Sequence[Line],
     y: str,
     *,
+    x: str = "",
     reference: float | None = None,
     joined: bool = True,
+    span: tuple[float, float] | None = None,
 ) -> None:
-    """Draw estimates with intervals side by side over named positions; ``x`` of a line holds the positions."""
+    """Draw estimates with intervals side by side over named positions; ``x`` of a line holds the positions.
+
+    ``span`` is the range of y, where neighbours share it.
+    """
     if reference is not None:
         axes.axhline(reference, **_DIAGONAL)
     spread = min(0.62, 0.1 * len(lines))
     for i, line in enumerate(lines):
         shift = spread * ((i + 0.5) / len(lines) - 0.5)
         some = ~np.isnan(line.y)
-        x, value = line.x[some] + shift, line.y[some]
+        places, value = line.x[some] + shift, line.y[some]
         if line.low is not None and line.high is not None:
-            axes.vlines(x, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75)
+            axes.vlines(places, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75)
         (dots,) = axes.plot(
-            x,
+            places,
             value,
             line.marker or "o",
             linestyle="-" if joined else "none",
@@ -184,7 +189,9 @@ def intervals(
             markeredgewidth=0,
         )
         tips(dots, [_tip(line, int(k), labels) for k in np.flatnonzero(some)])
-    axes.set(xlim=(-0.5, len(labels) - 0.5), ylabel=y)
+    axes.set(xlim=(-0.5, len(labels) - 0.5), xlabel=x, ylabel=y)
+    if span is not None:
+        axes.set_ylim(*span)
     axes.set_xticks(range(len(labels)), labels)
     axes.grid(visible=False, axis="x")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from confidence_tasks.analysis.findings import Findings
 from confidence_tasks.analysis.labels import group_label, measure_label
 from confidence_tasks.analysis.report.numbers import limits, number, p_value, signed
+from confidence_tasks.statistics import Interval
 
 _NAMED = 3
 """Differences spelled out; of more, the number is given."""
@@ -29,8 +30,8 @@ def _contrasts(found: Findings) -> Iterator[str]:
         )
         if told:
             parts = [
-                f"{group_label(contrast.group)} by {contrast.model} ({signed(contrast.interval.estimate)}"
-                f" {limits(contrast.interval)}, p = {p_value(contrast.p_adjusted)})"
+                f"{group_label(contrast.group)} by {contrast.model} ({_difference(contrast.interval)},"
+                f" p = {p_value(contrast.p_adjusted)})"
                 for contrast in told[:_NAMED]
             ]
             more = f", and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
@@ -41,6 +42,10 @@ def _contrasts(found: Findings) -> Iterator[str]:
                 f"No condition’s {measure_label(name)} can be told apart from that on {base}, in any model"
                 f" (smallest corrected p = {p_value(least)})."
             )
+
+
+def _difference(interval: Interval) -> str:
+    return f"{signed(interval.estimate)} {limits(interval)}".strip()
 
 
 def _leader(found: Findings) -> Iterator[str]:
@@ -54,34 +59,47 @@ def _leader(found: Findings) -> Iterator[str]:
     ranked = sorted(defined, key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
     first, second = ranked[0].interval, ranked[1].interval
     apart = first.low > second.high or second.low > first.high
+    untold = math.isnan(first.low) or math.isnan(second.low)
     name = _in_a_sentence(measure_label(measure.name))
     word = "Highest" if measure.better == "higher" else "Lowest"
-    rest = "its interval lies apart from all others" if apart else f"not clearly apart from {ranked[1].model}"
+    rest = (
+        "with no interval to tell it from the next"
+        if untold
+        else "its interval lies apart from that of the next"
+        if apart
+        else f"not clearly apart from {ranked[1].model}"
+    )
     value = f"{number(first.estimate)} {limits(first)}".strip()
     yield f"{word} {name} {_on(where)}: {ranked[0].model}, {value}, {rest}."
 
 
+_BEYOND_0 = {
+    "overconfidence": ("more confident than right", "less confident than right"),
+    "coverage_gap": ("too cautious, with intervals too wide,", "overconfident, with intervals too narrow,"),
+}
+"""Measures of which way confidence errs, and what a model is whose interval lies above 0, or below."""
+
+
 def _overconfidence(found: Findings) -> Iterator[str]:
     """How many models state more, or less, confidence than their accuracy bears out."""
-    if "overconfidence" not in found.section.study.measure:
-        return
     where = _reference(found)
-    entries = [
-        entry
-        for model in found.models
-        if (entry := found.estimate(model.label, where, "overconfidence")) is not None
-        and not math.isnan(entry.interval.low)
-    ]
-    for word, chosen in (
-        ("more", [entry for entry in entries if entry.interval.low > 0]),
-        ("less", [entry for entry in entries if entry.interval.high < 0]),
-    ):
-        if chosen:
-            most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
-            yield (
-                f"{_counted(chosen, entries)} {word} confident than right {_on(where)}; the farthest off is"
-                f" {most.model}, by {signed(most.interval.estimate)} {limits(most.interval)}."
-            )
+    for measure, (above, below) in _BEYOND_0.items():
+        entries = [
+            entry
+            for model in found.models
+            if (entry := found.estimate(model.label, where, measure)) is not None
+            and not math.isnan(entry.interval.low)
+        ]
+        for words, chosen in (
+            (above, [entry for entry in entries if entry.interval.low > 0]),
+            (below, [entry for entry in entries if entry.interval.high < 0]),
+        ):
+            if chosen:
+                most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
+                yield (
+                    f"{_counted(chosen, entries)} {words} {_on(where)}; the farthest off is"
+                    f" {most.model}, by {signed(most.interval.estimate)} {limits(most.interval)}."
+                )
 
 
 def _in_a_sentence(label: str) -> str:

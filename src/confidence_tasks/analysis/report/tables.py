@@ -162,7 +162,7 @@ def extra_view(extra: ExtraTable) -> TableView:
             between = (
                 "" if math.isnan(low) else f"[{number(low, decimals[name])}, {number(high, decimals[name])}]"
             )
-            words = isinstance(record[name], str)
+            words = isinstance(record[name], str) and not record[name][:1].isdigit()
             reason = str(record.get(extra.reasons.get(name, ""), ""))
             cells.append(CellView(_text(record[name], decimals[name]), between, text=words, reason=reason))
         rows.append(RowView(str(record[head]), tuple(cells)))

@@ -48,9 +48,8 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 
 def figures_of(found: Findings, look: Looks) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
-    study = found.section.study
-    headline = [_measure_figure(found, look, study.measure[name]) for name in study.headline]
-    others = [make(found, look) for make in study.figures]
+    headline = [_measure_figure(found, look, measure) for measure in found.headline]
+    others = [make(found, look) for make in found.section.study.figures]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 
@@ -90,7 +89,7 @@ def task_view(
         Address of Inspect's viewer, for links to samples.
     """
     study, design = found.section.study, found.section.design
-    headline = [study.measure[name] for name in study.headline]
+    headline = found.headline
     views = [figure_view(figure) for figure in figures]
     by_name = {figure.name: figure for figure in views}
     measures = tuple(
