@@ -29,9 +29,6 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
-    fewest,
-    filling,
-    right_and_wrong,
     share,
     statistic_of,
 )
@@ -83,24 +80,19 @@ DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
         statistic_of("ece", "correct", "confidence"),
         "Expected calibration error of the most probable exponent’s probability, 10 bins.",
         "lower",
-        interval="folded",
-        decisive=fewest(*right_and_wrong(), filling(10, 5)),
+        interval="widened",
     ),
     Measure(
         "auroc",
         statistic_of("auroc2", "correct", "confidence"),
         "Chance that a right most probable exponent has more probability than a wrong one.",
         "higher",
-        interval="logit",
-        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "integer_mass",
         share(lambda trials: trials["integer_mass"]),
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
-        interval="skewed",
-        bounds=(0.0, 1.0),
     ),
 )
 """Measures of the most probable exponent; intervals from the distribution are in the table of methods."""
