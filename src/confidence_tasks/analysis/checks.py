@@ -110,6 +110,28 @@ def repeated(found: Findings) -> Iterator[Notice]:
     )
 
 
+def several_ways(found: Findings) -> Iterator[Notice]:
+    """Models that were asked in several ways."""
+    yield from notice_if_any(
+        "note",
+        "Asked in several ways",
+        "Prompts, worked examples or settings differ between the runs of a model. It stands once for each way, with"
+        " what sets them apart in brackets; trials of different ways are never taken together.",
+        [", ".join(model.label for model in its) for its in found.asked_in_several_ways.values()],
+    )
+
+
+def same_trial_twice(found: Findings) -> Iterator[Notice]:
+    """Files in which a question was asked several times under one condition, with nothing to tell the times apart."""
+    yield from notice_if_any(
+        "warning",
+        "The same question several times in a file",
+        "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
+        " in different ways, say so in a column `setup`: each way is then reported by itself.",
+        [f"{model.label}: {model.doubled} trials more" for model in found.models if model.doubled],
+    )
+
+
 def mixed_versions(found: Findings) -> Iterator[Notice]:
     """Files written by different versions."""
     files = [file for model in found.models for file in model.files]
@@ -256,6 +278,8 @@ def no_baseline(found: Findings) -> Iterator[Notice]:
 READING: tuple[Check, ...] = (
     incomplete,
     repeated,
+    several_ways,
+    same_trial_twice,
     mixed_versions,
     different_questions,
     unread_replies,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -46,7 +47,7 @@ class Collection:
         parts = [
             pd.DataFrame(
                 {"study": file.study, "task": file.design, "model": file.model, **file.columns}
-            ).assign(log=file.path)
+            ).assign(setup=json.dumps(dict(sorted(file.setup.items()))), log=file.path)
             for file in self.files
         ]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_ALWAYS))
@@ -69,7 +70,7 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
     -------
     DataFrame
         One row a trial: ``study``, ``task``, ``model``, the columns of the study's trial record (missing where another
-        study has them), ``sample_id``, ``epoch`` and ``log``.
+        study has them), ``sample_id``, ``epoch``, ``setup`` (how the model was asked, as a JSON object) and ``log``.
 
     Warns
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +12,7 @@ from confidence_tasks.analysis.labels import measure_label
 from confidence_tasks.analysis.report.numbers import why_missing
 
 if TYPE_CHECKING:
+    from confidence_tasks.analysis.estimates import Estimated
     from confidence_tasks.analysis.findings import Findings
     from confidence_tasks.analysis.sections import Section
 
@@ -65,28 +66,57 @@ def side_by_side(name: str, title: str, note: str, group: str, measures: Sequenc
     """
 
     def make(found: Findings) -> ExtraTable:
-        rows = []
-        for model in found.models:
-            entries = {measure: found.estimate(model.label, group, measure) for measure in measures}
-            row: dict[str, Any] = {"model": model.label}
-            for measure, entry in entries.items():
-                if entry is not None:
-                    label, interval = measure_label(measure), entry.interval
-                    row |= {label: float(interval.estimate), f"{label} low": float(interval.low)}
-                    row |= {f"{label} high": float(interval.high), "n": entry.n}
-                    if why := why_missing(interval):
-                        row[f"{label} missing"] = why
-            if len(row) > 1:
-                n = row.pop("n")
-                rows.append({**row, "n": n})
-        labels = [measure_label(measure) for measure in measures]
-        limits = {label: (f"{label} low", f"{label} high") for label in labels}
-        frame = pd.DataFrame(rows)
-        reasons = {label: f"{label} missing" for label in labels if f"{label} missing" in frame}
-        frame = frame.fillna(dict.fromkeys(reasons.values(), ""))
-        return ExtraTable(f"{found.section.slug}_{name}", title, note, frame, limits, reasons=reasons)
+        rows = [
+            (model.label, [found.estimate(model.label, group, measure) for measure in measures])
+            for model in found.models
+        ]
+        return table_of_entries(f"{found.section.slug}_{name}", title, note, rows, measures)
 
     return make
+
+
+def table_of_entries(
+    name: str,
+    title: str,
+    note: str,
+    rows: Iterable[tuple[str, Sequence[Estimated | None]]],
+    measures: Sequence[str],
+) -> ExtraTable:
+    """Return a table of models by measures, with limits, the number of trials, and why an interval is missing.
+
+    Parameters
+    ----------
+    name, title, note : str
+        As of an :class:`ExtraTable`.
+    rows : iterable of (str, sequence of Estimated or None)
+        The model's label, and its entry of each measure; one without any entry is left out.
+    measures : sequence of str
+        Names of the measures.
+    """
+    labels = [measure_label(measure) for measure in measures]
+    records: list[dict[str, Any]] = []
+    for model, entries in rows:
+        record: dict[str, Any] = {}
+        for label, entry in zip(labels, entries, strict=True):
+            if entry is not None:
+                interval = entry.interval
+                record |= {label: float(interval.estimate), f"{label} low": float(interval.low)}
+                record |= {f"{label} high": float(interval.high), "n": entry.n}
+                if why := why_missing(interval):
+                    record[f"{label} missing"] = why
+        if record:
+            n = record.pop("n")
+            records.append({"model": model, **record, "n": n})
+    frame = pd.DataFrame(records)
+    reasons = {label: f"{label} missing" for label in labels if f"{label} missing" in frame}
+    return ExtraTable(
+        name,
+        title,
+        note,
+        frame.fillna(dict.fromkeys(reasons.values(), "")),
+        {label: (f"{label} low", f"{label} high") for label in labels},
+        reasons=reasons,
+    )
 
 
 def trials_frame(section: Section) -> pd.DataFrame:

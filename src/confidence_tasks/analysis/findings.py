@@ -59,12 +59,27 @@ class Findings:
         return self.section.models
 
     @cached_property
+    def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
+        """By name, the models that were asked in several ways: the trials of each way."""
+        by_name: dict[str, list[ModelTrials]] = {}
+        for model in self.models:
+            by_name.setdefault(model.name, []).append(model)
+        return {name: its for name, its in by_name.items() if len(its) > 1}
+
+    @cached_property
     def headline(self) -> list[Measure]:
         """The measures of the main table, but for those that no model has a value of, if others are left."""
         study = self.section.study
         valued = {found.measure for found in self.estimates if not math.isnan(found.interval.estimate)}
         every = [study.measure[name] for name in study.headline]
         return [measure for measure in every if measure.name in valued] or every
+
+    @property
+    def reference(self) -> str:
+        """The group to compare models on: the design's, else its baseline, else the first one."""
+        labels = [group.label for groups in self.groups.values() for group in groups]
+        design = self.section.design
+        return next((label for label in (design.reference, design.baseline) if label in labels), labels[0])
 
     @cached_property
     def conditions(self) -> list[str]:

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import fsspec
 import numpy as np
-from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSpec, read_eval_log, read_eval_log_sample_summaries
 
 from confidence_tasks.analysis.studies import STUDIES, study_of_scores
 from confidence_tasks.analysis.study import Study
@@ -157,8 +157,33 @@ def _setup(header: EvalLog, study: Study) -> dict[str, str]:
     """Parameters that may set two runs of a model apart, as text."""
     generation = header.plan.config.model_dump(exclude_none=True)
     asked = {key: value for key, value in header.eval.task_args.items() if key not in study.subset_parameters}
-    parameters: dict[str, Any] = {**generation, **header.eval.model_args, **asked}
+    parameters: dict[str, Any] = {
+        **generation,
+        **header.eval.model_args,
+        **asked,
+        **_solver(header.eval),
+        **_roles(header.eval),
+    }
     return {key: str(value) for key, value in parameters.items() if key not in _NOT_SETUP}
+
+
+def _solver(spec: EvalSpec) -> dict[str, Any]:
+    """Return the solver that a user put in the place of the task's own."""
+    if spec.solver is None:
+        return {}
+    return {
+        "solver": spec.solver,
+        **{f"solver.{key}": value for key, value in (spec.solver_args or {}).items()},
+    }
+
+
+def _roles(spec: EvalSpec) -> dict[str, Any]:
+    """Return the models that read and judge the replies."""
+    bound = spec.model_roles or {}
+    return {
+        role: ", ".join(config.model for config in (configs if isinstance(configs, list) else [configs]))
+        for role, configs in bound.items()
+    }
 
 
 _NOT_SETUP = frozenset({"max_connections", "max_retries", "timeout", "api_key", "base_url", "cache"})

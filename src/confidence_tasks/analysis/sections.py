@@ -34,6 +34,8 @@ class ModelTrials:
         Where they come from, oldest first.
     repeated : int
         Trials left out because a later file has the same question, condition and epoch.
+    doubled : int
+        Trials whose question, condition and epoch another trial of the same file has.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ModelTrials:
     columns: Mapping[str, NDArray[Any]]
     files: tuple[TrialFile, ...]
     repeated: int
+    doubled: int = 0
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])
@@ -113,6 +116,5 @@ def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
     rows = np.flatnonzero(columns["file"] == [newest[key] for key in keys])
     kept = {key: column[rows] for key, column in columns.items()}
-    return ModelTrials(
-        printable(files[0].model), label, kept, tuple(files), len(columns["epoch"]) - len(rows)
-    )
+    repeated, doubled = len(keys) - len(rows), len(rows) - len(newest)
+    return ModelTrials(printable(files[0].model), label, kept, tuple(files), repeated, doubled)

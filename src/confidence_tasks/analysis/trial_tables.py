@@ -23,12 +23,13 @@ def read_trial_table(path: str) -> list[TrialFile]:
     path : str
         A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``, local or remote, with the columns of
         :class:`~confidence_tasks.trial.Trial` and as many of the study's own as its measures need. The study is told by
-        these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they are there.
+        these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they are there,
+        and ``setup``: how the model was asked, as a JSON object or in words.
 
     Returns
     -------
     list of TrialFile
-        One a model and task.
+        One a study, model, task and way of asking.
 
     Raises
     ------
@@ -38,10 +39,10 @@ def read_trial_table(path: str) -> list[TrialFile]:
     rows, unread = _READERS[path[path.rfind(".") :]](path)
     if rows.empty:
         raise NotTrialsError("it holds no rows")
-    study = _study(rows)
-    given = rows.assign(**{name: "" for name in ("model", "task") if name not in rows})
+    given = rows.assign(**{name: "" for name in _APART if name not in rows}).fillna(dict.fromkeys(_APART, ""))
     files: list[TrialFile] = []
-    for (model, task), part in given.groupby(["model", "task"], sort=False, dropna=False):
+    for (_, model, task, setup), part in given.groupby(list(_APART), sort=False):
+        study = _study(part if "study" in rows else rows)
         trials = [{str(key): value for key, value in row.items()} for row in part.to_dict("records")]
         files.append(
             TrialFile(
@@ -49,6 +50,7 @@ def read_trial_table(path: str) -> list[TrialFile]:
                 study=study.name,
                 design=study.design_of(str(task)) if task else study.name,
                 model=str(model) if model else path.rsplit("/", 1)[-1],
+                setup=_setup(str(setup)),
                 columns=trial_columns(
                     study,
                     trials,
@@ -62,6 +64,21 @@ def read_trial_table(path: str) -> list[TrialFile]:
             )
         )
     return files
+
+
+_APART = ("study", "model", "task", "setup")
+"""Columns whose values are never taken together."""
+
+
+def _setup(text: str) -> dict[str, str]:
+    """Return how a model was asked, by name; in words that are no JSON object, as ``setup``."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = text
+    if isinstance(found, dict):
+        return {str(key): str(value) for key, value in found.items()}
+    return {"setup": text} if text else {}
 
 
 def _study(rows: pd.DataFrame) -> Study:

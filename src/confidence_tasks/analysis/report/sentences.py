@@ -51,7 +51,7 @@ def _difference(interval: Interval) -> str:
 def _leader(found: Findings) -> Iterator[str]:
     """The model with the best headline measure, where there are several."""
     study = found.section.study
-    measure, where = study.measure[study.headline[0]], _reference(found)
+    measure, where = study.measure[study.headline[0]], found.reference
     entries = [found.estimate(model.label, where, measure.name) for model in found.models]
     defined = [entry for entry in entries if entry is not None and not math.isnan(entry.interval.estimate)]
     if len(defined) < 2 or measure.better == "neither":
@@ -82,7 +82,7 @@ _BEYOND_0 = {
 
 def _overconfidence(found: Findings) -> Iterator[str]:
     """How many models state more, or less, confidence than their accuracy bears out."""
-    where = _reference(found)
+    where = found.reference
     for measure, (above, below) in _BEYOND_0.items():
         entries = [
             entry
@@ -115,10 +115,3 @@ def _counted(chosen: Sequence[object], every: Sequence[object]) -> str:
 
 def _on(group: str) -> str:
     return "overall" if group == "all" else f"on {group_label(group)}"
-
-
-def _reference(found: Findings) -> str:
-    """The group to compare models on: the design's, else its baseline, else the first one."""
-    labels = [group.label for groups in found.groups.values() for group in groups]
-    design = found.section.design
-    return next((label for label in (design.reference, design.baseline) if label in labels), labels[0])

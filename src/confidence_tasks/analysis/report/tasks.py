@@ -27,6 +27,7 @@ from confidence_tasks.analysis.report.tables import (
 )
 from confidence_tasks.analysis.report.views import ErrorView, FigureView, MeasureView, StatusView, TaskView
 from confidence_tasks.analysis.sections import ModelTrials
+from confidence_tasks.analysis.ways import ways_figure
 from confidence_tasks.scorers._measures import Measure
 
 ERRORS_SHOWN = 5
@@ -49,7 +50,7 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 def figures_of(found: Findings, look: Looks) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
     headline = [_measure_figure(found, look, measure) for measure in found.headline]
-    others = [make(found, look) for make in found.section.study.figures]
+    others = [make(found, look) for make in (ways_figure, *found.section.study.figures)]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 

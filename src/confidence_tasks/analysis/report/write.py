@@ -16,6 +16,7 @@ from confidence_tasks.analysis.report.page import page
 from confidence_tasks.analysis.report.tasks import figures_of, task_view
 from confidence_tasks.analysis.report.views import TaskView
 from confidence_tasks.analysis.sections import sections
+from confidence_tasks.analysis.ways import ways_table
 
 VIEWER = "http://127.0.0.1:7575"
 """Where ``inspect view`` serves by default."""
@@ -95,5 +96,5 @@ def report_of(
 
 def extras_of(found: Findings) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, but those with nothing to show."""
-    made = [make(found) for make in found.section.study.tables]
+    made = [make(found) for make in (ways_table, *found.section.study.tables)]
     return [extra for extra in made if not extra.frame.empty]
