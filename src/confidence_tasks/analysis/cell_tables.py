@@ -56,7 +56,7 @@ def tabulate(
 
     A kind is made of the columns that hold numbers and of the status. A measure that reads more than these, such as
     the question, differs between the kinds and the trials; it is told by random weights, and gets the trials as they
-    are.
+    are. Where no two trials are alike, as with continuous evidence, the kinds are the trials in another order.
 
     Parameters
     ----------
@@ -81,6 +81,8 @@ def tabulate(
     telling = [column for name, column in rows.items() if name not in _APART and _tells(name, column)]
     alike = kinds_of(telling, unit, n_units)
     gathered = {name: column[alike.example] for name, column in rows.items()}
+    if len(alike.example) == len(unit):
+        return [CellTable(gathered, alike, tuple(measures))]
     probe = _Probe(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members.toarray())
     served = [measure for measure in measures if probe.agrees(measure)]
     others = [measure for measure in measures if measure not in served]

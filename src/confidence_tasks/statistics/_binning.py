@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics._running_sums import first_beyond
 from confidence_tasks.statistics._weighting import Weighting, ratio, tied
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
@@ -76,6 +77,17 @@ class Bins:
         else:
             position = np.floor((start + EDGE_TOLERANCE) * self.number)
         return np.clip(position, 0, self.size - 1).astype(np.intp)
+
+    def places(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
+        """How many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
+
+        ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. What :meth:`sums`
+        adds up lies between these places, which are found without looking at every trial of every row.
+        """
+        starts = np.append(np.flatnonzero(np.diff(ascending, prepend=-np.inf)), len(ascending))
+        mass = np.arange(1, self.number) / self.number - EDGE_TOLERANCE
+        groups = first_beyond(up_to[:, starts[1:-1] - 1], up_to[:, -1:] * mass)
+        return starts[groups + 1]
 
     def sums(self, confidence: FloatArray, weighting: Weighting, *columns: FloatArray) -> list[FloatArray]:
         """Weighted sums of columns of shape (n,) within the bins, each of shape (R, size)."""

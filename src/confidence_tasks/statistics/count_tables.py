@@ -23,6 +23,7 @@ from confidence_tasks.statistics._core import (
     same_length,
     undefined,
 )
+from confidence_tasks.statistics._running_sums import between, first_beyond
 from confidence_tasks.statistics._weighting import Result, Weighting
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
@@ -262,29 +263,43 @@ def binned_counts(
         counts = weighting.grouped(cell, n_labels * n_bins, np.ones(len(label)))
         return counts.reshape(-1, n_labels, n_bins)
     order = np.argsort(confidence, kind="stable")
-    values, rows = confidence[order], np.take(weighting.rows, order, axis=1)
-    below = np.searchsorted(values, _row_quantiles(values, rows, n_bins), side="left")
-    counts = np.empty((len(rows), n_labels, n_bins))
-    for name in range(n_labels):
-        up_to = np.cumsum(rows * (label[order] == name), axis=1)
-        up_to = np.concatenate([np.zeros((len(rows), 1)), up_to], axis=1)
-        at_edge = np.take_along_axis(up_to, below, axis=1)
-        counts[:, name] = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
+    values = confidence[order]
+    up_to = np.cumsum(np.take(weighting.rows, order, axis=1), axis=1)
+    below = np.searchsorted(values, _row_quantiles(values, up_to, n_bins), side="left")
+    return counts_between(label[order], n_labels, below, up_to, order, weighting)
+
+
+def counts_between(
+    label: NDArray[np.intp],
+    n_labels: int,
+    below: NDArray[np.intp],
+    up_to: FloatArray,
+    order: NDArray[np.intp],
+    weighting: Weighting,
+) -> FloatArray:
+    """Count trials by label between places in an order, shape (R, n_labels, E + 1).
+
+    ``label`` and the running sums ``up_to`` (R, n) are in that order, ``below`` (R, E) says how many trials come before
+    each place.
+    """
+    counts = np.empty((len(up_to), n_labels, below.shape[1] + 1))
+    for name in range(1, n_labels):
+        members = np.flatnonzero(label == name)
+        of_label = np.cumsum(np.take(weighting.rows, order[members], axis=1), axis=1)
+        counts[:, name] = between(of_label, np.searchsorted(members, below))
+    # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
+    counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)
     return counts
 
 
-def _row_quantiles(values: FloatArray, rows: FloatArray, n_bins: int) -> FloatArray:
-    """Quantiles i/n_bins of sorted values under each row of weights, as if trials were repeated, (R, n_bins - 1)."""
-    up_to = np.cumsum(rows, axis=1)
+def _row_quantiles(values: FloatArray, up_to: FloatArray, n_bins: int) -> FloatArray:
+    """Quantiles i/n_bins of sorted values under running sums of weights, (R, n_bins - 1), trials as if repeated."""
     rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * (np.arange(1, n_bins) / n_bins)
     whole = np.floor(rank)
-
-    def order_statistic(ranks: FloatArray) -> FloatArray:
-        index = np.stack([(up_to <= column[:, np.newaxis]).sum(axis=1) for column in ranks.T], axis=1)
-        picked: FloatArray = values[np.minimum(index, values.size - 1)]
-        return picked
-
-    return interpolated(order_statistic(whole), order_statistic(whole + 1.0), rank - whole)
+    below, above = (
+        values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
+    )
+    return interpolated(below, above, rank - whole)
 
 
 def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from confidence_tasks.statistics._binning import Bins
 from confidence_tasks.statistics._core import Estimate, FloatArray, Reason, as_binary, as_vector, same_length
 from confidence_tasks.statistics._resampling import Seed, as_estimate
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied
+from confidence_tasks.statistics.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "permutation", "none"]
 Unit: TypeAlias = Literal["entropy", "ideal", "bits"]
@@ -189,10 +190,15 @@ def _table(
     """Count wrong and correct answers by confidence bin, (R, 2, bins)."""
     right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
     weighting = Weighting.of(weights, same_length(correct=right, confidence=sure))
-    columns = 1.0 - right, right
     if bins is None:
-        return np.stack(tied(sure, weighting, *columns).sums, axis=1), weighting
-    return np.stack(Bins(bins, "equal_mass").sums(sure, weighting, *columns), axis=1), weighting
+        return np.stack(tied(sure, weighting, 1.0 - right, right).sums, axis=1), weighting
+    partition = Bins(bins, "equal_mass")
+    if not sure.size:
+        return np.zeros((len(weighting.rows), 2, bins)), weighting
+    order = np.argsort(sure, kind="stable")
+    up_to = np.cumsum(np.take(weighting.rows, order, axis=1), axis=1)
+    places = partition.places(sure[order], up_to)
+    return counts_between(right[order].astype(np.intp), 2, places, up_to, order, weighting), weighting
 
 
 def _corrected(table: FloatArray, correction: Correction) -> FloatArray:

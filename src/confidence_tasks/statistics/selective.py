@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from confidence_tasks.statistics._core import FloatArray, Reason
+from confidence_tasks.statistics._running_sums import between, first_beyond
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied, trials
 
 
@@ -305,11 +306,22 @@ def accuracy_at_coverage(
     if not 0.0 < coverage <= 1.0:
         raise ValueError(f"coverage must lie in (0, 1], got {coverage}")
     right, stated, weighting = trials(correct, confidence, weights)
-    ranking = _ranked(right, stated, weighting)
     wanted = coverage * weighting.total
-    taken = np.clip(wanted[:, None] - ranking.before, 0.0, ranking.counts)
-    answered = taken * ratio(ranking.right, ranking.counts, otherwise=0.0)
-    return weighting.settle(ratio(answered.sum(axis=1), wanted), weighting.empty)
+    if not stated.size:
+        return weighting.settle(np.full(len(wanted), np.nan), weighting.empty)
+    order = np.argsort(-stated, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(stated[order])), len(order) - 1)
+    rows = np.take(weighting.rows, order, axis=1)
+    up_to = np.cumsum(rows, axis=1)[:, ends]
+    right_up_to = np.cumsum(np.multiply(rows, right[order], out=rows), axis=1)[:, ends]
+    # The confidence within which the coverage falls: its trials count by the part that is wanted.
+    partly = np.minimum(first_beyond(up_to, wanted[:, None]), len(ends) - 1)
+    places = np.concatenate([partly, partly + 1], axis=1)
+    before, within, _ = between(up_to, places).T
+    right_before, right_within, _ = between(right_up_to, places).T
+    part = np.minimum(wanted - before, within)
+    answered = right_before + part * ratio(right_within, within, otherwise=0.0)
+    return weighting.settle(ratio(answered, wanted), weighting.empty)
 
 
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCoverageCurve:

@@ -1,0 +1,32 @@
+"""Running sums of weights, one row a resample: where they pass a limit, and what lies between two places."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.statistics._core import FloatArray
+
+
+def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
+    """Number of entries of each ascending row (R, n) that are no more than each of its limits (R, m).
+
+    By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
+    """
+    low = np.zeros(limits.shape, dtype=np.intp)
+    high = np.full(limits.shape, up_to.shape[1])
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        beyond = np.take_along_axis(up_to, np.minimum(middle, up_to.shape[1] - 1), axis=1) > limits
+        high = np.where(open_ & beyond, middle, high)
+        low = np.where(open_ & ~beyond, middle + 1, low)
+    return low
+
+
+def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
+    """Sums (R, E + 1) between edges (R, E), of which running sums are given; an edge is a number of entries."""
+    if not up_to.shape[1]:
+        return np.zeros((len(edges), edges.shape[1] + 1))
+    at_edge = np.where(edges > 0, np.take_along_axis(up_to, np.maximum(edges - 1, 0), axis=1), 0.0)
+    sums: FloatArray = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
+    return sums
