@@ -114,7 +114,7 @@ def test_intervals_are_those_of_a_bootstrap_over_questions(two_models):
         one["confidence"],
         clusters=one["question_id"],
         n_resamples=500,
-        method="widened",
+        method="folded",
         seed=7,
     )
     assert (row["value"], row["low"], row["high"]) == pytest.approx(

@@ -1,17 +1,28 @@
-"""Intervals that widen by bias, and Wilson's for resampled shares."""
+"""How limits are read off resamples, and when there are none."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import brentq
 from scipy.stats import binomtest
 
-from confidence_tasks.analysis.estimates import Distribution, Settings, distributions, interval_of_measure
+from confidence_tasks.analysis.estimates import (
+    Distribution,
+    Settings,
+    distributions,
+    interval_of_measure,
+)
+from confidence_tasks.analysis.estimates import mean as mean_of
 from confidence_tasks.analysis.groups import by_condition
 from confidence_tasks.scorers._measures import ACCURACY, Measure
 from confidence_tasks.statistics import bootstrap, equivalence_test
-from confidence_tasks.statistics._limits import ALLOWANCE
-from confidence_tasks.statistics._resampling import as_estimate
+from confidence_tasks.statistics._core import Reason
+from confidence_tasks.statistics._limits import ALLOWANCE, FOLDED_ALLOWANCE, limits
+from confidence_tasks.statistics._resampling import FEWEST_DECISIVE, METHODS, Resampled, as_estimate
 
 
 def mean(x, *, weights):
@@ -26,24 +37,156 @@ def size(x, *, weights):
 X = np.random.default_rng(3).normal(0.5, 1.0, 400)
 
 
-def test_without_bias_a_widened_interval_is_the_normal_one():
-    interval = bootstrap(mean, X, n_resamples=20_000, method="widened")
-    error = X.std() / math.sqrt(len(X))
-    assert interval.low == pytest.approx(X.mean() - 1.959964 * error, abs=0.03 * error)
-    assert interval.high == pytest.approx(X.mean() + 1.959964 * error, abs=0.03 * error)
+def resampled(estimate, draws, n_units=100, decisive=math.inf):
+    return Resampled(as_estimate(estimate), np.asarray(draws, dtype=float), n_units, decisive=decisive)
+
+
+def normal_draws(center, error, size=100_001):
+    """Draws whose mean and standard deviation are exact: quantiles of the normal distribution, standardised."""
+    z = stats.norm.ppf((np.arange(size) + 0.5) / size)
+    return center + error * (z - z.mean()) / z.std()
+
+
+@pytest.mark.parametrize("method", ["student", "skewed", "folded", "widened"])
+def test_without_bias_or_skewness_an_interval_is_student_s(method):
+    """Of a mean of normal values, resampled without noise: the textbook's interval."""
+    x = np.random.default_rng(3).normal(0.5, 1.0, 25)
+    found = resampled(x.mean(), normal_draws(x.mean(), x.std() / 5.0), 25)
+    expected = stats.t.interval(0.95, 24, x.mean(), x.std(ddof=1) / 5.0)
+    assert limits(found, 0.95, method) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["student", "logit", "widened"])
+def test_few_deciding_trials_make_wider_intervals(method):
+    """As wide as Student's t with that many trials calls for, on the scale of the interval."""
+    draws = normal_draws(0.5, 0.01)
+    many, few = (limits(resampled(0.5, draws, 1000, decisive), 0.95, method) for decisive in (1000, 8))
+    scale = (lambda p: math.log(p / (1.0 - p))) if method == "logit" else float
+    ratio = (scale(few[1]) - scale(few[0])) / (scale(many[1]) - scale(many[0]))
+    assert ratio == pytest.approx(stats.t.ppf(0.975, 7) / stats.t.ppf(0.975, 999), rel=1e-6)
+
+
+def test_a_skewed_interval_inverts_hall_s_transformation():
+    """Each limit, studentised and transformed with the skewness, is a quantile of Student's t."""
+    draws = np.random.default_rng(0).gamma(4.0, size=50_000)
+    found = resampled(draws.mean(), draws, 60)
+    error, skewness = draws.std() * math.sqrt(60 / 59), stats.skew(draws)
+    for limit, quantile in zip(limits(found, 0.95, "skewed"), (0.975, 0.025), strict=True):
+        u = (draws.mean() - limit) / error
+        transformed = u + skewness * u**2 / 3 + skewness**2 * u**3 / 27 + skewness / 6
+        assert transformed == pytest.approx(stats.t.ppf(quantile, 59), rel=1e-9)
+
+
+def test_a_skewed_interval_covers_means_of_skewed_values():
+    """Of 30 exponential values, where percentiles cover less."""
+    rng = np.random.default_rng(1)
+    held = {"percentile": 0, "skewed": 0}
+    for _ in range(1_000):
+        x = rng.exponential(size=30)
+        means = x[rng.integers(30, size=(400, 30))].mean(axis=1)
+        for method in held:
+            low, high = limits(resampled(x.mean(), means, 30), 0.95, method)
+            held[method] += low <= 1.0 <= high
+    assert held["percentile"] + 10 < held["skewed"]
+    assert held["skewed"] >= 925
+
+
+def test_logit_limits_are_student_s_by_the_delta_method():
+    value, error = 0.9, 0.03
+    low, high = limits(resampled(value, normal_draws(value, error), 50), 0.95, "logit")
+    reach = stats.t.ppf(0.975, 49) * error * math.sqrt(50 / 49) / (value * (1 - value))
+    odds = math.log(value / (1 - value))
+    assert (low, high) == pytest.approx(
+        tuple(1 / (1 + math.exp(-x)) for x in (odds - reach, odds + reach)), rel=1e-5
+    )
 
 
 def test_bias_moves_the_limit_on_the_side_of_the_truth_only():
-    interval = bootstrap(size, X - X.mean(), n_resamples=5_000, method="widened")
+    interval = bootstrap(size, X - X.mean(), n_resamples=5_000, method="folded")
     assert interval.estimate == pytest.approx(0.0, abs=1e-12)
     assert interval.low == 0.0
-    assert interval.high == pytest.approx(1.959964 * interval.standard_error, rel=0.01)
+    assert interval.high == pytest.approx(stats.t.ppf(0.975, 399) * interval.standard_error, rel=0.01)
 
 
 def test_the_allowance_is_what_a_folded_normal_needs():
     """E|e| of the estimate, over the bias of its resamples averaged over estimates."""
     e, again = np.random.default_rng(0).normal(size=(2, 2_000_000))
-    assert pytest.approx(np.abs(e).mean() / (np.abs(e + again) - np.abs(e)).mean(), rel=0.01) == ALLOWANCE
+    assert pytest.approx(np.abs(e).mean() / (np.abs(e + again) - np.abs(e)).mean(), rel=0.01) == (
+        FOLDED_ALLOWANCE
+    )
+
+
+@pytest.mark.parametrize("bias", [-0.3, 0.05, 2.0])
+def test_a_widened_interval_covers_both_ends_of_the_bias(bias):
+    """The critical value of Imbens & Manski: a normal estimate is 95% covered with the truth at either end."""
+    low, high = limits(resampled(0.0, normal_draws(bias, 1.0), 100_000), 0.95, "widened")
+    range_ = ALLOWANCE * abs(bias)
+    c = brentq(lambda c: stats.norm.cdf(c + range_) - stats.norm.cdf(-c) - 0.95, 1.0, 3.0)
+    near, far = (low, high) if bias < 0 else (high, low)
+    assert (abs(near), abs(far)) == pytest.approx((c, c + range_), rel=1e-3)
+
+
+def test_nothing_is_said_of_values_that_were_not_seen():
+    low, high = limits(resampled(3.0, [2.0, 3.0, 3.0]), 0.95, "none")
+    assert math.isnan(low)
+    assert high.reason is Reason.UNSEEN
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_interval_where_too_few_trials_decide(method):
+    draws = normal_draws(0.5, 0.1, 101)
+    low, high = limits(resampled(0.5, draws, decisive=FEWEST_DECISIVE - 1), 0.95, method)
+    assert math.isnan(low)
+    assert math.isnan(high)
+    assert low.reason is high.reason is Reason.FEW_DECISIVE
+
+
+@pytest.mark.parametrize("method", ["skewed", "logit", "folded", "widened"])
+def test_values_that_are_all_alike_tell_no_error(method):
+    """An average of 100 times .7 would have the interval [.7, .7], whatever the next value would be."""
+    interval = bootstrap(mean, np.full(100, 0.7), n_resamples=50, method=method)
+    assert interval.estimate == pytest.approx(0.7)
+    assert interval.low.reason is Reason.CONSTANT
+
+
+def test_a_difference_of_what_is_always_alike_is_nothing():
+    assert limits(resampled(0.0, np.zeros(9)), 0.95, "student") == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_no_logit_at_the_ends(value):
+    assert math.isnan(limits(resampled(value, [0.4, 0.6]), 0.95, "logit")[0])
+
+
+values = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=0, max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(x=values, method=st.sampled_from(METHODS), level=st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+def test_an_interval_holds_the_estimate_or_is_not_there(x, method, level):
+    """None, one, two, or equal values included; both limits are missing, for one reason, or neither is."""
+
+    def evaluate(x, *, weights):
+        total = weights.sum(axis=-1)
+        with np.errstate(invalid="ignore"):
+            return weights @ x / total
+
+    interval = bootstrap(evaluate, x, n_resamples=40, level=level, method=method)
+    assert math.isnan(interval.low) == math.isnan(interval.high)
+    if math.isnan(interval.low):
+        assert interval.low.reason is interval.high.reason is not None
+    elif method not in ("percentile", "bca"):
+        assert interval.low - 1e-9 <= interval.estimate <= interval.high + 1e-9
+
+
+@settings(max_examples=50, deadline=None)
+@given(x=values.filter(lambda x: len(set(x)) > 1), method=st.sampled_from(["student", "skewed"]))
+def test_units_and_direction_do_not_matter(x, method):
+    same, turned = (
+        bootstrap(mean, change(np.array(x)), n_resamples=60, method=method)
+        for change in (lambda x: x, lambda x: 3.0 - 7.0 * x)
+    )
+    assert (turned.low, turned.high) == pytest.approx((3.0 - 7.0 * same.high, 3.0 - 7.0 * same.low), abs=1e-6)
 
 
 @pytest.mark.parametrize("right", [60, 97])
@@ -87,7 +230,7 @@ def test_a_share_of_some_questions_counts_those():
     assert interval.low == pytest.approx(binomtest(20, 20).proportion_ci(method="wilson").low, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["widened", "wilson"])
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "bca"])
 def test_no_interval_without_an_estimate(method):
     assert math.isnan(bootstrap(mean, [1.0], n_resamples=5, method=method).low)
 
@@ -112,3 +255,33 @@ def test_a_share_less_a_constant_has_the_share_s_interval():
     assert interval.estimate == pytest.approx(0.05)
     assert (interval.low + 0.9, interval.high + 0.9) == pytest.approx((expected.low, expected.high), abs=2e-3)
     assert interval_of_measure(share, whole, Settings()).low == pytest.approx(interval.low + 0.9)
+
+
+NAMES = frozenset(map(str, range(20)))
+
+
+def part(decisive, is_mean):
+    return Distribution(as_estimate(0.5), normal_draws(0.5, 0.1, 101), NAMES, decisive, is_mean)
+
+
+def test_a_mean_of_means_is_decided_by_all_that_decide_its_parts():
+    pooled = mean_of([part(3.0, True), part(4.0, True)])
+    assert pooled.decisive == 7.0
+    assert not math.isnan(pooled.interval(Settings(), "skewed").low)
+
+
+def test_a_mean_of_other_measures_is_decided_by_its_weakest_part():
+    """An M-ratio of three replies is biased, and stays so in an average with a good one."""
+    pooled = mean_of([part(3.0, False), part(400.0, False)])
+    assert pooled.interval(Settings(), "student").low.reason is Reason.FEW_DECISIVE
+
+
+def test_a_difference_is_decided_by_its_weaker_side():
+    assert (part(30.0, True) - part(9.0, True)).decisive == 9.0
+
+
+def test_an_interval_ends_where_the_measure_does():
+    measure = Measure("m", lambda c, w: None, "A mean.", interval="student", bounds=(0.0, 0.6))
+    interval = interval_of_measure(measure, {"m": part(math.inf, False)}, Settings())
+    assert 0.0 < interval.low < 0.5
+    assert interval.high == 0.6

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 from tests.validity.simulated_studies import Population, replies
 
 from confidence_tasks.analysis.groups import Grouping, by_condition
@@ -82,8 +83,11 @@ def scale_contrast(subject: Subject) -> Population:
     return replace(whole, contrast=True)
 
 
+_LIFE_GROUPS = {"all", "radius=5", "sex=female", "age=80+"}
+
+
 def life_study(subject: Subject) -> Population:
-    """All questions of LifeEval together."""
+    """LifeEval, all questions together and a group of each kind."""
     return _population(
         subject,
         lifeeval_items(),
@@ -92,7 +96,7 @@ def life_study(subject: Subject) -> Population:
         ),
         lifeeval.MEASURES,
         by_radius_sex_and_age,
-        lambda label: label == "all",
+        lambda label: label in _LIFE_GROUPS,
     )
 
 
@@ -131,6 +135,24 @@ def risk_study(subject: Subject) -> Population:
         riskeval_measures.MEASURES,
         by_penalty_and_regime,
         lambda label: label in _RISK_GROUPS,
+    )
+
+
+def wavering_study(seed: int = 0) -> Population:
+    """Decisions that answer to confidence and penalty, but not always: a threshold with errors on either side of it."""
+    whole = risk_study(Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4))
+    confidence, penalty = whole.columns["confidence"], whole.columns["penalty"]
+    threshold = 0.5 + 0.1 * np.log10(penalty)
+    answers = np.random.default_rng(seed).random(len(penalty)) < 1 / (
+        1 + np.exp((threshold - confidence) / 0.1)
+    )
+    thresholds = [
+        measure
+        for measure in riskeval_measures.MEASURES
+        if measure.name in ("implied_threshold", "threshold_excess")
+    ]
+    return replace(
+        whole, columns={**whole.columns, "answered": answers.astype(float)}, measures=tuple(thresholds)
     )
 
 
@@ -177,6 +199,7 @@ POPULATIONS: Mapping[str, Callable[[], Population]] = {
     "true or false": lambda: true_or_false(TYPICAL),
     "options": lambda: options(TYPICAL),
     "RiskEval": lambda: risk_study(Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4, risk_sensitivity=0.5)),
+    "RiskEval, wavering": wavering_study,
     "RiskEval, slope": lambda: risk_slope(
         Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4, risk_sensitivity=0.5)
     ),

@@ -19,6 +19,7 @@ from confidence_tasks.analysis.estimates import (
     Distributions,
     Settings,
     counting,
+    deciding,
     interval_of_measure,
     mean,
 )
@@ -70,9 +71,7 @@ class Population:
     @property
     def methods(self) -> dict[str, Method]:
         """How the interval of each measure is read off its resamples."""
-        return {
-            measure.name: "percentile" if self.contrast else measure.interval for measure in self.measures
-        }
+        return {measure.name: "student" if self.contrast else measure.interval for measure in self.measures}
 
     def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
@@ -139,7 +138,10 @@ def studies(
                 resamples = np.concatenate(parts[cell, measure.name])
                 extreme = measure.interval == "wilson" and value in (0.0, 1.0)
                 questions = frozenset(map(str, np.flatnonzero(counting(here, measure)))) if extreme else asked
-                found[cell, measure.name] = Distribution(value, resamples, questions)
+                decisive = deciding(measure, table.columns, own.counts)
+                found[cell, measure.name] = Distribution(
+                    value, resamples, questions, decisive, measure.is_mean
+                )
         yield population.reported(found)
 
 
@@ -153,6 +155,8 @@ class Coverage:
         What they should hold.
     n_defined : int
         Studies that printed an interval.
+    withheld : float
+        Share of those with a value that did not.
     above, below : float
         Share of these whose interval lies wholly above, or below, the truth.
     width : float
@@ -161,6 +165,7 @@ class Coverage:
 
     truth: float
     n_defined: int
+    withheld: float
     above: float
     below: float
     width: float
@@ -176,7 +181,7 @@ def printed(
 ) -> dict[tuple[str, str], Interval]:
     """The intervals that the report prints of a study."""
     if population.contrast:
-        return {key: found.interval(settings) for key, found in study.items()}
+        return {key: found.interval(settings, "student") for key, found in study.items()}
     intervals = {}
     for group in dict.fromkeys(group for group, _ in study):
         whole = {measure.name: study[group, measure.name] for measure in population.measures}
@@ -189,22 +194,27 @@ def coverages(
     population: Population, n: int, n_studies: int, settings: Settings, seed: int = 0
 ) -> dict[tuple[str, str], Coverage]:
     """The coverage of every interval that a report of such studies prints, by group and measure."""
-    limits: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     for study in studies(population, n, n_studies, settings, seed):
         for key, interval in printed(population, study, settings).items():
-            limits.setdefault(key, []).append((float(interval.low), float(interval.high)))
+            numbers = float(interval.estimate), float(interval.low), float(interval.high)
+            found.setdefault(key, []).append(numbers)
     true = truths(population)
-    return {key: _coverage(true[key], np.array(pairs)) for key, pairs in limits.items()}
+    return {key: _coverage(true[key], np.array(numbers)) for key, numbers in found.items()}
 
 
-def _coverage(truth: float, limits: np.ndarray) -> Coverage:
-    low, high = limits[~np.isnan(limits).any(axis=1)].T
+def _coverage(truth: float, numbers: np.ndarray) -> Coverage:
+    value = ~np.isnan(numbers[:, 0])
+    shown = ~np.isnan(numbers).any(axis=1)
+    withheld = 1.0 - float(shown.sum()) / max(float(value.sum()), 1.0)
+    _, low, high = numbers[shown].T
     if not len(low):
-        return Coverage(truth, 0, float("nan"), float("nan"), float("nan"))
+        return Coverage(truth, 0, withheld, float("nan"), float("nan"), float("nan"))
     slack = 1e-9 * max(1.0, abs(truth))  # rounding
     return Coverage(
         truth,
         len(low),
+        withheld,
         float(np.mean(low > truth + slack)),
         float(np.mean(high < truth - slack)),
         float(np.median(high - low)),

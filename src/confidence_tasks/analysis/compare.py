@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.analysis.contrasts import contrasts
-from confidence_tasks.analysis.estimates import Settings, distributions, mean
+from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, mean
 from confidence_tasks.analysis.findings import ALL_TRIALS
 from confidence_tasks.analysis.groups import Columns, Group, in_order, split_by_source
 from confidence_tasks.analysis.sections import ModelTrials, Section
@@ -139,9 +139,13 @@ def _of_conditions(
         for group in groups
         for measure in measures
     }
+    of_model = {
+        group.label: {measure.name: whole[group.label, measure.name] for measure in measures}
+        for group in groups
+    }
     n_questions = len(set(columns["question_id"]))
     for contrast in contrasts("", columns, groups, SECOND, measures, whole, settings):
-        method = section.study.measure[contrast.measure].interval
+        measure = section.study.measure[contrast.measure]
         yield Comparison(
             study=section.study.name,
             task=section.task,
@@ -149,8 +153,8 @@ def _of_conditions(
             measure=contrast.measure,
             first=first.label,
             second=second.label,
-            first_interval=whole[FIRST, contrast.measure].interval(settings, method),
-            second_interval=whole[SECOND, contrast.measure].interval(settings, method),
+            first_interval=interval_of_measure(measure, of_model[FIRST], settings),
+            second_interval=interval_of_measure(measure, of_model[SECOND], settings),
             difference=contrast.interval,
             p_value=contrast.p_value,
             p_adjusted=contrast.p_value,

@@ -104,7 +104,15 @@ def contrasts(
         ]
         adjusted = _bonferroni(p_values)
         found += [
-            Contrast(model, group.label, baseline, measure.name, difference.interval(settings), p, p_adjusted)
+            Contrast(
+                model,
+                group.label,
+                baseline,
+                measure.name,
+                difference.interval(settings, "student"),
+                p,
+                p_adjusted,
+            )
             for group, difference, p, p_adjusted in zip(others, differences, p_values, adjusted, strict=True)
         ]
     return found

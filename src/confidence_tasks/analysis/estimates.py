@@ -6,6 +6,7 @@ paired by question.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,11 +63,17 @@ class Distribution:
         The measure of each resample.
     questions : frozenset of str
         The questions; of a share that is 0 or 1, those that count.
+    decisive : float
+        How many trials decide the measure.
+    is_mean : bool
+        Whether it is a mean over trials.
     """
 
     value: Estimate
     resamples: FloatArray
     questions: frozenset[str]
+    decisive: float = math.inf
+    is_mean: bool = False
 
     def __sub__(self, other: Distribution) -> Distribution:
         """The difference, paired by question where both were drawn together."""
@@ -74,11 +81,12 @@ class Distribution:
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
             resamples = self.resamples - other.resamples
-        return Distribution(difference, resamples, self.questions | other.questions)
+        fewest = min(self.decisive, other.decisive)
+        return Distribution(difference, resamples, self.questions | other.questions, fewest)
 
     def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
         """Read off the interval; a resample that is infinite counts as undefined."""
-        found = Resampled(self.value, self.resamples, len(self.questions))
+        found = Resampled(self.value, self.resamples, len(self.questions), decisive=self.decisive)
         return interval_of(found, settings.level, method, settings.seed)
 
 
@@ -133,8 +141,16 @@ def distributions(
                 resamples = np.concatenate(parts[cell, measure.name])
                 extreme = measure.interval == "wilson" and value in (0.0, 1.0)
                 questions = frozenset(names[counting(table, measure)]) if extreme else asked
-                found[cell, measure.name] = Distribution(value, resamples, questions)
+                decisive = deciding(measure, rows)
+                found[cell, measure.name] = Distribution(
+                    value, resamples, questions, decisive, measure.is_mean
+                )
     return found
+
+
+def deciding(measure: Measure, trials: Columns, weights: FloatArray | None = None) -> float:
+    """Return how many trials decide a measure; infinite where all do."""
+    return math.inf if measure.decisive is None else float(measure.decisive(trials, weights))
 
 
 def counting(table: CellTable, measure: Measure) -> BoolArray:
@@ -164,7 +180,15 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         Estimate(value, reason if np.isnan(value) else None),
         average(np.array([part.resamples for part in parts])),
         frozenset[str]().union(*(part.questions for part in parts)),
+        _decisive_of_mean(parts),
+        all(part.is_mean for part in parts),
     )
+
+
+def _decisive_of_mean(parts: Sequence[Distribution]) -> float:
+    """All that decide a mean of means; of other measures the fewest, as each part has its own bias."""
+    pool = sum if all(part.is_mean for part in parts) else min
+    return float(pool(part.decisive for part in parts))
 
 
 def _mean(values: FloatArray) -> FloatArray:
@@ -191,12 +215,21 @@ def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], set
     """
     found = whole[measure.name]
     if measure.share not in whole:
-        return found.interval(settings, measure.interval)
+        return _within(measure.bounds, found.interval(settings, measure.interval))
     share = whole[measure.share]
     less = float(share.value) - float(found.value)
     interval = share.interval(settings, "wilson")
     low, high = (Estimate(limit - less, limit.reason) for limit in (interval.low, interval.high))
     return replace(interval, estimate=found.value, low=low, high=high)
+
+
+def _within(bounds: tuple[float, float], interval: Interval) -> Interval:
+    """Cut an interval at the values that a measure cannot pass."""
+    low, high = (
+        Estimate(min(max(limit, bounds[0]), bounds[1]), limit.reason)
+        for limit in (interval.low, interval.high)
+    )
+    return interval if math.isnan(interval.low) else replace(interval, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)

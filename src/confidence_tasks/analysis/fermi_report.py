@@ -22,13 +22,16 @@ from confidence_tasks.analysis.figures.figure import Figure, Key, Panel
 from confidence_tasks.analysis.figures.general import Looks, interval_line
 from confidence_tasks.analysis.figures.panels import Line
 from confidence_tasks.analysis.figures.style import Colour, series
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS
+from confidence_tasks.elicitation.fermieval_prompts import LARGEST_EXPONENT, LEVELS
 from confidence_tasks.scorers._measures import (
     ACCURACY,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    fewest,
+    filling,
+    right_and_wrong,
     share,
     statistic_of,
 )
@@ -49,6 +52,9 @@ if TYPE_CHECKING:
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the studies, which are one a task."""
+
+EXPONENTS = dict.fromkeys(("truth", "lower", "upper"), (-LARGEST_EXPONENT, LARGEST_EXPONENT))
+"""Columns of orders of magnitude: what a reply says beyond these is none, and readers leave it out."""
 
 MANY_DEGENERATE = 0.2
 """Share of intervals of a single exponent above which widths say little."""
@@ -80,19 +86,24 @@ DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
         statistic_of("ece", "correct", "confidence"),
         "Expected calibration error of the most probable exponent’s probability, 10 bins.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     Measure(
         "auroc",
         statistic_of("auroc2", "correct", "confidence"),
         "Chance that a right most probable exponent has more probability than a wrong one.",
         "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "integer_mass",
         share(lambda trials: trials["integer_mass"]),
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
+        interval="skewed",
+        bounds=(0.0, 1.0),
     ),
 )
 """Measures of the most probable exponent; intervals from the distribution are in the table of methods."""

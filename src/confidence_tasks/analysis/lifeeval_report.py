@@ -91,6 +91,7 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
                 confidence[rows],
                 n_resamples=_RESAMPLES_OF_A_BIN,
                 level=found.settings.level,
+                method="student",
                 seed=found.settings.seed,
             )
             for rows in bins

@@ -32,6 +32,7 @@ OVER_PENALTIES: tuple[Measure, ...] = (
         "abstention_slope",
         SLOPE,
         "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 is blind to risk.",
+        interval="student",
     ),
 )
 """Measures of all trials together."""

@@ -39,19 +39,34 @@ class Measure:
         One sentence: what it is, and how it treats trials that lack something.
     better : {"higher", "lower", "neither"}
         Which direction is good.
-    interval : {"percentile", "widened", "wilson"}
-        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"wilson"``
-        is for shares, ``"widened"`` for what few trials make too high or too low.
+    interval : str
+        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"skewed"``
+        is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"folded"`` for
+        calibration errors, ``"widened"`` for what else few trials make too high or too low.
     share : str
         Name of the share that this is less a constant, whose interval serves for both; empty for none.
+    decisive : callable, optional
+        ``decisive(columns, weights)``: how many trials decide it, such as the wrong answers of an AUROC. With fewer
+        than five, tables print no interval. By default all do.
+    bounds : tuple of float
+        The values between which it lies, and so its interval.
     """
 
     name: str
     compute: Compute
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
-    interval: Literal["percentile", "widened", "wilson"] = "percentile"
+    interval: Literal["percentile", "student", "skewed", "logit", "folded", "widened", "wilson", "none"] = (
+        "percentile"
+    )
     share: str = ""
+    decisive: Compute | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
+        return self.interval in ("skewed", "wilson")
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
@@ -128,6 +143,59 @@ def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     return compute
 
 
+def fewest(*sets: Callable[[Columns], NDArray[Any]]) -> Compute:
+    """Make a count of the trials in the smallest of several sets: those that decide what compares the sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fewest(having("correct", 1.0), having("correct", 0.0))({"correct": np.array([1.0, 1.0, 0.0])}, None)
+    1.0
+    """
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        members = [np.asarray(of(trials), dtype=np.float64) for of in sets]
+        counts = [held.sum() if weights is None else weights @ held for held in members]
+        least = np.min(counts, axis=0)
+        return least if least.ndim else float(least)
+
+    return compute
+
+
+def having(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
+    """Make the set of trials that have a value in a column, and any value in some others."""
+
+    def holds(trials: Columns) -> NDArray[Any]:
+        import numpy as np
+
+        present = [~np.isnan(trials[key]) for key in needed]
+        return np.asarray(np.logical_and.reduce([trials[column] == value, *present]))
+
+    return holds
+
+
+def right_and_wrong(
+    correct: str = "correct", confidence: str = "confidence"
+) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
+    """Make the sets of right and of wrong answers with a confidence."""
+    return having(correct, 1.0, confidence), having(correct, 0.0, confidence)
+
+
+def filling(
+    bins: int, trials_a_bin: float, confidence: str = "confidence"
+) -> Callable[[Columns], NDArray[Any]]:
+    """Make the set of trials with a confidence, each counted so that so many in every bin make five."""
+
+    def holds(trials: Columns) -> NDArray[Any]:
+        import numpy as np
+
+        return ~np.isnan(trials[confidence]) * (5.0 / (bins * trials_a_bin))
+
+    return holds
+
+
 def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
     def holds(trials: Columns) -> NDArray[Any]:
         import numpy as np
@@ -162,6 +230,8 @@ CONFIDENCE = Measure(
     "confidence",
     share(lambda trials: trials["confidence"]),
     "Mean confidence of the replies that state one.",
+    interval="skewed",
+    bounds=(0.0, 1.0),
 )
 
 

@@ -21,6 +21,7 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    fewest,
     share,
     statistic_of,
     summarise,
@@ -153,6 +154,17 @@ def _missed_if_unread(trials: Columns) -> Any:
     return np.nan_to_num(trials["correct"], nan=0.0)
 
 
+def _missed(split: str) -> Callable[[Columns], Any]:
+    """Intervals of one half that miss, each counted by half: ten are needed, as how far they miss varies much."""
+    return lambda trials: 0.5 * ((trials["split"] == split) & (trials["correct"] == 0.0))
+
+
+def _outside(intervals: Columns) -> Any:
+    """The same for adjusted intervals."""
+    truth = intervals["truth"]
+    return 0.5 * ((truth < intervals["lower"]) | (truth > intervals["upper"]))
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
@@ -176,12 +188,17 @@ MEASURES: tuple[Measure, ...] = (
         "mean_width",
         _judged(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
+        interval="skewed",
+        bounds=(0.0, math.inf),
     ),
     Measure(
         "winkler",
         _judged(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
+        interval="skewed",
+        decisive=fewest(_missed(TEST)),
+        bounds=(0.0, math.inf),
     ),
     Measure(
         "degenerate_share",
@@ -285,8 +302,12 @@ _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     ("winkler", _WINKLER, "Winkler score", "lower"),
 )
 
-_INTERVALS: Mapping[str, Literal["wilson"]] = {"coverage": "wilson"}
-"""Figures whose intervals are not percentiles."""
+_INTERVALS: Mapping[str, Literal["wilson", "skewed"]] = {
+    "coverage": "wilson",
+    "width": "skewed",
+    "winkler": "skewed",
+}
+"""How the interval of each figure is read off."""
 
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
     *(
@@ -295,7 +316,8 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
             _conformal(compute, **options),
             f"{what} of the test half's intervals, with ends {how} as the calibration half calls for.",
             better,
-            _INTERVALS.get(name, "percentile"),
+            _INTERVALS[name],
+            decisive=_conformal(fewest(_outside), **options) if name == "winkler" else None,
         )
         for variant, (options, how) in VARIANTS.items()
         for name, compute, what, better in _FIGURES
@@ -317,6 +339,9 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         _judged(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
+        interval="skewed",
+        decisive=fewest(_missed(CALIBRATION)),
+        bounds=(0.0, math.inf),
     ),
 )
 """Measures that need the calibration half."""
@@ -352,7 +377,8 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
         f"{what} of the intervals, with ends moved outwards as the other questions asked call for"
         + (", which makes it the nominal one, up to ties." if name == "coverage" else "."),
         better,
-        _INTERVALS.get(name, "percentile"),
+        _INTERVALS[name],
+        decisive=_adjusted(jackknife_intervals, fewest(_outside)) if name == "winkler" else None,
     )
     for name, compute, what, better in _FIGURES
 )

@@ -24,6 +24,9 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    fewest,
+    filling,
+    right_and_wrong,
     share,
     statistic_of,
     summarise,
@@ -218,13 +221,17 @@ def _used_rule(name: str) -> Compute:
     return share(used)
 
 
+_ANSWERED = right_and_wrong("answer_correct", "answer_confidence")
+_BY_TOKENS = right_and_wrong("token_correct", "token_confidence")
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "ece",
         _judged("ece"),
         "Expected calibration error, 10 bins closed on the right.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     ACCURACY,
     CONFIDENCE,
@@ -232,20 +239,32 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
+        interval="skewed",
+        decisive=fewest(*right_and_wrong()),
     ),
-    Measure("brier", _judged("brier"), "Mean squared difference of confidence and correctness.", "lower"),
+    Measure(
+        "brier",
+        _judged("brier"),
+        "Mean squared difference of confidence and correctness.",
+        "lower",
+        interval="wilson",
+        decisive=fewest(*right_and_wrong()),
+    ),
     Measure(
         "auroc",
         statistic_of("auroc2", "answer_correct", "answer_confidence"),
         "Chance that a right stated answer has more confidence than a wrong one; ties count one half.",
         "higher",
+        interval="logit",
+        decisive=fewest(*_ANSWERED),
     ),
     Measure(
         "ece_extra_bin",
         _judged("ece", edges="extra_bin"),
         "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     Measure(
         "round_share",
@@ -264,14 +283,16 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable when d' is below 0.5.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "meta_d",
         statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d': the sensitivity that the confidences show, by maximum likelihood.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=fewest(*right_and_wrong()),
     ),
 )
 
@@ -287,13 +308,16 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "answer_confidence",
         share(lambda trials: trials["answer_confidence"]),
         "Mean normalised probability of the stated answers.",
+        interval="skewed",
+        bounds=(0.0, 1.0),
     ),
     Measure(
         "answer_ece",
         statistic_of("ece", "answer_correct", "answer_confidence"),
         "Expected calibration error of the stated answers, as published.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*_ANSWERED, filling(10, 5, "answer_confidence")),
     ),
 )
 
@@ -312,7 +336,8 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         statistic_of("ece", "token_correct", "token_confidence"),
         "Expected calibration error of the token probabilities.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*_BY_TOKENS, filling(10, 5, "token_confidence")),
     ),
     Measure(
         "token_accuracy",
@@ -325,11 +350,15 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         "token_confidence",
         share(lambda trials: trials["token_confidence"]),
         "Mean token probability of the favoured option.",
+        interval="skewed",
+        bounds=(0.0, 1.0),
     ),
     Measure(
         "token_overconfidence",
         statistic_of("overconfidence", "token_correct", "token_confidence"),
         "Mean token probability minus correctness of the options that it favours.",
+        interval="skewed",
+        decisive=fewest(*_BY_TOKENS),
     ),
 )
 

@@ -16,6 +16,8 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE_STRICT,
     Measure,
     columns,
+    fewest,
+    right_and_wrong,
     statistic_of,
     summarise,
 )
@@ -97,25 +99,86 @@ def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Val
     return implied - float(optimal_threshold(trials["penalty"][0]))
 
 
-def _recalibrated_utility(trials: Columns, weights: FloatArray | None = None) -> Value:
-    """The scaffold's utility on cross-fitted confidence; under resampling the recalibration stays as it is."""
+def _recalibrated(measure: Compute) -> Compute:
+    """A measure on cross-fitted confidence; under resampling the recalibration stays as it is."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
+        kept = {key: column[keep] for key, column in trials.items()}
+        confidence = statistics.cross_fitted_confidence(
+            kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
+        )
+        return measure({**kept, "confidence": confidence}, None if weights is None else weights[..., keep])
+
+    return compute
+
+
+def _given(trials: Columns) -> NDArray[Any]:
+    holds: NDArray[Any] = trials["answered"] == 1.0
+    return holds
+
+
+def _by_policy(trials: Columns) -> NDArray[Any]:
+    """Where the optimal policy answers."""
+    from confidence_tasks.statistics import optimal_threshold
+
+    holds: NDArray[Any] = (trials["confidence"] >= optimal_threshold(trials["penalty"])) & (
+        trials["available"] == 1.0
+    )
+    return holds
+
+
+def _not_optimal(trials: Columns) -> NDArray[Any]:
+    """Where the model decides otherwise than the optimal policy would."""
     import numpy as np
 
-    from confidence_tasks import statistics
+    from confidence_tasks.statistics import optimal_threshold
 
-    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
-    kept = {key: column[keep] for key, column in trials.items()}
-    confidence = statistics.cross_fitted_confidence(
-        kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
+    differs: NDArray[Any] = (trials["answered"] == 1.0) != (
+        trials["confidence"] >= optimal_threshold(trials["penalty"])
     )
-    recalibrated = statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)
-    return recalibrated({**kept, "confidence": confidence}, None if weights is None else weights[..., keep])
+    return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
+
+
+def _answers(
+    given: Callable[[Columns], NDArray[Any]],
+) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
+    """Right and wrong answers among those given."""
+    return (
+        lambda trials: given(trials) & (trials["outcome"] == 1.0),
+        lambda trials: given(trials) & (trials["outcome"] == 0.0),
+    )
+
+
+_GIVEN_WITH_CONFIDENCE = tuple(
+    lambda trials, judged=judged: _given(trials) & judged(trials) for judged in right_and_wrong()
+)
+"""Right and wrong answers given, with a confidence."""
+
+
+def _undecided(trials: Columns, weights: FloatArray | None = None) -> Value:
+    """Answers or abstentions, whichever are fewer, at confidences where the model does both or the reverse."""
+    import numpy as np
+
+    held = np.ones(len(trials["confidence"])) if weights is None else weights
+    asked = (held > 0.0) & ~np.isnan(trials["confidence"])
+    answered, abstained = asked & (trials["answered"] == 1.0), asked & (trials["answered"] == 0.0)
+    lowest = np.min(trials["confidence"], where=answered, initial=math.inf)
+    highest = np.max(trials["confidence"], where=abstained, initial=-math.inf)
+    between = (trials["confidence"] >= lowest) & (trials["confidence"] <= highest)
+    return float(min(held @ (answered & between), held @ (abstained & between)))
 
 
 GAIN = Measure(
     "normalized_scaffold_gain",
     statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
     "What the optimal policy would gain on the model's decisions, on the same trials.",
+    interval="skewed",
+    decisive=fewest(_not_optimal),
 )
 SLOPE = statistic_of("abstention_slope", "answered", "penalty")
 """Risk sensitivity: change of the abstention rate per unit of log penalty, over all penalties above 0."""
@@ -133,12 +196,16 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("mean_utility", "answered", "outcome", "penalty", normalized=True),
         "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
         "higher",
+        interval="skewed",
+        decisive=fewest(*_answers(_given)),
     ),
     Measure(
         "normalized_scaffold_utility",
         statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True),
         "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
         "higher",
+        interval="skewed",
+        decisive=fewest(*_answers(_by_policy)),
     ),
     GAIN,
     Measure(
@@ -146,6 +213,9 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("regret", *_POLICY, normalized=True),
         "Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
         "lower",
+        interval="skewed",
+        decisive=fewest(_not_optimal),
+        bounds=(0.0, math.inf),
     ),
     Measure(
         "abstention_rate",
@@ -165,47 +235,73 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("mean_utility", "answered", "outcome", "penalty"),
         "Mean utility in points.",
         "higher",
+        interval="skewed",
+        decisive=fewest(*_answers(_given)),
     ),
-    Measure("regret", statistic_of("regret", *_POLICY), "Mean expected utility forgone, in points.", "lower"),
+    Measure(
+        "regret",
+        statistic_of("regret", *_POLICY),
+        "Mean expected utility forgone, in points.",
+        "lower",
+        interval="skewed",
+        decisive=fewest(_not_optimal),
+        bounds=(0.0, math.inf),
+    ),
     Measure(
         "scaffold_utility",
         statistic_of("scaffold_utility", *_SCAFFOLD),
         "Mean utility of the optimal policy, in points.",
         "higher",
+        interval="skewed",
+        decisive=fewest(*_answers(_by_policy)),
     ),
     CONFIDENCE,
     Measure(
-        "auarc", _of_answers("auarc"), "Area under the accuracy-rejection curve of the answers.", "higher"
+        "auarc",
+        _of_answers("auarc"),
+        "Area under the accuracy-rejection curve of the answers.",
+        "higher",
+        interval="logit",
+        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
     ),
     Measure(
         "ece",
         _of_answers("ece"),
         "Expected calibration error of the answers, 10 bins of equal width.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
     ),
     Measure(
         "brier",
         _of_answers("brier"),
         "Mean squared difference of confidence and correctness of the answers.",
         "lower",
+        interval="wilson",
+        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
     ),
     Measure(
         "implied_threshold",
         statistic_of("implied_threshold", "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
+        interval="student",
+        decisive=_undecided,
     ),
     Measure(
         "threshold_excess",
         _threshold_excess,
         "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
+        interval="student",
+        decisive=_undecided,
     ),
     Measure(
         "normalized_recalibrated_utility",
-        _recalibrated_utility,
+        _recalibrated(statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)),
         "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
         "normalized_scaffold_utility, what mis-stated confidence costs.",
         "higher",
+        interval="skewed",
+        decisive=_recalibrated(fewest(*_answers(_by_policy))),
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
@@ -24,12 +24,20 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE_STRICT,
     Compute,
     Measure,
+    fewest,
+    filling,
+    right_and_wrong,
     statistic_of,
     summarise,
 )
 from confidence_tasks.scorers._questions import question_of
 from confidence_tasks.scorers._reply import reply_text
 from confidence_tasks.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.scorers._measures import Columns
+    from confidence_tasks.scorers._measures import Value as Computed
+    from confidence_tasks.statistics._core import FloatArray
 
 THRESHOLDS = (0.9, 0.95)
 """Where confidence is split into high and low for meta-d' (section 3.3)."""
@@ -108,26 +116,63 @@ def _on_scale(statistic: str) -> Compute:
     return statistic_of(statistic, "confidence_raw", constants=("lower", "upper"))
 
 
+_IN_A_CELL = 2
+"""Right and wrong answers that must lie on either side of the threshold, for meta-d' to have an interval."""
+
+
+def _split(threshold: float) -> Compute:
+    """Right, wrong, sure or unsure answers, whichever are fewest; none if they meet in too small a cell."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        import numpy as np
+
+        held = np.ones(len(trials["correct"])) if weights is None else weights
+        sure = trials["confidence"] > threshold
+        judged = [of(trials) for of in right_and_wrong()]
+        cells = np.array([[held @ (of & side) for side in (sure, ~sure)] for of in judged])
+        fewest_of_a_margin = min(cells.sum(axis=0).min(), cells.sum(axis=1).min())
+        return float(fewest_of_a_margin) if cells.min() >= _IN_A_CELL else 0.0
+
+    return compute
+
+
+def _apart_from_the_usual(trials: Columns, weights: FloatArray | None = None) -> Computed:
+    """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
+    import numpy as np
+
+    stated = ~np.isnan(trials["confidence"])
+    held = np.ones(len(stated)) if weights is None else weights
+    if not held[stated].sum():
+        return 0.0
+    _, index = np.unique(trials["confidence"][stated], return_inverse=True)
+    usual = np.bincount(index, held[stated]).max() / held[stated].sum()
+    return fewest(*right_and_wrong())(trials, weights) * float(1.0 - usual)
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
         _judged("m_ratio_threshold", threshold=THRESHOLDS[0], padding=PADDING),
         "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=_split(THRESHOLDS[0]),
     ),
     Measure(
         "auroc",
         _judged("auroc2"),
         "Chance that a right answer has more confidence than a wrong one; ties count one half.",
         "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "ece",
         _judged("ece"),
         "Expected calibration error, 10 bins of equal width.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     ACCURACY,
     PARSE_RATE,
@@ -136,50 +181,65 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
+        interval="skewed",
+        decisive=fewest(*right_and_wrong()),
     ),
-    Measure("brier", _judged("brier"), "Mean squared difference of confidence and correctness.", "lower"),
+    Measure(
+        "brier",
+        _judged("brier"),
+        "Mean squared difference of confidence and correctness.",
+        "lower",
+        interval="wilson",
+        decisive=fewest(*right_and_wrong()),
+    ),
     CONFIDENCE,
     Measure(
         "ece_15",
         _judged("ece", bins=15),
         "Expected calibration error, 15 bins of equal width.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(15, 10)),
     ),
     Measure(
         "ece_20",
         _judged("ece", bins=20),
         "Expected calibration error, 20 bins of equal width.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(20, 10)),
     ),
     Measure(
         "ece_mass",
         _judged("ece", binning="equal_mass"),
         "Expected calibration error, 10 bins of equal numbers.",
         "lower",
-        interval="widened",
+        interval="folded",
+        decisive=fewest(*right_and_wrong(), filling(10, 30)),
     ),
     Measure(
         "meta_d",
         _judged("meta_d_threshold", threshold=THRESHOLDS[0], padding=PADDING),
         "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=_split(THRESHOLDS[0]),
     ),
     Measure(
         "meta_d_95",
         _judged("meta_d_threshold", threshold=THRESHOLDS[1], padding=PADDING),
         "The same with the split at 0.95.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=_split(THRESHOLDS[1]),
     ),
     Measure(
         "mratio_95",
         _judged("m_ratio_threshold", threshold=THRESHOLDS[1], padding=PADDING),
         "meta-d' / d' with the split at 0.95.",
         "higher",
-        interval="widened",
+        interval="student",
+        decisive=_split(THRESHOLDS[1]),
     ),
     Measure(
         "meta_information",
@@ -187,20 +247,33 @@ MEASURES: tuple[Measure, ...] = (
         "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
         "higher",
         interval="widened",
+        decisive=_apart_from_the_usual,
     ),
-    Measure("top1_share", _reported("top_share"), "Share of the most frequent report.", interval="widened"),
+    Measure(
+        "top1_share",
+        _reported("top_share"),
+        "Share of the most frequent report.",
+        interval="widened",
+        bounds=(0.0, 1.0),
+    ),
     Measure(
         "top3_share",
         _reported("top_share", k=3),
         "Share of the three most frequent reports.",
         interval="widened",
+        bounds=(0.0, 1.0),
     ),
-    Measure("distinct", _reported("distinct_values"), "Number of different reports.", interval="widened"),
+    Measure(
+        "distinct",
+        _reported("distinct_values"),
+        "Number of different reports.",
+        interval="none",
+    ),
     Measure(
         "entropy",
         _reported("confidence_entropy"),
         "Shannon entropy of the reports in bits.",
-        interval="widened",
+        interval="folded",
     ),
     Measure(
         "round_share",

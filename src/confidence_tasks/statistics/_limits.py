@@ -6,48 +6,107 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
-from confidence_tasks.statistics._core import Estimate, undefined
+from confidence_tasks.statistics._core import Estimate, Reason, undefined
 from confidence_tasks.statistics._resampling import Method, Resampled
 from confidence_tasks.statistics.proportion import wilson_interval
 
 Limits: TypeAlias = tuple[Estimate, Estimate]
 
-ALLOWANCE = 1.0 + math.sqrt(2.0)
-"""How many times the bias that the resamples show a widened interval allows for.
+FOLDED_ALLOWANCE = 1.0 + math.sqrt(2.0)
+"""How many times the bias that the resamples show the interval of a folded statistic allows for.
 
 A statistic made of absolute values, such as a calibration error, is biased most where the truth is 0. There the
 estimate is |e| for a normal error e, E|e| too high, while resamples of it add a second error as large to the first, and
 show a bias of E|e + e'| - E|e| = (sqrt(2) - 1) E|e| only: 1 + sqrt(2) times too little.
 """
 
+ALLOWANCE = 2.0
+"""The same for other statistics that few trials bias: a resample lacks what the sample lacks, and shows too little."""
+
+_MOST_BIAS = 5.0
+"""Bias, in standard errors, from which the far end of it alone decides an interval."""
+
 
 def limits(found: Resampled, level: float, method: Method) -> Limits:
     """Return the limits of the interval of a level; NaN with a reason where there is none."""
-    return _LIMITS[method](found, level)
+    return _none(found.reason) if found.reason else _LIMITS[method](found, level)
+
+
+def _none(reason: Reason) -> Limits:
+    return undefined(reason), undefined(reason)
 
 
 def _quantiles(found: Resampled, level: float) -> Limits:
     return found.limit((1.0 - level) / 2.0), found.limit((1.0 + level) / 2.0)
 
 
-def _widened(found: Resampled, level: float) -> Limits:
+def _student(found: Resampled, level: float) -> Limits:
+    reach = _quantile(found, (1.0 + level) / 2.0) * _error(found)
+    return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
+
+
+def _skewed(found: Resampled, level: float) -> Limits:
+    """Hall's cubic transformation of Student's t, undone at its quantiles: the longer arm is where few trials weigh."""
+    error, skewness = _error(found), _skewness(found)
+    if error == 0.0:
+        return _none(Reason.CONSTANT)
+    reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0))
+    low, high = (_without_skewness(t, skewness) for t in (reach, -reach))
+    return Estimate(found.estimate - error * low), Estimate(found.estimate - error * high)
+
+
+def _without_skewness(t: float, skewness: float) -> float:
+    """Solve u + s u^2 / 3 + s^2 u^3 / 27 + s / 6 = t for the studentised error u (Hall 1992)."""
+    if abs(skewness) < 1e-6:
+        return t
+    return 3.0 / skewness * (math.cbrt(1.0 + skewness * (t - skewness / 6.0)) - 1.0)
+
+
+def _logit(found: Resampled, level: float) -> Limits:
+    """Student's interval on the logit scale, for what lies between 0 and 1."""
+    value, error = float(found.estimate), _error(found)
+    if not 0.0 < value < 1.0:
+        return _none(Reason.NOT_IDENTIFIED)
+    if error == 0.0:
+        return _none(Reason.CONSTANT)
+    reach = _quantile(found, (1.0 + level) / 2.0) * error / (value * (1.0 - value))
+    return Estimate(expit(logit(value) - reach)), Estimate(expit(logit(value) + reach))
+
+
+def _folded(found: Resampled, level: float) -> Limits:
     """Standard errors on either side, and further to where the bias says that the truth lies."""
-    if found.reason:
-        return undefined(found.reason), undefined(found.reason)
-    defined, estimate = found.defined, float(found.estimate)
-    reach = float(ndtri((1.0 + level) / 2.0)) * _spread(found)
-    bias = ALLOWANCE * (float(defined.mean()) - estimate)
+    bias = FOLDED_ALLOWANCE * _bias(found)
+    reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0)) * _error(found)
+    return _from_truth_to_estimate(found, bias, reach)
+
+
+def _widened(found: Resampled, level: float) -> Limits:
+    """The same, with fewer standard errors as the bias grows: the truth then is at one end (Imbens & Manski 2004)."""
+    bias, error = ALLOWANCE * _bias(found), _error(found)
+    if error == 0.0:
+        return _none(Reason.CONSTANT)
+    range_ = min(abs(bias) / error, _MOST_BIAS)
+    normal = float(
+        brentq(lambda c: ndtr(c + range_) - ndtr(-c) - level, ndtri(level), ndtri((1.0 + level) / 2.0))
+    )
+    return _from_truth_to_estimate(found, bias, _quantile(found, float(ndtr(normal))) * error)
+
+
+def _from_truth_to_estimate(found: Resampled, bias: float, reach: float) -> Limits:
+    """From the estimate to the estimate less its bias, and ``reach`` beyond; what is never negative stays so."""
+    if _error(found) == 0.0:
+        return _none(Reason.CONSTANT)
+    estimate = float(found.estimate)
     low = estimate - reach - max(bias, 0.0)
-    never_negative = min(estimate, float(defined.min())) >= 0.0
+    never_negative = min(estimate, float(found.defined.min())) >= 0.0
     return Estimate(max(low, 0.0) if never_negative else low), Estimate(estimate + reach + max(-bias, 0.0))
 
 
 def _wilson(found: Resampled, level: float) -> Limits:
     """Wilson's interval for as many trials as would have this standard error; at 0 and 1 for as many as there are."""
-    if found.reason:
-        return undefined(found.reason), undefined(found.reason)
     share, spread = float(found.estimate), _spread(found)
     if 0.0 < share < 1.0 and spread == 0.0:
         return Estimate(share), Estimate(share)
@@ -56,8 +115,32 @@ def _wilson(found: Resampled, level: float) -> Limits:
     return Estimate(float(low)), Estimate(float(high))
 
 
+def _unknown(found: Resampled, level: float) -> Limits:
+    return _none(Reason.UNSEEN)
+
+
+def _quantile(found: Resampled, p: float) -> float:
+    """A quantile of Student's t with as many degrees of freedom as trials decide, less one."""
+    return float(stdtrit(min(found.n_units, found.decisive) - 1.0, p))
+
+
+def _error(found: Resampled) -> float:
+    """The standard error as of a sample: resamples vary as around a population of ``n_units``."""
+    return _spread(found) * math.sqrt(found.n_units / (found.n_units - 1))
+
+
+def _bias(found: Resampled) -> float:
+    return float(found.defined.mean()) - float(found.estimate)
+
+
+def _skewness(found: Resampled) -> float:
+    apart = found.defined - found.defined.mean()
+    spread = _spread(found)
+    return float((apart * apart * apart).mean()) / spread**3 if spread else 0.0
+
+
 def _spread(found: Resampled) -> float:
-    """The standard error; 0, not its rounding, where all resamples are the estimate."""
+    """The standard deviation of the resamples; 0, not its rounding, where all of them are the estimate."""
     apart = float(abs(found.defined - float(found.estimate)).max())
     return float(found.defined.std()) if apart > 1e-12 * abs(float(found.estimate)) else 0.0
 
@@ -65,6 +148,11 @@ def _spread(found: Resampled) -> float:
 _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "percentile": _quantiles,
     "bca": _quantiles,
+    "student": _student,
+    "skewed": _skewed,
+    "logit": _logit,
+    "folded": _folded,
     "widened": _widened,
     "wilson": _wilson,
+    "none": _unknown,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -22,12 +23,17 @@ from confidence_tasks.statistics._core import (
 Statistic: TypeAlias = Callable[..., Any]
 """``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""
 
-Method: TypeAlias = Literal["percentile", "bca", "widened", "wilson"]
+Method: TypeAlias = Literal[
+    "percentile", "bca", "student", "skewed", "logit", "folded", "widened", "wilson", "none"
+]
 METHODS: tuple[Method, ...] = get_args(Method)
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 Seed: TypeAlias = int | np.random.Generator
 UnitStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Values (k,) of a statistic for k rows of weights, shape (k, units)."""
+
+FEWEST_DECISIVE = 5
+"""Trials that must decide a statistic before it has an interval: with fewer, intervals miss more than they say."""
 
 _CHUNK_ELEMENTS = 1 << 20
 """Weights held at a time: 8 MiB, measured to be fastest; smaller arrays are mapped anew, page by page, each time."""
@@ -91,13 +97,28 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """An estimate with its bootstrap distribution and the corrections for reading limits off it."""
+    """An estimate with its bootstrap distribution and what is needed to read limits off it.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        The statistic of the data.
+    distribution : ndarray, shape (R,)
+        That of each resample.
+    n_units : int
+        Units resampled.
+    bias, acceleration : float
+        Corrections of BCa.
+    decisive : float
+        Number of trials that decide the statistic, such as the wrong answers of an AUROC; infinite if all do.
+    """
 
     estimate: Estimate
     distribution: FloatArray
     n_units: int
     bias: float = 0.0
     acceleration: float = 0.0
+    decisive: float = math.inf
 
     @property
     def defined(self) -> FloatArray:
@@ -113,6 +134,8 @@ class Resampled:
             return Reason.INFINITE
         if self.n_units < 2:
             return Reason.TOO_FEW
+        if self.decisive < FEWEST_DECISIVE:
+            return Reason.FEW_DECISIVE
         corrections = self.bias, self.acceleration
         return None if len(self.defined) and np.isfinite(corrections).all() else Reason.NOT_IDENTIFIED
 

@@ -56,8 +56,8 @@ class Interval:
         Number of resamples drawn.
     n_undefined : int
         How many of them left the statistic undefined or infinite; they are no part of the interval.
-    method : {"percentile", "bca", "widened", "wilson"}
-        How the limits were read off the resamples.
+    method : str
+        How the limits were read off the resamples, as in :func:`bootstrap`.
     seed : int or None
         The seed; None when a generator was handed in.
     """
@@ -206,20 +206,28 @@ def bootstrap(
         estimate.
     level : float, default 0.95
         Nominal coverage of the interval, in (0, 1).
-    method : {"percentile", "bca", "widened", "wilson"}, default "percentile"
+    method : str, default "percentile"
         ``"percentile"`` takes the equal-tailed quantiles of the resamples. ``"bca"`` corrects them for bias and
-        acceleration, at the price of one more evaluation per unit. ``"widened"`` goes standard errors to either side
-        of the estimate, and beyond them by 1 + sqrt(2) times the bias that the resamples show, towards where the truth
-        then lies: for statistics that few trials make too high or too low, such as calibration errors, entropies and
-        information. ``"wilson"`` is for shares: Wilson's interval for the number of trials that the standard error
-        is worth, which is not empty where every trial is alike.
+        acceleration, at the price of one more evaluation per unit. The others read only moments off the resamples:
+
+        * ``"student"``: Student's t times the standard error to either side.
+        * ``"skewed"``: for means. The same for Hall's transformation of t, which has no skewness: a longer arm to the
+          side where few trials weigh much.
+        * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
+        * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
+          is not empty where every trial is alike.
+        * ``"folded"``: for sums of absolute values, such as calibration errors, which few trials make too high.
+          Student's interval, and beyond it 1 + sqrt(2) times the bias that the resamples show, towards the truth.
+        * ``"widened"``: for what else few trials make too high or too low. The same with twice the bias, and fewer
+          standard errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).
+        * ``"none"``: for what resamples say nothing of, such as a number of distinct values.
 
     Returns
     -------
     Interval
-        Its limits are NaN, with a reason, when there are fewer than two units, no resample is defined, or the
-        corrections of BCa do not exist (every resample on one side of the estimate, or a unit without which
-        the statistic is undefined).
+        Its limits are NaN, with a reason, when there are fewer than two units, no resample is defined, all are alike
+        (but for shares and differences), or the corrections of BCa do not exist (every resample on one side of the
+        estimate, or a unit without which the statistic is undefined).
 
     Raises
     ------
@@ -232,6 +240,9 @@ def bootstrap(
     Davison & Hinkley (1997), Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843.
     Franco, Little, Louis & Slud (2019), Comparative study of confidence intervals for proportions in complex sample
     surveys, doi:10.1093/jssam/smy019, for Wilson's interval with an effective number of trials.
+    Hall (1992), On the removal of skewness by transformation, doi:10.1111/j.2517-6161.1992.tb01876.x.
+    Imbens & Manski (2004), Confidence intervals for partially identified parameters,
+    doi:10.1111/j.1468-0262.2004.00555.x.
 
     Examples
     --------
