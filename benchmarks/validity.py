@@ -1,58 +1,63 @@
 """How often the package's intervals hold the truth, and how often its tests find what is not there.
 
-    python -m benchmarks.validity --studies 400 --questions 100 200 1000 > benchmarks/results_validity.md
+    python -m benchmarks.validity --studies 1000 --resamples 500 --questions 100 200 "scales, typical" "scales, expert"
+    python -m benchmarks.validity --sizes
 
-Minutes to an hour on one core, by the number of studies. The test suite runs a small part of it.
+The first prints the coverage of every interval that a report of such studies prints (by default of all populations),
+the second the sizes of tests. A thousand studies of one population take one to ten minutes on one core. The test suite
+runs a small part of it.
 """
 
 import argparse
-import sys
 
 from tests.validity.null_studies import STUDIES, size
 from tests.validity.populations import POPULATIONS, population
-from tests.validity.simulated_studies import coverages
+from tests.validity.simulated_studies import Coverage, coverages
 
 from confidence_tasks.analysis.estimates import Settings
 
-N_RESAMPLES = 300
 N_NULL_STUDIES = 2_000
+
+HEADER = (
+    "| population | questions | studies | resamples | group | measure | interval | truth | coverage | above | below |"
+    " withheld |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+)
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=400, help="simulated studies of each population")
-    parser.add_argument(
-        "--questions", type=int, nargs="+", default=[100, 200, 1000], help="questions in a study"
-    )
+    parser.add_argument("populations", nargs="*", default=list(POPULATIONS), help="of which; by default all")
+    parser.add_argument("--studies", type=int, default=500, help="simulated studies of each population")
+    parser.add_argument("--resamples", type=int, default=500, help="resamples of each study")
+    parser.add_argument("--questions", type=int, nargs="+", default=[200], help="questions in a study")
+    parser.add_argument("--sizes", action="store_true", help="the sizes of tests instead")
     asked = parser.parse_args()
-    coverage_table(asked.questions, asked.studies)
-    size_table()
+    if asked.sizes:
+        size_table()
+    else:
+        coverage_table(asked.populations, asked.questions, asked.studies, asked.resamples)
 
 
-def coverage_table(sizes: list[int], n_studies: int) -> None:
-    """Print how often intervals hold the truth."""
-    print("# Coverage of 95% intervals\n")
-    print(
-        f"{n_studies} simulated studies each, {N_RESAMPLES} resamples; in brackets the share of intervals that lie"
-    )
-    print("above and below the truth. `-` where the measure is undefined in every study.\n")
-    print("| population | group | measure | interval | truth |", *(f"n = {n} |" for n in sizes))
-    print("| --- | --- | --- | --- | --- |", *("--- |" for _ in sizes))
-    for name in POPULATIONS:
-        found = {n: coverages(population(name), n, n_studies, Settings(N_RESAMPLES)) for n in sizes}
-        methods = population(name).methods
-        for group, measure in found[sizes[0]]:
-            cells = [found[n][group, measure] for n in sizes]
-            shown = [
-                f"{cell.covered:.3f} ({cell.above:.3f}, {cell.below:.3f})" if cell.n_defined else "-"
-                for cell in cells
-            ]
-            print(
-                f"| {name} | {group} | {measure} | {methods[measure]} | {cells[0].truth:.4g} |",
-                *(f"{text} |" for text in shown),
-            )
-        sys.stdout.flush()
+def coverage_table(names: list[str], sizes: list[int], n_studies: int, n_resamples: int) -> None:
+    """Print how often intervals hold the truth, of the studies that print one, and how many print none, in %."""
+    print(HEADER)
+    for name in names:
+        for n in sizes:
+            found = coverages(population(name), n, n_studies, Settings(n_resamples))
+            for (group, measure), cell in found.items():
+                print(
+                    f"| {name} | {n} | {n_studies} | {n_resamples} | {group} | {measure} |"
+                    f" {population(name).methods[measure]} | {cell.truth:.4g} | {shown(cell)} |",
+                    flush=True,
+                )
+
+
+def shown(cell: Coverage) -> str:
+    """Coverage, the shares of intervals above and below the truth, and the share of studies without one."""
+    numbers = (cell.covered, cell.above, cell.below) if cell.n_defined else ()
+    texts = [f"{100.0 * number:.1f}" for number in numbers] or ["-", "-", "-"]
+    return " | ".join([*texts, f"{100.0 * cell.withheld:.1f}"])
 
 
 def size_table() -> None:

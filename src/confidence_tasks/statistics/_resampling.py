@@ -134,7 +134,7 @@ class Resampled:
             return Reason.INFINITE
         if self.n_units < 2:
             return Reason.TOO_FEW
-        if self.decisive < FEWEST_DECISIVE:
+        if self.decisive < FEWEST_DECISIVE - _TIE:
             return Reason.FEW_DECISIVE
         corrections = self.bias, self.acceleration
         return None if len(self.defined) and np.isfinite(corrections).all() else Reason.NOT_IDENTIFIED

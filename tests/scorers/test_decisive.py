@@ -1,0 +1,190 @@
+"""How many trials decide a measure: counted by hand, and the same for weights as for repeated trials."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from confidence_tasks.scorers import fermieval, question_sets, riskeval_measures, scales
+from confidence_tasks.scorers._measures import Measure
+
+NAN = math.nan
+SCALES, SETS, RISK, FERMI = (
+    {measure.name: measure for measure in measures}
+    for measures in (
+        scales.MEASURES,
+        question_sets.ALL_MEASURES,
+        riskeval_measures.MEASURES,
+        fermieval.MEASURES + fermieval.CONFORMAL_MEASURES + fermieval.JACKKNIFE_MEASURES,
+    )
+)
+
+
+def deciding(measure: Measure, trials, weights=None) -> float:
+    assert measure.decisive is not None
+    return measure.decisive(trials, weights)
+
+
+def judged(*groups):
+    """Trials of (number, correct, confidence)."""
+    return {
+        "correct": np.concatenate([np.full(n, correct) for n, correct, _ in groups]),
+        "confidence": np.concatenate([np.full(n, confidence) for n, _, confidence in groups]),
+    }
+
+
+@pytest.mark.parametrize("name", ["auroc", "brier", "overconfidence"])
+def test_what_compares_right_with_wrong_is_decided_by_the_rarer(name):
+    trials = judged((90, 1.0, 0.9), (7, 0.0, 0.8), (50, NAN, 0.8), (50, 0.0, NAN))
+    assert deciding(SCALES[name], trials) == 7.0
+
+
+def test_a_calibration_error_needs_trials_in_its_bins_too():
+    plenty_wrong = judged((40, 1.0, 0.9), (40, 0.0, 0.8))
+    for name, bins, trials_a_bin in (
+        ("ece", 10, 5),
+        ("ece_15", 15, 10),
+        ("ece_20", 20, 10),
+        ("ece_mass", 10, 30),
+    ):
+        assert deciding(SCALES[name], plenty_wrong) == pytest.approx(5.0 * 80 / (bins * trials_a_bin)), name
+    assert deciding(SCALES["ece"], judged((500, 1.0, 0.9), (3, 0.0, 0.9))) == 3.0
+
+
+def test_meta_d_at_a_threshold_needs_every_kind_of_answer():
+    two_of_each = judged((50, 1.0, 0.95), (40, 1.0, 0.5), (2, 0.0, 0.95), (9, 0.0, 0.9))
+    assert deciding(SCALES["mratio"], two_of_each) == 11.0  # wrong answers; .9 is not above .9
+    assert deciding(SCALES["meta_d_95"], two_of_each) == 0.0  # .95 is not above .95
+    one_is_not_enough = judged((50, 1.0, 0.95), (40, 1.0, 0.5), (1, 0.0, 0.95), (9, 0.0, 0.9))
+    assert deciding(SCALES["meta_d"], one_is_not_enough) == 0.0
+
+
+def test_meta_information_needs_confidence_that_varies():
+    assert deciding(SCALES["meta_information"], judged((50, 1.0, 0.9), (50, 0.0, 0.9))) == 0.0
+    assert deciding(SCALES["meta_information"], judged((30, 1.0, 0.9), (10, 1.0, 0.6), (10, 0.0, 0.9))) == (
+        pytest.approx(2.0)
+    )
+    assert deciding(SCALES["meta_information"], judged((3, 1.0, NAN))) == 0.0
+
+
+def test_stated_answers_and_token_probabilities_have_their_own():
+    nothing = np.full(9, NAN)
+    trials = {
+        "answer_correct": np.array([1.0] * 6 + [0.0] * 3),
+        "answer_confidence": np.full(9, 0.8),
+        "token_correct": nothing,
+        "token_confidence": nothing,
+    }
+    assert deciding(SETS["auroc"], trials) == 3.0
+    assert deciding(SETS["token_overconfidence"], trials) == 0.0
+
+
+def risky(penalty, *groups):
+    """Trials of (number, answered, outcome, confidence)."""
+    columns = [np.concatenate([np.full(group[0], group[i]) for group in groups]) for i in (1, 2, 3)]
+    answered, outcome, confidence = columns
+    return {
+        "answered": answered,
+        "outcome": outcome,
+        "correct": np.where(answered == 1.0, outcome, NAN),
+        "confidence": confidence,
+        "available": np.ones(len(answered)),
+        "penalty": np.full(len(answered), float(penalty)),
+        "question_id": np.array([f"q{i}" for i in range(len(answered))], dtype=object),
+    }
+
+
+def test_utilities_are_decided_by_the_rarer_of_right_and_wrong_answers_given():
+    trials = risky(20, (60, 1.0, 1.0, 0.9), (6, 1.0, 0.0, 0.9), (4, 0.0, 1.0, 0.99), (1, 0.0, 0.0, 0.99))
+    for name in ("normalized_utility", "utility", "auarc", "brier", "ece"):
+        assert deciding(RISK[name], trials) == 6.0, name
+    for name in ("normalized_scaffold_utility", "scaffold_utility"):  # the policy answers from 20/21 on
+        assert deciding(RISK[name], trials) == 1.0, name
+    for name in (
+        "regret",
+        "normalized_regret",
+        "normalized_scaffold_gain",
+    ):  # all of them are not as it would
+        assert deciding(RISK[name], trials) == 71.0, name
+
+
+def test_recalibrated_utility_is_decided_by_what_the_recalibrated_policy_answers():
+    sure = risky(1, (40, 1.0, 1.0, 0.9), (12, 1.0, 0.0, 0.9))
+    assert deciding(RISK["normalized_recalibrated_utility"], sure) == 12.0
+    assert deciding(RISK["normalized_recalibrated_utility"], {**sure, "penalty": np.full(52, 50.0)}) == 0.0
+
+
+def test_a_threshold_is_decided_where_answers_and_abstentions_meet():
+    apart = risky(1, (30, 1.0, 1.0, 0.8), (30, 0.0, 1.0, 0.4))
+    assert deciding(RISK["implied_threshold"], apart) == 0.0
+    overlapping = risky(
+        1,
+        (30, 1.0, 1.0, 0.8),
+        (7, 1.0, 1.0, 0.5),
+        (4, 0.0, 1.0, 0.6),
+        (30, 0.0, 1.0, 0.4),
+        (9, NAN, 1.0, 0.5),
+    )
+    assert deciding(RISK["threshold_excess"], overlapping) == 4.0
+    assert deciding(RISK["threshold_excess"], risky(1, (9, 1.0, 1.0, 0.8))) == 0.0
+
+
+def stated(n_held, n_missed, split):
+    n = n_held + n_missed
+    truth = np.array([0.0] * n_held + [9.0] * n_missed)
+    return {
+        "split": np.full(n, split, dtype=object),
+        "truth": truth,
+        "lower": np.full(n, -1.0),
+        "upper": np.full(n, 1.0),
+        "level": np.full(n, 0.9),
+        "correct": (truth == 0.0).astype(float),
+    }
+
+
+def test_a_winkler_score_is_decided_by_misses_of_its_half():
+    test, other = stated(80, 10, "test"), stated(80, 40, "calibration")
+    both = {name: np.concatenate([test[name], other[name]]) for name in test}
+    assert deciding(FERMI["winkler"], both) == 5.0
+    assert deciding(FERMI["winkler_calibration"], both) == 20.0
+    assert deciding(FERMI["conformal_winkler"], both) == 0.0  # moved out to 9, nothing is missed
+    assert deciding(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 1.0
+
+
+draws = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=draws, n=st.integers(1, 25))
+def test_weights_count_as_repetitions(seed, n):
+    rng = np.random.default_rng(seed)
+    risk = risky(
+        3, *((1, rng.integers(2), rng.integers(2), rng.choice([0.3, 0.7, 0.8, 0.95, NAN])) for _ in range(n))
+    )
+    weights = rng.integers(0, 3, n)
+    repeated = {name: np.repeat(column, weights) for name, column in risk.items()}
+    for table in (SCALES, RISK):
+        for name, measure in table.items():
+            if measure.decisive is None or "recalibrated" in name:  # fitted to the questions as they are
+                continue
+            assert deciding(measure, risk, weights.astype(float)) == pytest.approx(
+                deciding(measure, repeated)
+            ), name
+
+
+def test_nothing_decides_what_has_no_trials():
+    nothing = {name: column[:0] for name, column in risky(3, (1, 1.0, 1.0, 0.5)).items()}
+    for table in (SCALES, RISK):
+        for name, measure in table.items():
+            if measure.decisive is not None:
+                assert deciding(measure, nothing) == 0.0, name
+
+
+@pytest.mark.parametrize("table", [SCALES, SETS, RISK, FERMI])
+def test_what_rests_on_normal_theory_says_what_decides_it(table):
+    """Of the measures whose interval is on the logit scale, or of Student's, none is left without a count."""
+    for measure in table.values():
+        if measure.interval in ("logit", "student"):
+            assert measure.decisive is not None, measure.name
