@@ -180,6 +180,6 @@ def test_any_text_gives_a_reading(text):
 )
 def test_a_hostile_reply_takes_linear_time(piece):
     text = piece * (200_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     read_json_fields(text, KEYS)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0

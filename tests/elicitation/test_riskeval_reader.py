@@ -150,16 +150,16 @@ HOSTILE = {
 def test_time_is_linear_in_the_length(unit: str) -> None:
     def seconds(characters: int) -> float:
         reply = unit * (characters // len(unit))
-        start = time.perf_counter()
+        start = time.process_time()
         read_risk_reply(reply, "choice", CITIES)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     short = min(seconds(20_000) for _ in range(3))
     assert seconds(80_000) < 12 * short + 0.1
 
 
 def test_a_reply_of_ten_million_characters_is_read_at_its_ends() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     reading = read_risk_reply("word " * 2_000_000 + "\nAnswer: B\nConfidence: 0.9", "choice", CITIES)
     assert (reading.answer, reading.confidence) == ("B", 0.9)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

@@ -21,7 +21,6 @@ from rich.progress import (
 from rich.table import Table
 
 from confidence_tasks.analysis.collection import Collection, collect
-from confidence_tasks.analysis.estimates import Settings
 
 errors = Console(stderr=True)
 """Progress and messages go here, so that what a command prints can be piped."""
@@ -34,10 +33,15 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all draws."
+)
+
+
 def settings_options(command: Command) -> Command:
     """Add the options that say how uncertainty is computed."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Seed of all draws."),
+        seed_option,
         click.option(
             "--level",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -55,11 +59,6 @@ def settings_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
-
-
-def settings_of(resamples: int, level: float, seed: int) -> Settings:
-    """Return the options as settings."""
-    return Settings(resamples, level, seed)
 
 
 @contextmanager

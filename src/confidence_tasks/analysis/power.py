@@ -7,6 +7,7 @@ difference of the measure against the differences when the two are exchanged wit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,7 +38,10 @@ FEWEST = 20
 """With fewer questions there are too few exchanges for a test to reject at the usual levels."""
 
 EXCHANGES = 399
-"""Exchanges in the test of each simulated study."""
+"""Exchanges in the test of each simulated study, where its size allows as few."""
+
+_BELOW_ALPHA = 10
+"""Smallest p-values that must lie at or below the size of the test: with fewer, chance decides what it rejects."""
 
 _STEPS = 17
 """Values of a parameter that are tried before the one wanted is narrowed down."""
@@ -161,8 +165,8 @@ def power_curve(
 
     Notes
     -----
-    Each simulated study is tested with 399 exchanges, where ``compare`` makes 10,000, which understates the power a
-    little. The agreement with studies gone through reply by reply is in ``benchmarks/results_power.md``.
+    Each simulated study is tested with 399 exchanges, more for an ``alpha`` below .025, where ``compare`` makes 10,000.
+    The agreement with studies gone through reply by reply is in ``benchmarks/results_power.md``.
 
     Examples
     --------
@@ -293,20 +297,21 @@ def _rejections(
 ) -> int:
     """Count the simulated studies in which the test rejects."""
     both = {name: np.concatenate([column, second.trials[name]]) for name, column in first.trials.items()}
+    n_exchanges = max(EXCHANGES, math.ceil(_BELOW_ALPHA / alpha) - 1)
     rejected = 0
     for (of_first, of_second), sides in simulated_studies(
         first.kind,
         second.kind,
         n,
         n_studies=n_studies,
-        n_exchanges=EXCHANGES,
+        n_exchanges=n_exchanges,
         seed=np.random.default_rng([seed, n]),
     ):
         observed = measure.compute(first.trials, first.weights(of_first)) - measure.compute(
             second.trials, second.weights(of_second)
         )
         left, right = (np.asarray(measure.compute(both, first.weights(side))) for side in sides)
-        exchanged = (left - right).reshape(-1, EXCHANGES)
+        exchanged = (left - right).reshape(-1, n_exchanges)
         rejected += sum(
             share_as_extreme(Estimate(value), its_own, "two-sided", exact=False) <= alpha
             for value, its_own in zip(np.asarray(observed), exchanged, strict=True)

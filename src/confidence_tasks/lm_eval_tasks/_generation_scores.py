@@ -160,7 +160,7 @@ def _passages(requests: Sequence[ScoreRequest]) -> list[Passage]:
     return [
         Passage(request.generation.args[0], text, *request.span(text))
         for request, repeat in numbered(requests)
-        for text in [request.generation.resps[repeat]]
+        for text in [request.generation.resps[repeat] or ""]
     ]
 
 

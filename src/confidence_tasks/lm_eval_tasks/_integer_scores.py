@@ -61,14 +61,14 @@ setattr(LM, REQUEST_TYPE, score_integers)
 
 
 def _computed(model: TemplateLM, contexts: Sequence[str]) -> dict[str, dict[int, float]]:
-    written = {tuple(model.tok_encode(str(n), add_special_tokens=False)): n for n in INTEGERS}
-    # No key: the model would cache the result as that of an ordinary log-likelihood.
-    asked: list[Any] = [
-        (None, tokens, list(continuation))
-        for tokens in map(model.tok_encode, contexts)
-        for continuation in written
-    ]
     try:
+        written = {tuple(model.tok_encode(str(n), add_special_tokens=False)): n for n in INTEGERS}
+        # No key: the model would cache the result as that of an ordinary log-likelihood.
+        asked: list[Any] = [
+            (None, tokens, list(continuation))
+            for tokens in map(model.tok_encode, contexts)
+            for continuation in written
+        ]
         results = iter(model._loglikelihood_tokens(asked) if asked else [])
     except Exception as error:
         # What other tasks of the run have paid for is worth keeping.

@@ -32,6 +32,8 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 def sources(context: click.Context, mirror: Path | None, as_json: bool) -> None:
     """List the sources of questions; fetch them ahead; verify the copies."""
     if context.invoked_subcommand is not None:
+        if mirror is not None or as_json:
+            raise click.UsageError(f"options of {context.invoked_subcommand!r} go behind its name")
         return
     folder = mirror_folder(mirror)
     records = [_record(source, folder) for source in SOURCES.values()]

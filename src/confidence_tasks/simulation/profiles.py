@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from numbers import Real
 from typing import Any
 
 from confidence_tasks.simulation.subject import Subject
@@ -20,6 +23,17 @@ PROFILES: dict[str, Subject] = {
     "sloppy": Subject(meta_d_prime=1.0, bias=0.6, rounding=0.9, ignores_bounds=0.1, sloppiness=0.4),
 }
 
+_LEAST = math.ulp(0.0)
+
+_WITHIN: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(("rounding", "ignores_bounds", "sloppiness"), (0.0, 1.0)),
+    **dict.fromkeys(("noise", "difficulty_spread", "hazard_noise", "caution"), (0.0, math.inf)),
+    **dict.fromkeys(("belief_sd", "evidence_ratio"), (_LEAST, math.inf)),
+    "perception": (_LEAST, 1.0),
+    "round_to": (1.0, math.inf),
+}
+"""What a parameter may be, where not any number."""
+
 
 def make_subject(profile: str, **changes: Any) -> Subject:
     """Return the subject called ``profile`` with some of its parameters changed.
@@ -27,8 +41,8 @@ def make_subject(profile: str, **changes: Any) -> Subject:
     Raises
     ------
     ValueError
-        If there is no such profile or parameter, or a value is not of the parameter's type; the message lists
-        what there is.
+        If there is no such profile or parameter, or a value is not what the parameter may be; the message says what
+        there is.
 
     Examples
     --------
@@ -42,4 +56,31 @@ def make_subject(profile: str, **changes: Any) -> Subject:
         raise ValueError(
             f"a simulated subject has no {', '.join(unknown)}; its parameters are {', '.join(sorted(known))}"
         )
-    return replace(PROFILES[profile], **changes)
+    return replace(PROFILES[profile], **{name: _checked(name, value) for name, value in changes.items()})
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return a parameter's value as the subject takes it."""
+    default = getattr(PROFILES["ideal"], name)
+    if isinstance(default, tuple):
+        whole = isinstance(value, Sequence) and not isinstance(value, str)
+        if whole and all(_is_number(share) and 0.0 <= share <= 1.0 for share in value):
+            return tuple(map(float, value))
+        raise ValueError(f"{name} must be a list of numbers from 0 to 1, got {value!r}")
+    if isinstance(default, Mapping):
+        if isinstance(value, Mapping) and all(map(_is_number, value.values())):
+            return dict(value)
+        raise ValueError(f"{name} must give a number for each condition that it names, got {value!r}")
+    low, high = _WITHIN.get(name, (-math.inf, math.inf))
+    if not _is_number(value) or not low <= value <= high or (isinstance(default, int) and value % 1):
+        kind = "whole number" if isinstance(default, int) else "number"
+        bounds = [
+            *(["above 0"] if low == _LEAST else [f"of at least {low:g}"] if math.isfinite(low) else []),
+            *([f"of at most {high:g}"] if math.isfinite(high) else []),
+        ]
+        raise ValueError(f"{name} must be a {' '.join([kind, ' and '.join(bounds)]).strip()}, got {value!r}")
+    return type(default)(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

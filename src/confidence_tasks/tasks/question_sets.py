@@ -53,7 +53,7 @@ def question_set_items(
         If a question cannot be asked in this form.
     """
     asked = QUESTION_SETS[name]
-    for question in load(source, n=n or PAPER_SIZES.get(source), seed=seed, mirror=mirror):
+    for question in load(source, n=PAPER_SIZES.get(source) if n is None else n, seed=seed, mirror=mirror):
         _check(name, asked.form, question)
         yield Item(
             question,

@@ -12,7 +12,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.analysis.console import json_option, print_json, print_table, progress
+from confidence_tasks.analysis.console import json_option, print_json, print_table, progress, seed_option
 from confidence_tasks.analysis.export import json_number
 from confidence_tasks.analysis.figures import panels
 from confidence_tasks.analysis.figures.figure import Figure, Panel
@@ -119,7 +119,7 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
     show_default=True,
     help="Simulated studies for each number of questions.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of all draws.")
+@seed_option
 @click.option("--csv", "table", type=FILE, help="Also write the curve here, as CSV.")
 @click.option("--figure", type=FILE, help="Also draw the curve here, as SVG.")
 @json_option
@@ -164,7 +164,7 @@ def power(
                 seed=seed,
                 advance=advance,
             )
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise click.UsageError(str(error)) from error
     if table is not None:
         write_atomically(table, _frame(curve).to_csv(index=False).encode())
