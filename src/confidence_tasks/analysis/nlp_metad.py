@@ -8,14 +8,19 @@ Cacioli (2026), arXiv:2603.25112, section 3.2, and its second version for the me
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from confidence_tasks.analysis.estimates import Distribution, Settings
+from confidence_tasks.analysis.estimates import Distribution, Settings, deciding
+from confidence_tasks.analysis.groups import Columns
+from confidence_tasks.scorers.nlp_metad import COVERAGES
+from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
 from confidence_tasks.statistics import (
     Estimate,
     MetaD,
@@ -69,7 +74,7 @@ class Cell:
         Which trials.
     correct, evidence : ndarray, shape (n,)
         Their correctness and evidence; trials that lack one are left out.
-    questions : frozenset of str
+    asked : ndarray of str, shape (n,)
         Their questions.
     edges : ndarray, shape (2K - 1,)
         Inner edges of the bins.
@@ -88,7 +93,7 @@ class Cell:
     key: Key
     correct: FloatArray
     evidence: FloatArray
-    questions: frozenset[str]
+    asked: NDArray[np.str_]
     edges: FloatArray
     counts: FloatArray
     count_draws: FloatArray
@@ -103,6 +108,11 @@ class Cell:
     def n(self) -> int:
         """Number of trials."""
         return len(self.correct)
+
+    @cached_property
+    def questions(self) -> frozenset[str]:
+        """Its questions."""
+        return frozenset(map(str, self.asked))
 
     @property
     def smaller_class(self) -> int:
@@ -143,11 +153,30 @@ class Cell:
         """Return a measure, one of ``MEASURES``, with its resamples."""
         if name not in self._measured:
             value, resamples = MEASURES[name](self)
+            part = COVERED.get(name) if value in (0.0, 1.0) else None
             self._measured[name] = Distribution(
-                as_estimate(value), np.asarray(resamples, dtype=np.float64), self.questions
+                as_estimate(value),
+                np.asarray(resamples, dtype=np.float64),
+                self.questions if part is None else self.most_confident(part),
+                deciding(_IN_THE_LOG[_OTHERWISE.get(name, name)], self.columns),
             )
         return self._measured[name]
 
+    def most_confident(self, coverage: float) -> frozenset[str]:
+        """Return the questions of that share of the trials whose evidence is highest."""
+        descending = np.argsort(-self.evidence, kind="stable")
+        return frozenset(map(str, self.asked[descending[: math.ceil(coverage * self.n)]]))
+
+    @property
+    def columns(self) -> Columns:
+        """Its trials as the log has them, as far as it takes to say how many decide a measure."""
+        return {"correct": self.correct, "nlp": self.evidence}
+
+
+_IN_THE_LOG = {measure.name: measure for measure in IN_THE_LOG}
+
+_OTHERWISE = {"mratio_v1_unequal": "mratio_v1"}
+"""Measures that are not in the log, and what they are another way to compute."""
 
 _Value: TypeAlias = tuple[Any, Any]
 
@@ -256,6 +285,9 @@ def _deciles(cell: Cell) -> tuple[FloatArray, FloatArray]:
     return cell.deciles.ravel(), cell.decile_draws.reshape(len(cell.decile_draws), -1)
 
 
+COVERED = {f"accuracy_{round(100 * coverage)}": coverage for coverage in COVERAGES}
+"""Measures of selective models, and the share of the trials that each is of."""
+
 MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
     "meta_information": _meta_information,
     "auroc2": _auroc,
@@ -265,8 +297,7 @@ MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
     "parse_rate": _mean("readable", "asked"),
     "nlp": _mean("evidence", "with_evidence"),
     "nlp_difference": _difference,
-    "accuracy_50": _accuracy_at(0.5),
-    "accuracy_80": _accuracy_at(0.8),
+    **{name: _accuracy_at(coverage) for name, coverage in COVERED.items()},
     "d_prime_v1": _of_fit("d_prime"),
     "meta_d_v1": _of_fit("meta_d"),
     "mratio_v1": _m_ratio,

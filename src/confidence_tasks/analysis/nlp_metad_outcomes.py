@@ -11,16 +11,13 @@ import pandas as pd
 
 from confidence_tasks.analysis.estimates import Distribution, Settings
 from confidence_tasks.analysis.nlp_metad import PRIMARY, TEMPERATURE, Cell, Experiment
-from confidence_tasks.scorers.nlp_metad import MEASURES
+from confidence_tasks.scorers.nlp_metad import FEWEST_OF_A_CLASS, MEASURES
 from confidence_tasks.statistics._resampling import Method
 
 Verdict: TypeAlias = Literal["supported", "not supported", "cannot be tested"]
 
 Test: TypeAlias = Mapping[str, Any]
 """A test that goes into a verdict: ``what`` was tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
-
-FEWEST_OF_A_CLASS = 50
-"""Right or wrong answers that a cell must have (section 4.1)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

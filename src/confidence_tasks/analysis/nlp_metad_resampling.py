@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.nlp_metad import (
@@ -115,7 +116,7 @@ def resample(
         ]
         for part, *taken in zip(parts, *draws, strict=True):
             whole = {name: np.concatenate([block[name] for block in taken]) for name in taken[0]}
-            cells[part.key] = part.cell(frozenset(map(str, questions[part.unit])), whole)
+            cells[part.key] = part.cell(questions[part.unit], whole)
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
     keys = sorted(cells, key=lambda key: (order[key.model], *key[1:]))
     return Experiment({key: cells[key] for key in keys}, settings)
@@ -156,13 +157,13 @@ class _Part:
             "area_draws": auroc2_columns(self.correct, self.evidence, self.unit, columns),
         }
 
-    def cell(self, questions: frozenset[str], draws: Mapping[str, FloatArray]) -> Cell:
-        """Return the cell, given its questions and what it comes to in all resamples."""
+    def cell(self, asked: NDArray[np.str_], draws: Mapping[str, FloatArray]) -> Cell:
+        """Return the cell, given the question of each trial and what it comes to in all resamples."""
         return Cell(
             self.key,
             self.correct,
             self.evidence,
-            questions,
+            asked,
             self.edges,
             counts=self._counted(self._octiles, len(self.edges) + 1),
             deciles=self._counted(self._deciles, INFORMATION_BINS) if "decile_draws" in draws else None,

@@ -1,0 +1,159 @@
+"""Log-probability studies in which a hypothesis is false, to see how often its verdict is "supported" nevertheless.
+
+Cells are made as :func:`confidence_tasks.analysis.nlp_metad_resampling.resample` makes them, but each is resampled by
+itself, as a table: answers of different cells are independent here, and thousands of resamples then cost little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence
+
+from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.analysis.nlp_metad import Cell, Experiment, Key
+from confidence_tasks.analysis.nlp_metad_hypotheses import (
+    TEMPERATURES,
+    domain_specific_efficiency,
+    hidden_structure,
+    suboptimal_metacognition,
+    temperature_dissociation,
+)
+from confidence_tasks.analysis.nlp_metad_outcomes import Outcome
+from confidence_tasks.statistics import quantile_edges, to_ratings
+from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics._table_resampling import resample_cells
+
+BINS, DECILES = 8, 10
+
+Answers: TypeAlias = tuple[FloatArray, FloatArray]
+"""Correctness and evidence."""
+
+EQUAL = Evidence(1.4, 1.0, 0.5)
+"""M-ratio 1."""
+
+UNEQUAL = Evidence(1.9, 1.7, 0.43)
+"""About a model of the paper; M-ratio 1.08."""
+
+
+def answers(evidence: Evidence, n: int, rng: np.random.Generator) -> Answers:
+    """Answer n questions."""
+    correct = (rng.random(n) < evidence.accuracy).astype(np.float64)
+    return correct, evidence.given(correct, rng)
+
+
+def cell_of(key: Key, found: Answers, edges: FloatArray, n_resamples: int, rng: np.random.Generator) -> Cell:
+    """Count answers, and in each resample."""
+    correct, evidence = found
+    own = quantile_edges(evidence, DECILES)
+    counts, deciles = (
+        np.bincount(size * correct.astype(np.int64) + to_ratings(evidence, cuts) - 1, minlength=2 * size)
+        .reshape(2, size)
+        .astype(np.float64)
+        for cuts, size in ((edges, BINS), (own, DECILES))
+    )
+    return Cell(
+        key,
+        correct,
+        evidence,
+        np.arange(len(correct)).astype(str),
+        edges,
+        counts,
+        resample_cells(counts, n_resamples, rng),
+        deciles,
+        resample_cells(deciles, n_resamples, rng),
+    )
+
+
+def _experiment(cells: Iterator[Cell], n_resamples: int) -> Experiment:
+    return Experiment({cell.key: cell for cell in cells}, Settings(n_resamples))
+
+
+def models_alike(
+    rng: np.random.Generator, n: int, n_resamples: int, n_models: int, evidence: Evidence = EQUAL
+) -> Experiment:
+    """Models that do not differ, at T = 1."""
+
+    def cells() -> Iterator[Cell]:
+        for model in range(n_models):
+            found = answers(evidence, n, rng)
+            edges = quantile_edges(found[1], BINS)
+            yield cell_of(Key(str(model), TRIVIA, 1.0), found, edges, n_resamples, rng)
+
+    return _experiment(cells(), n_resamples)
+
+
+def domains_alike(
+    rng: np.random.Generator, n: int, n_resamples: int, n_models: int, evidence: Evidence = EQUAL
+) -> Experiment:
+    """Models whose four domains do not differ."""
+
+    def cells() -> Iterator[Cell]:
+        for model in range(n_models):
+            correct, value = answers(evidence, n, rng)
+            edges = quantile_edges(value, BINS)
+            for i, domain in enumerate(DOMAINS):
+                part = correct[i::4], value[i::4]
+                yield cell_of(Key(str(model), TRIVIA, 1.0, domain), part, edges, n_resamples, rng)
+
+    return _experiment(cells(), n_resamples)
+
+
+def over_temperatures(
+    rng: np.random.Generator, n: int, n_resamples: int, n_models: int, distances: Sequence[float]
+) -> Experiment:
+    """Models of equal variance, so that d' and meta-d' are one: these at the four temperatures of H3."""
+
+    def cells() -> Iterator[Cell]:
+        for model in range(n_models):
+            found = [answers(Evidence(distance, 1.0, 0.5), n, rng) for distance in distances]
+            edges = quantile_edges(found[-1][1], BINS)
+            for temperature, its_answers in zip(TEMPERATURES, found, strict=True):
+                yield cell_of(Key(str(model), TRIVIA, temperature), its_answers, edges, n_resamples, rng)
+
+    return _experiment(cells(), n_resamples)
+
+
+Study: TypeAlias = Callable[[np.random.Generator, int, int, int], Experiment]
+"""``study(rng, n, n_resamples, n_models)``."""
+
+_CORRECTED: Mapping[str, Callable[[Experiment], Outcome]] = {
+    "H2": partial(domain_specific_efficiency, correction="bonferroni"),
+    "H4": partial(hidden_structure, correction="bonferroni"),
+}
+
+STUDIES: Mapping[str, tuple[Study, Callable[[Experiment], Outcome]]] = {
+    "H1, M-ratio 1": (models_alike, suboptimal_metacognition),
+    "H2": (domains_alike, domain_specific_efficiency),
+    "H2, corrected": (domains_alike, _CORRECTED["H2"]),
+    "H2 by meta-information": (
+        domains_alike,
+        partial(domain_specific_efficiency, measure="meta_information", correction="bonferroni"),
+    ),
+    "H3, nothing varies": (partial(over_temperatures, distances=(1.4,) * 4), temperature_dissociation),
+    "H3, meta-d' differs by the margin": (
+        partial(over_temperatures, distances=(1.4, 1.4, 1.4, 1.7)),
+        temperature_dissociation,
+    ),
+    "H4": (models_alike, hidden_structure),
+    "H4, corrected": (models_alike, _CORRECTED["H4"]),
+    "H4 by meta-information": (
+        models_alike,
+        partial(hidden_structure, measure="meta_information", correction="bonferroni"),
+    ),
+}
+"""By name: studies in which a hypothesis is false, and its test."""
+
+
+def supported(
+    name: str, *, n: int, n_models: int, n_studies: int, n_resamples: int = 2_000, seed: int = 0
+) -> float:
+    """Share of the studies in which a false hypothesis is supported."""
+    study, test = STUDIES[name]
+    rng = np.random.default_rng([seed, n, n_models])
+    return float(
+        np.mean([test(study(rng, n, n_resamples, n_models)).verdict == "supported" for _ in range(n_studies)])
+    )
