@@ -113,7 +113,22 @@ def test_any_text_becomes_a_reading(text):
 
 
 @pytest.mark.parametrize(
-    "unit", ["{", '{"L":', '{"L": 1, "U": 2}', "9", "10^", "[10^1, ", '"L": 10^{', "[10^1,10^2]", "-", " "]
+    "unit",
+    [
+        "{",
+        '{"L":',
+        '{"L": 1, "U": 2}',
+        "9",
+        "10^",
+        "[10^1, ",
+        '"L": 10^{',
+        "[10^1,10^2]",
+        "-",
+        " ",
+        "1 (",
+        "≈",
+        "1\n",
+    ],
 )
 def test_no_text_is_slow(unit):
     start = time.process_time()
@@ -136,6 +151,22 @@ def test_no_text_is_slow(unit):
         ("x = 12.", 12, "repaired", ("wording",)),
         ("The exponent is -4", -4, "repaired", ("wording",)),
         ("10^{12}", 12, "repaired", ("power",)),
+        ("Therefore, x ≈ 13", 13, "repaired", ("wording",)),
+        ("So x ~ 13", 13, "repaired", ("wording",)),
+        ("~13", 13, "repaired", ("wording",)),
+        (r"Thus $x \approx 12.7 \approx 13$.", 13, "repaired", ("wording",)),
+        (r"\boxed{13}", 13, "repaired", ("wording",)),
+        (r"So $\boxed{x = -4}$.", -4, "repaired", ("wording",)),
+        ("\\[\n\\boxed{10^{13}}\n\\]", 13, "repaired", ("wording", "power")),
+        ("```\n13\n```", 13, "ok", ()),
+        ("13 (i.e. 10^13)", 13, "repaired", ("wording",)),
+        ("**-4** (10^{-4} metres)", -4, "repaired", ("wording",)),
+        ("The exponent is about 13 (ten trillion).", 13, "repaired", ("wording",)),
+        ("10^(13)", 13, "repaired", ("wording", "power")),
+        ("13 (or 10^14)", None, "unreadable", ()),
+        ("13 (between 12 and 14)", None, "unreadable", ()),
+        ("x = 12~14", None, "unreadable", ()),
+        ("x = 12 ~ 14", None, "unreadable", ()),
         ("2.5", 2.5, "repaired", ("decimal",)),
         ("", None, "unreadable", ()),
         ("between 3 and 5", None, "unreadable", ()),

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confidence_tasks.elicitation.cleaning import fold, strip_thoughts, window
+from confidence_tasks.elicitation.cleaning import fold, last_box, strip_thoughts, window
 from confidence_tasks.elicitation.fermieval_prompts import LARGEST_EXPONENT
 from confidence_tasks.elicitation.json_reader import RULES as JSON_RULES
 from confidence_tasks.elicitation.json_reader import read_json_fields
@@ -133,12 +133,21 @@ def read_fermi_interval(text: str) -> IntervalReading:
     return IntervalReading(lower, upper, "repaired" if rules else "ok", stated, rules)
 
 
-_LABEL = re.compile(r"[=:≈]|\bis\b")
-_MARKS = " \t*`$()[]."
+_APPROXIMATELY = re.compile(r"[≈≃≅]|\\(?:approx|simeq|sim)(?![A-Za-z])")
+_LABEL = re.compile(
+    r"(?:[=:]|(?<!\d)(?<!\d\s)~|\bis\b)(?:\s{0,4}(?:about|approximately|approx\.|roughly|around)\s)?",
+    re.IGNORECASE,
+)
+"""A tilde behind a digit joins the ends of a range, as in 12~14."""
+_SAID_AGAIN = re.compile(
+    r"(?<=[\d*])\s{1,4}\([^()\d]{0,40}(?:10\s?\^\s?\(?(?P<exponent>[-+]?\d{1,9})\)?[^()\d]{0,40})?\)\W{0,4}\Z"
+)
+"""A remark in brackets, with the power of ten if with any number."""
+_MARKS = " \t*`$()[].\\"
 
 
 def read_fermi_exponent(text: str) -> IntervalReading:
-    r"""Read the exponent of a reply, the number on its last line that is not empty, as an interval that is a point.
+    r"""Read the exponent of a reply, the number on the last line that says anything, as an interval that is a point.
 
     Parameters
     ----------
@@ -156,10 +165,13 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     IntervalReading(lower=-4.0, upper=-4.0, status='ok', stated='-4', rules=())
     >>> read_fermi_exponent("A trillion pennies, or so.\n**10^12**")
     IntervalReading(lower=12.0, upper=12.0, status='repaired', stated='10^12', rules=('wording', 'power'))
+    >>> [read_fermi_exponent(closing).lower for closing in ("So x ≈ 13", r"\boxed{13}", "13 (i.e. 10^13)")]
+    [13.0, 13.0, 13.0]
     """
-    said = _BRACED_POWER.sub(r"10^\1", fold(window(strip_thoughts(text)))).strip()
-    last = said.rpartition("\n")[2].strip()
-    number = _LABEL.split(last)[-1].strip(_MARKS)
+    said = fold(_APPROXIMATELY.sub("=", window(strip_thoughts(text))))
+    said = _BRACED_POWER.sub(r"10^\1", said).strip()
+    last = next((line.strip() for line in reversed(said.splitlines()) if any(map(str.isalnum, line))), "")
+    number = _number_of(last)
     value, rule = read_exponent(number)
     if math.isnan(value):
         return IntervalReading(math.nan, math.nan, _fault(len(KEYS), said), "")
@@ -167,6 +179,16 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     if abs(value) > LARGEST_EXPONENT:
         return IntervalReading(math.nan, math.nan, "out_of_range", _shortened(number), rules)
     return IntervalReading(value, value, "repaired" if rules else "ok", _shortened(number), rules)
+
+
+def _number_of(line: str) -> str:
+    """Return what a line gives as its number, without the words, marks and remarks around it."""
+    line = last_box(line) or line
+    again = _SAID_AGAIN.search(line)
+    if again is None:
+        return _LABEL.split(line)[-1].strip(_MARKS)
+    number = _LABEL.split(line[: again.start()])[-1].strip(_MARKS)
+    return number if again["exponent"] in {None, number} else line
 
 
 def _beyond_format(rules: tuple[str, ...], text: str) -> tuple[str, ...]:
