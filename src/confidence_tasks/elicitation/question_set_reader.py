@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from confidence_tasks.elicitation.answers import Answer, read_answer
 from confidence_tasks.elicitation.json_reader import JsonFields, read_json_fields
@@ -31,7 +31,10 @@ SUM_TOLERANCE = 0.015
 
 _TIE = 1e-9
 _CONTRARY = {"yes": re.compile(r"\b(?:False|false|No)\b"), "no": re.compile(r"\b(?:True|true|Yes|yes)\b")}
-_CONTINUED = re.compile(r"\s*([-+]?[\d.]{1,20}%?)[\"'\s]*\}?")
+_CONTINUED = re.compile(
+    r"\s*+(?P<quote>[\"']?)(?P<confidence>[-+]?[\d.]{1,20}%?)(?=\s*+(?:[\"'}]|\Z))[\"']?(?P<rest>.*)",
+    re.DOTALL,
+)
 
 
 def read_boolean_reply(text: str) -> Reading:
@@ -85,12 +88,12 @@ def read_judgement(text: str, given: str) -> Reading:
     --------
     >>> read_judgement('0.9"\n}', "Rome"), read_judgement('{"Confidence": 0.9}', "Rome").status
     (Reading(answer='Rome', confidence_raw=0.9, status='ok', rules=()), 'ok')
+    >>> read_judgement('0.9"\n}\n\nExplanation: Rome it is.', "Rome")
+    Reading(answer='Rome', confidence_raw=0.9, status='repaired', rules=('around',))
     >>> read_judgement('{"Answer": "No, Bonn.", "Confidence": "high"}', "Rome")
     Reading(answer='No, Bonn.', confidence_raw=nan, status='missing_confidence', rules=('own_answer',))
     """
-    continued = _CONTINUED.fullmatch(text)
-    fields = {"Confidence": continued[1]} if continued else {}
-    found = JsonFields(fields) if continued else read_json_fields(text, KEYS)
+    found = _continued(text) or read_json_fields(text, KEYS)
     said = found.fields.get("Answer", "").strip()
     own = not _folded(given).startswith(_folded(said))
     value, interpreted = read_probability(found.fields.get("Confidence", ""))
@@ -107,6 +110,16 @@ def read_judgement(text: str, given: str) -> Reading:
     elif not is_probability(value):
         status = "out_of_range"
     return Reading(said if own else given, value, status, rules)
+
+
+def _continued(text: str) -> JsonFields | None:
+    """Read a text that goes on with the object which the prompt began; None for any other."""
+    continued = _CONTINUED.match(text)
+    if continued is None:
+        return None
+    rest = continued["rest"] if continued["rest"].strip("\"' \n\t") else "}"
+    found = read_json_fields(f'{{"Confidence": "{continued["confidence"]}"{rest}', KEYS)
+    return replace(found, rules=("opening_quote", *found.rules)) if continued["quote"] else found
 
 
 def _folded(answer: str) -> str:
