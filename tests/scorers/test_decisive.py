@@ -69,6 +69,11 @@ def test_meta_information_needs_confidence_that_varies():
     assert deciding(SCALES["meta_information"], judged((3, 1.0, NAN))) == 0.0
 
 
+def test_a_range_between_percentiles_needs_reports_beyond_them():
+    reports = {"confidence_raw": np.array([90.0] * 120 + [NAN] * 30)}
+    assert deciding(SCALES["utilization"], reports) == pytest.approx(6.0)
+
+
 def test_stated_answers_and_token_probabilities_have_their_own():
     nothing = np.full(9, NAN)
     trials = {
@@ -92,6 +97,7 @@ def risky(penalty, *groups):
         "confidence": confidence,
         "available": np.ones(len(answered)),
         "penalty": np.full(len(answered), float(penalty)),
+        "confidence_raw": confidence,
         "question_id": np.array([f"q{i}" for i in range(len(answered))], dtype=object),
     }
 

@@ -149,6 +149,14 @@ def test_values_that_are_all_alike_tell_no_error(method):
     assert interval.low.reason is Reason.CONSTANT
 
 
+@pytest.mark.parametrize("method", ["student", "skewed", "folded", "widened"])
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_huge_and_tiny_numbers_have_intervals(method, scale):
+    draws = np.random.default_rng(0).normal(2.0, 0.1, 500)
+    low, high = limits(resampled(2.0 * scale, scale * draws), 0.95, method)
+    assert (low / scale, high / scale) == pytest.approx(limits(resampled(2.0, draws), 0.95, method))
+
+
 def test_a_difference_of_what_is_always_alike_is_nothing():
     assert limits(resampled(0.0, np.zeros(9)), 0.95, "student") == (0.0, 0.0)
 

@@ -35,6 +35,8 @@ from confidence_tasks.scorers._reply import reply_text
 from confidence_tasks.trial import Trial
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from confidence_tasks.scorers._measures import Columns
     from confidence_tasks.scorers._measures import Value as Computed
     from confidence_tasks.statistics._core import FloatArray
@@ -134,6 +136,13 @@ def _split(threshold: float) -> Compute:
         return float(fewest_of_a_margin) if cells.min() >= _IN_A_CELL else 0.0
 
     return compute
+
+
+def _beyond_a_percentile(trials: Columns) -> NDArray[Any]:
+    """Reports, each counted by the part of it that is below the 5th percentile, or above the 95th."""
+    import numpy as np
+
+    return 0.05 * ~np.isnan(trials["confidence_raw"])
 
 
 def _apart_from_the_usual(trials: Columns, weights: FloatArray | None = None) -> Computed:
@@ -293,6 +302,7 @@ MEASURES: tuple[Measure, ...] = (
         _on_scale("scale_utilization"),
         "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
         "higher",
+        decisive=fewest(_beyond_a_percentile),
     ),
 )
 

@@ -134,15 +134,20 @@ def _bias(found: Resampled) -> float:
 
 
 def _skewness(found: Resampled) -> float:
-    apart = found.defined - found.defined.mean()
     spread = _spread(found)
-    return float((apart * apart * apart).mean()) / spread**3 if spread else 0.0
+    if spread == 0.0:
+        return 0.0
+    standardised = (found.defined - found.defined.mean()) / spread
+    return float((standardised * standardised * standardised).mean())
 
 
 def _spread(found: Resampled) -> float:
     """The standard deviation of the resamples; 0, not its rounding, where all of them are the estimate."""
-    apart = float(abs(found.defined - float(found.estimate)).max())
-    return float(found.defined.std()) if apart > 1e-12 * abs(float(found.estimate)) else 0.0
+    apart = found.defined - float(found.estimate)
+    largest = float(abs(apart).max())
+    if largest <= 1e-12 * abs(float(found.estimate)):
+        return 0.0
+    return largest * float((apart / largest).std())  # no square overflows
 
 
 _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
