@@ -275,6 +275,30 @@ def no_baseline(found: Findings) -> Iterator[Notice]:
     )
 
 
+def different_sources(found: Findings) -> Iterator[Notice]:
+    """Conditions that were not asked of the same sources as the baseline."""
+    baseline = found.section.design.baseline
+    sources = {
+        (model, condition): set(map(str, columns["source"])) for model, condition, columns in cells_of(found)
+    }
+    where = []
+    for (model, condition), its in sources.items():
+        of_baseline = sources.get((model, baseline), its)
+        if its != of_baseline:
+            shared = ", ".join(sorted(its & of_baseline))
+            where.append(
+                f"{model}, {condition}: {f'compared on {shared} only' if shared else 'not compared'}"
+            )
+    yield from notice_if_any(
+        "warning",
+        "Conditions were asked of different sources",
+        f"Differences from {baseline} are on the sources that both conditions were asked of, and there are none where"
+        " no source is shared. Other tables and figures take each condition’s own sources: what sets two conditions"
+        " apart there may be the questions.",
+        where,
+    )
+
+
 READING: tuple[Check, ...] = (
     incomplete,
     repeated,
@@ -285,6 +309,7 @@ READING: tuple[Check, ...] = (
     unread_replies,
     undefined_resamples,
     no_baseline,
+    different_sources,
 )
 """The checks that any trials go through."""
 

@@ -134,17 +134,14 @@ def _of_conditions(
         return
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
-    whole = {
-        (group.label, measure.name): mean([drawn[cell, measure.name] for cell in group.cells])
-        for group in groups
-        for measure in measures
-    }
     of_model = {
-        group.label: {measure.name: whole[group.label, measure.name] for measure in measures}
+        group.label: {
+            measure.name: mean([drawn[cell, measure.name] for cell in group.cells]) for measure in measures
+        }
         for group in groups
     }
     n_questions = len(set(columns["question_id"]))
-    for contrast in contrasts("", columns, groups, SECOND, measures, whole, settings):
+    for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
         measure = section.study.measure[contrast.measure]
         yield Comparison(
             study=section.study.name,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.analysis.estimates import Distribution, Settings
+from confidence_tasks.analysis.estimates import Distribution, Distributions, Settings, mean
 from confidence_tasks.analysis.groups import Columns, Group
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, bonferroni
@@ -58,10 +58,10 @@ def contrasts(
     groups: Sequence[Group],
     baseline: str,
     measures: Sequence[Measure],
-    distribution: Mapping[tuple[str, str], Distribution],
+    drawn: Distributions,
     settings: Settings,
 ) -> list[Contrast]:
-    """Compare every group with the baseline.
+    """Compare every group with the baseline, on the sources of questions that both have.
 
     Parameters
     ----------
@@ -75,32 +75,33 @@ def contrasts(
         Label of the baseline.
     measures : sequence of Measure
         What to compare.
-    distribution : mapping of (str, str) to Distribution
-        By group and measure, from one draw of questions.
+    drawn : mapping of (Cell, str) to Distribution
+        By cell of a group and measure, from one draw of questions.
     settings : Settings
         Number of resamples, level and seed.
 
     Returns
     -------
     list of Contrast
-        Measure by measure.
+        Measure by measure; none of a group that shares no source with the baseline.
     """
     base = next((group for group in groups if group.label == baseline), None)
-    others = [group for group in groups if group is not base]
-    if base is None or not others:
+    if base is None:
+        return []
+    pairs = [_on_shared_sources(group, base) for group in groups if group is not base]
+    pairs = [(group, its_base) for group, its_base in pairs if group.cells]
+    if not pairs:
         return []
     exact = is_exact(len(set(columns["question_id"])), settings.n_resamples)
-    exchanged = {group.label: _exchanges(columns, group, base, measures, settings) for group in others}
+    exchanged = [_exchanges(columns, group, its_base, measures, settings) for group, its_base in pairs]
     found = []
     for measure in measures:
         differences = [
-            distribution[group.label, measure.name] - distribution[baseline, measure.name] for group in others
+            _mean_of(group, measure, drawn) - _mean_of(its_base, measure, drawn) for group, its_base in pairs
         ]
         p_values = [
-            float(
-                share_as_extreme(difference.value, exchanged[group.label][measure.name], "two-sided", exact)
-            )
-            for group, difference in zip(others, differences, strict=True)
+            float(share_as_extreme(difference.value, values[measure.name], "two-sided", exact))
+            for difference, values in zip(differences, exchanged, strict=True)
         ]
         adjusted = _bonferroni(p_values)
         found += [
@@ -113,9 +114,25 @@ def contrasts(
                 p,
                 p_adjusted,
             )
-            for group, difference, p, p_adjusted in zip(others, differences, p_values, adjusted, strict=True)
+            for (group, _), difference, p, p_adjusted in zip(
+                pairs, differences, p_values, adjusted, strict=True
+            )
         ]
     return found
+
+
+def _on_shared_sources(group: Group, base: Group) -> tuple[Group, Group]:
+    """Keep the cells of the sources that both have: other questions would make a difference of their own."""
+    shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
+    first, second = (
+        replace(each, cells=tuple(cell for cell in each.cells if cell.source in shared))
+        for each in (group, base)
+    )
+    return first, second
+
+
+def _mean_of(group: Group, measure: Measure, drawn: Distributions) -> Distribution:
+    return mean([drawn[cell, measure.name] for cell in group.cells])
 
 
 def _bonferroni(p_values: Sequence[float]) -> list[float]:
@@ -144,9 +161,8 @@ class _Pair:
 def _exchanges(
     columns: Columns, group: Group, base: Group, measures: Sequence[Measure], settings: Settings
 ) -> dict[str, FloatArray]:
-    """Return each measure's contrast for every exchange: the mean over the sources that both groups have."""
+    """Return each measure's contrast for every exchange: the mean over the sources, which both groups have."""
     unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
-    sources = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
     pairs = [
         _Pair(first, second)
         for one, other in product(group.cells, base.cells)
@@ -166,7 +182,7 @@ def _exchanges(
             for measure in pair.measures:
                 with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
                     contrast = np.asarray(measure.compute(rows, as_first) - measure.compute(rows, as_second))
-                totals[measure.name] = totals.get(measure.name, 0.0) + contrast / len(sources)
+                totals[measure.name] = totals.get(measure.name, 0.0) + contrast / len(group.cells)
         for name, total in totals.items():
             values[name].append(total)
     return {name: np.concatenate(parts) for name, parts in values.items()}

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from confidence_tasks.analysis.contrasts import Contrast, contrasts
-from confidence_tasks.analysis.estimates import Estimated, Settings, distributions, estimates, mean
+from confidence_tasks.analysis.estimates import Estimated, Settings, distributions, estimates
 from confidence_tasks.analysis.groups import BY_CONDITION, Group, in_order, split_by_source
 from confidence_tasks.analysis.sections import ModelTrials, Section
 from confidence_tasks.analysis.study import Experiment
@@ -155,13 +155,8 @@ def _findings(
         )
         found += estimates(model.label, groups, study.measures, drawn, settings)
         conditions = [group for group in groups if group.by == BY_CONDITION]
-        whole = {
-            (group.label, measure.name): mean([drawn[cell, measure.name] for cell in group.cells])
-            for group in conditions
-            for measure in tested
-        }
         compared += contrasts(
-            model.label, model.columns, conditions, section.design.baseline, tested, whole, settings
+            model.label, model.columns, conditions, section.design.baseline, tested, drawn, settings
         )
         if study.pooled:
             every = Group(
