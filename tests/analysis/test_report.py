@@ -176,7 +176,7 @@ WARNED = {
         "scales",
         lambda its_rows: [{**row, "confidence": 0.9} for row in its_rows],
     ),
-    "Replies that cannot be read": ("scales", every_second_unreadable),
+    "Replies without a readable answer or confidence": ("scales", every_second_unreadable),
     "M-ratio divides by a d′ near 0": (
         "scales",
         lambda its_rows: [{**row, "correct": float(i % 2)} for i, row in enumerate(its_rows)],

@@ -165,7 +165,7 @@ def different_questions(found: Findings) -> Iterator[Notice]:
 
 
 def unread_replies(found: Findings) -> Iterator[Notice]:
-    """Replies that could not be read."""
+    """Replies that lack an answer or a confidence."""
     rates = [
         (model, condition, float(np.isin(columns["status"].astype(str), list(READABLE)).mean()))
         for model, condition, columns in cells_of(found)
@@ -176,11 +176,12 @@ def unread_replies(found: Findings) -> Iterator[Notice]:
     ):
         yield from notice_if_any(
             severity,  # type: ignore[arg-type]
-            "Replies that cannot be read",
-            "The measures rest on the replies that state both an answer and a confidence within bounds. Those left out"
-            " are seldom a random part. Worked examples (`fewshot=8`) help small models to keep to the format.",
+            "Replies without a readable answer or confidence",
+            "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A bare"
+            " ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help small"
+            " models to keep to the format.",
             [
-                f"{model}, {condition}: {rate:.0%} read"
+                f"{model}, {condition}: {rate:.0%} with both"
                 for model, condition, rate in rates
                 if low <= rate < high
             ],

@@ -17,8 +17,6 @@ from confidence_tasks.analysis.groups import Columns, Group, in_order, split_by_
 from confidence_tasks.analysis.sections import ModelTrials, Section
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, holm
-from confidence_tasks.statistics._core import BoolArray
-from confidence_tasks.trial import READABLE
 
 FIRST, SECOND = "first", "second"
 
@@ -34,7 +32,7 @@ class Comparison:
     first, second : str
         Labels of the models.
     first_interval, second_interval : Interval
-        The measure of each, on the questions that both answered.
+        The measure of each, on the questions that both were asked.
     difference : Interval
         First minus second, paired by question.
     p_value : float
@@ -42,7 +40,7 @@ class Comparison:
     p_adjusted : float
         The same after Holm's correction for the conditions.
     n_questions : int
-        Questions that both answered.
+        Questions that both were asked.
     """
 
     study: str
@@ -66,10 +64,10 @@ def compare(
     measures: Sequence[str] | None = None,
     settings: Settings | None = None,
 ) -> list[Comparison]:
-    """Compare two models on the questions that both answered, condition by condition.
+    """Compare two models on the questions that both were asked, condition by condition.
 
-    A question counts as answered when its reply could be read. Measures over all conditions are compared on the
-    questions and conditions that both answered.
+    Each measure leaves out the replies that lack what it needs, as in the report. Measures over all conditions are
+    compared on the questions and conditions that both were asked.
 
     Parameters
     ----------
@@ -78,15 +76,15 @@ def compare(
     section : Section
         The task that both were asked.
     measures : sequence of str, optional
-        What to compare; by default the study's headline, tested and pooled measures, but the rates of reading, and
-        those that neither model has a value of.
+        What to compare; by default the study's headline, tested and pooled measures, but those that neither model has
+        a value of.
     settings : Settings, optional
         Number of resamples, level and seed.
 
     Returns
     -------
     list of Comparison
-        Measure by measure; empty when there is no question that both answered.
+        Measure by measure; empty when there is no question that both were asked.
 
     Raises
     ------
@@ -100,7 +98,7 @@ def compare(
         raise ValueError(
             f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measure)}"
         )
-    chosen = [study.measure[name] for name in names if measures or not name.startswith("parse_rate")]
+    chosen = [study.measure[name] for name in names]
     by_measure: dict[str, list[Comparison]] = {measure.name: [] for measure in chosen}
     conditions = in_order({*first.columns["condition"]} & {*second.columns["condition"]})
     single = [measure for measure in chosen if measure.name not in pooled]
@@ -160,10 +158,10 @@ def _of_conditions(
 
 
 def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
-    """Stack the trials of what both answered under some conditions; say whose each trial is."""
+    """Stack the trials of what both were asked under some conditions; say whose each trial is."""
     chosen = [
         {
-            name: column[_answered(columns) & np.isin(columns["condition"].astype(str), conditions)]
+            name: column[np.isin(columns["condition"].astype(str), conditions)]
             for name, column in columns.items()
         }
         for columns in (first, second)
@@ -182,10 +180,6 @@ def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple
     stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
     return stacked, side
-
-
-def _answered(columns: Columns) -> BoolArray:
-    return np.isin(columns["status"].astype(str), list(READABLE))
 
 
 def _corrected(found: Sequence[Comparison]) -> list[Comparison]:

@@ -48,13 +48,14 @@ def compare(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Compare A with B on the questions that both answered.
+    """Compare A with B on the questions that both were asked.
 
     A and B are logs, sample files, files of trials or folders, as for `report`; the same path twice compares two models
     in it. Differences are A minus B, paired by question, with a bootstrap interval over questions, a permutation test
-    that exchanges A and B within questions, and Holm's correction for the conditions.
+    that exchanges A and B within questions, and Holm's correction for the conditions. A measure leaves out replies that
+    lack what it needs, as in the report: see how many could be read.
 
-    Exits with 1 when there is nothing that both answered.
+    Exits with 1 when there is nothing that both were asked.
     """
     settings = Settings(resamples, level, seed)
     ours, theirs = (sections(read([path]).files) for path in (first, second))
@@ -78,7 +79,7 @@ def compare(
     else:
         _print(found)
     if not found:
-        errors.print("there is no question that both answered under the same condition of the same task")
+        errors.print("there is no question that both were asked under the same condition of the same task")
         raise SystemExit(1)
 
 

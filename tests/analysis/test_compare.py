@@ -1,0 +1,75 @@
+"""Two models side by side: what ``compare`` says is what the report says, on the questions that both were asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.analysis.runs import write
+
+from confidence_tasks.analysis import collect
+from confidence_tasks.analysis.compare import Comparison, compare
+from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.analysis.findings import Findings, findings
+from confidence_tasks.analysis.sections import sections
+from confidence_tasks.questions import Question
+from confidence_tasks.scorers.riskeval import riskeval_trial
+
+FEW = Settings(n_resamples=200)
+N, ABSTAINED, EXTRA = 40, 30, 5
+PENALTY = 10.0
+
+
+def _reply(model: str, i: int) -> str:
+    """The second model declines three questions of four in the one word that it was told to use."""
+    if model == "lab/careful" and i < ABSTAINED:
+        return "ABSTAIN"
+    return f"Answer: {'AB'[i % 4 == 0]}. Confidence: {60 + i % 5 * 8}%"
+
+
+@pytest.fixture(scope="module")
+def bold_and_careful(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("abstaining")
+    for model, n in (("lab/bold", N + EXTRA), ("lab/careful", N)):
+        asked = (Question(f"q-{i}", "demo", "Is it so?", "choice", "A", ("Yes", "No")) for i in range(n))
+        trials = [
+            {"study": "riskeval", "model": model, **riskeval_trial(question, PENALTY, _reply(model, i))}
+            for i, question in enumerate(asked)
+        ]
+        write(folder / f"{model[4:]}.jsonl", trials)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(bold_and_careful: Path) -> Findings:
+    (found,) = findings(sections(collect(bold_and_careful).files), FEW)
+    return found
+
+
+def _compared(found: Findings, *measures: str) -> dict[str, Comparison]:
+    return {each.measure: each for each in compare(*found.models, found.section, measures or None, FEW)}
+
+
+def test_an_abstention_without_a_confidence_is_an_abstention(found: Findings) -> None:
+    abstained = _compared(found)["abstention_rate"]
+    assert abstained.first_interval.estimate == 0.0
+    assert abstained.second_interval.estimate == ABSTAINED / N
+    assert abstained.p_value < 0.05
+
+
+def test_only_questions_that_both_were_asked_count(found: Findings) -> None:
+    assert {each.n_questions for each in _compared(found).values()} == {N}
+
+
+@pytest.mark.parametrize("measure", ["abstention_rate", "parse_rate", "ece", "normalized_utility"])
+def test_a_model_has_the_value_that_the_report_gives_it(found: Findings, measure: str) -> None:
+    reported = found.estimate("lab/careful", "lambda=10", measure)
+    assert reported is not None
+    compared = _compared(found, measure)[measure]
+    assert compared.second_interval.estimate == reported.interval.estimate
+
+
+def test_rates_of_reading_can_be_compared(found: Findings) -> None:
+    read = _compared(found, "parse_rate")["parse_rate"]
+    assert (read.first_interval.estimate, read.second_interval.estimate) == (1.0, 1.0 - ABSTAINED / N)
+    assert read.p_value < 0.05
