@@ -114,3 +114,10 @@ def test_command_is_installed_and_starts_light() -> None:
     )
     found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "light"
+
+
+@pytest.mark.parametrize("options", [["--mirror", "elsewhere"], ["--json"]])
+def test_options_before_a_command_are_not_ignored(options: list[str]) -> None:
+    result = run(*options, "verify")
+    assert result.exit_code == 2
+    assert "options of 'verify' go behind its name" in result.output

@@ -110,10 +110,12 @@ class TestSmolLM2:
         assert sum(sample["trial"]["greedy"] for sample in runs[1]) >= 3
 
     def test_empty_generation_has_no_score(self, loaded):
-        full, empty = self.language_model(loaded, 2).score_own_generation([request(" 4"), request("")])
+        asked = [request(" 4"), request(""), request(None)]
+        full, *nothing = self.language_model(loaded, 2).score_own_generation(asked)
         assert (full.n_tokens, full.problem) == (2, "")
-        assert empty.problem == "empty generation"
-        assert math.isnan(empty.sum_logprob)
+        for empty in nothing:
+            assert empty.problem == "empty generation"
+            assert math.isnan(empty.sum_logprob)
 
     def test_cached_scores_need_no_second_computation(self, loaded, tmp_path, monkeypatch):
         model = CachingLM(self.language_model(loaded, 2), str(tmp_path / "cache.db"))

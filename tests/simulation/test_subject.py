@@ -115,3 +115,28 @@ def test_unknown_profile_and_parameter_list_what_there_is() -> None:
         make_subject("clever")
     with pytest.raises(ValueError, match="meta_d_prime"):
         make_subject("ideal", metad=1.0)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "said"),
+    [
+        ("d_prime", "high", "a number, got 'high'"),
+        ("d_prime", float("nan"), "a number, got nan"),
+        ("bias", True, "a number, got True"),
+        ("perception", 0.0, "a number above 0 and of at most 1, got 0.0"),
+        ("sloppiness", 1.5, "of at least 0 and of at most 1, got 1.5"),
+        ("round_to", 2.5, "a whole number of at least 1, got 2.5"),
+        ("anchors", 0.9, "a list of numbers from 0 to 1, got 0.9"),
+        ("anchors", [0.9, 95], "a list of numbers from 0 to 1"),
+        ("scale_gain", {"0-20": "large"}, "a number for each condition"),
+    ],
+)
+def test_a_parameter_that_no_subject_has_is_refused(parameter: str, value: object, said: str) -> None:
+    with pytest.raises(ValueError, match=f"{parameter} must .*{said}"):
+        make_subject("ideal", **{parameter: value})
+
+
+def test_parameters_come_as_the_command_line_gives_them() -> None:
+    subject = make_subject("ideal", d_prime=2, anchors=[0.5, 1], round_to=10.0, scale_gain={"0-20": 2})
+    assert (subject.d_prime, subject.anchors, subject.round_to) == (2.0, (0.5, 1.0), 10)
+    assert subject.scale_gain == {"0-20": 2}

@@ -92,3 +92,9 @@ def test_a_table_that_cannot_be_read_is_refused_before_any_call(tmp_path):
     broken.write_text("age,male_qx,female_qx\n0,0.1,1.2\n")
     with pytest.raises(SourceError, match="between 0 and 1"):
         lifeeval(table=str(broken))
+
+
+@pytest.mark.parametrize("n", [0, -800])
+def test_a_number_of_questions_below_1_is_refused(n):
+    with pytest.raises(SourceError, match="n must be at least 1"):
+        list(lifeeval_items(n=n))

@@ -99,3 +99,8 @@ def test_questions_that_do_not_fit_are_refused(name, source, message):
 def test_an_unknown_source_is_refused():
     with pytest.raises(SourceError, match="unknown source"):
         boolq(source="boolqq")
+
+
+def test_no_questions_are_not_all_questions():
+    with pytest.raises(SourceError, match="n must be at least 1"):
+        list(question_set_items("sciq", "arithmetic", n=0))

@@ -1,9 +1,9 @@
 """Repeated samples of one prompt, each with a seed of its own where the model takes one.
 
 lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache for
-samples. So they have a request type of their own: it adds the sample's number as the seed of endpoints and of vLLM,
-leaves it out where a model draws from one stream of random numbers (``hf``, whose stream ``--seed`` begins), and keeps
-every sample in the responses' cache (``--use_cache``).
+samples. So they have a request type of their own: it gives each sample of each prompt its own seed at endpoints and in
+vLLM, leaves it out where a model draws from one stream of random numbers (``hf``, whose stream ``--seed`` begins), and
+keeps every sample in the responses' cache (``--use_cache``).
 """
 
 from __future__ import annotations
@@ -13,10 +13,16 @@ from collections.abc import Sequence
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, hash_args
 
+from confidence_tasks.simulation.draws import pick
+from confidence_tasks.tasks._reply_seed import LARGEST_SEED
+
 REQUEST_TYPE = "generate_samples"
 
-_TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM", "SimulatedLM"})
+_TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
 """Models that take a seed with each request, by the name of a class that they are of."""
+
+_TAKES_NUMBERS = "SimulatedLM"
+"""The class of simulated subjects, whose seed is the number of the sample."""
 
 
 def sample_request(generation: Instance, *, temperature: float, number: int) -> Instance:
@@ -63,6 +69,10 @@ setattr(LM, REQUEST_TYPE, generate_samples)
 
 def _generation(model: LM, request: Instance) -> Instance:
     context, settings = request.args
-    if _TAKE_SEEDS.isdisjoint(kind.__name__ for kind in type(model).__mro__):
+    kinds = {kind.__name__ for kind in type(model).__mro__}
+    if not _TAKE_SEEDS.isdisjoint(kinds):
+        # Prompts sampled with one seed would share their luck.
+        settings = {**settings, "seed": pick(LARGEST_SEED, str(context), settings["seed"])}
+    elif _TAKES_NUMBERS not in kinds:
         settings = {name: value for name, value in settings.items() if name != "seed"}
     return Instance("generate_until", request.doc, (context, settings), 0)

@@ -77,14 +77,25 @@ def load(
     from confidence_tasks.questions.own_file import is_own_file, load_own_file
     from confidence_tasks.questions.storage import mirror_folder
 
-    if n is not None and n < 1:
-        raise SourceError(f"n must be at least 1, not {n}")
+    check_number(n)
     if is_own_file(name):
         _refuse_unknown(name, options, allowed=())
         return load_own_file(Path(name), n, seed)
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return source.load(n, seed, mirror_folder(mirror), **options)
+
+
+def check_number(n: int | None) -> None:
+    """Refuse a number of questions below 1.
+
+    Raises
+    ------
+    SourceError
+        If it is one.
+    """
+    if n is not None and n < 1:
+        raise SourceError(f"n must be at least 1, not {n}")
 
 
 def _refuse_unknown(name: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

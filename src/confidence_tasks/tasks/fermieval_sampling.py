@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from inspect_ai import Epochs, Task, task
 from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.elicitation.fermieval_prompts import (
@@ -28,6 +29,7 @@ from confidence_tasks.scorers.fermieval_sampling import (
     fermieval_sampling_metrics,
     fermieval_sampling_scorer,
 )
+from confidence_tasks.tasks._reply_seed import reply_seed
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._viewer import provenance, viewer
 from confidence_tasks.tasks.fermieval import SPLITS, levels_of
@@ -75,12 +77,13 @@ def sampling_items(
 
 
 @solver
-def sample_once(cache: bool = True) -> Solver:
-    """Generate at the temperature of the condition, with a seed of the epoch's own; no sample is paid for twice."""
+def sample_once(seed: int = 0, cache: bool = True) -> Solver:
+    """Generate at the temperature of the condition, with a seed of its own; no sample is paid for twice."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         temperature = float(state.metadata["temperature"])
-        return await ask_once(state, generate, cache, temperature=temperature, seed=state.epoch)
+        own = reply_seed(get_model(), state, seed, simulated=state.epoch)
+        return await ask_once(state, generate, cache, temperature=temperature, seed=own)
 
     return solve
 
@@ -148,7 +151,7 @@ def fermieval_sampling(
     data = dataset(sampling_items(questions, asks, warm, chosen), "FermiEval")
     return Task(
         dataset=data,
-        solver=sample_once(cache),
+        solver=sample_once(seed, cache),
         scorer=fermieval_sampling_scorer(),
         metrics=[fermieval_sampling_metrics(chosen)],
         epochs=Epochs(samples, []),

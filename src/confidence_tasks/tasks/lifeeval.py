@@ -14,6 +14,7 @@ from inspect_ai.log import HeadlineMetric
 from confidence_tasks.elicitation.lifeeval_prompts import POPULATION, SYSTEM, lifeeval_prompt
 from confidence_tasks.questions import load
 from confidence_tasks.questions.life_table import load_life_table
+from confidence_tasks.questions.loading import check_number
 from confidence_tasks.scorers.lifeeval import HEADLINE, WINDOWS, Window, lifeeval_metrics, lifeeval_scorer
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._token_probabilities import asking, generation
@@ -51,6 +52,7 @@ def lifeeval_items(
     population : str
         Whom the prompt speaks of, with the article.
     """
+    check_number(n)
     questions = [question for question in load("lifeeval", seed=seed) if question.metadata["radius"] in radii]
     for question in questions[:n]:
         sex, age, radius = (question.metadata[key] for key in ("sex", "age", "radius"))

@@ -35,8 +35,8 @@ from confidence_tasks.scorers.nlp_metad import (
     nlp_metad_metrics,
     nlp_metad_scorer,
 )
-from confidence_tasks.simulation.draws import pick
 from confidence_tasks.tasks._fewshot import held_out
+from confidence_tasks.tasks._reply_seed import is_simulated, reply_seed
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._token_probabilities import ProbabilityGate, is_local
 from confidence_tasks.tasks._viewer import provenance, viewer
@@ -56,9 +56,6 @@ ALL_TEMPERATURES = ",".join(f"{temperature:g}" for temperature in TEMPERATURES)
 
 LONGEST_REPLY = 64
 """Tokens: enough for a short answer, too few for a model that reasons first."""
-
-LARGEST_SEED = 2**31 - 1
-"""What every provider that takes a seed takes."""
 
 PURPOSE = "nlp_metad needs"
 
@@ -126,9 +123,7 @@ def sample_answer(seed: int, force_gold: bool = False, cache: bool = True) -> So
         model, asked = get_model(), list(state.messages)
         temperature = float(state.metadata["temperature"])
         refuse_settings(model, temperature, force_gold)
-        # Questions sampled with one seed would share their luck. A simulated subject takes the number of a repetition.
-        drawn = pick(LARGEST_SEED, seed, state.sample_id, state.epoch)
-        call_seed = state.epoch - 1 if is_simulated(model) else drawn
+        call_seed = reply_seed(model, state, seed, simulated=state.epoch - 1)
         if is_local(model):
             state = await ask_once(state, generate, cache, temperature=temperature or None)
             await _score_locally(model, state, asked)
@@ -141,13 +136,6 @@ def sample_answer(seed: int, force_gold: bool = False, cache: bool = True) -> So
         return state
 
     return solve
-
-
-def is_simulated(model: Model) -> bool:
-    """Whether a model is a simulated subject."""
-    from confidence_tasks.simulation.inspect_model import SimulatedSubject
-
-    return isinstance(model.api, SimulatedSubject)
 
 
 def refuse_settings(model: Model, temperature: float, force_gold: bool) -> None:
