@@ -16,9 +16,9 @@ from scipy.stats import rankdata
 
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.nlp_metad import Cell, Experiment
+from confidence_tasks.analysis.nlp_metad_chance import CHANCE
 from confidence_tasks.analysis.nlp_metad_outcomes import (
     ENOUGH,
-    FEWEST_OF_A_CLASS,
     Outcome,
     Test,
     counted,
@@ -29,6 +29,7 @@ from confidence_tasks.analysis.nlp_metad_outcomes import (
     outcome,
     point,
 )
+from confidence_tasks.scorers.nlp_metad import FEWEST_OF_A_CLASS
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 """Of H3."""
@@ -86,7 +87,8 @@ def suboptimal_metacognition(experiment: Experiment) -> Outcome:
     return outcome(
         *texts,
         verdict="supported" if len(below) == len(tests) else "not supported",
-        why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{which}.",
+        why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{which}."
+        f" {CHANCE['H1'].sentence(len(tests))}",
         tests=tests,
         rows=rows,
         deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
@@ -108,7 +110,7 @@ def domain_specific_efficiency(
         What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
     correction : {"none", "bonferroni"}, default "none"
         For the number of pairs. The study registered none: where nothing differs, a pair of six does so one time in
-        four or five.
+        six (:mod:`confidence_tasks.analysis.nlp_metad_chance`).
 
     Returns
     -------
@@ -156,7 +158,8 @@ def domain_specific_efficiency(
         *texts,
         verdict="supported" if len(varying[correction]) >= 2 else "not supported",
         why=f"Two domains differ in {len(varying['none'])} of {counted(len(by_model), 'model')}{which}; after"
-        f" Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}.",
+        f" Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}."
+        f"{_by_chance('H2', measure, len(by_model))}",
         tests=tests,
         rows=rows,
         deciding=largest(tests),
@@ -235,7 +238,7 @@ def temperature_dissociation(experiment: Experiment) -> Outcome:
         *texts,
         verdict="supported" if len(passing) == len(tests) else "not supported",
         why=f"Both hold in {len(passing)} of {counted(len(tests), 'model')}{which}; meta-d′ is equivalent over"
-        f" temperatures in {len(equivalent)}.",
+        f" temperatures in {len(equivalent)}. {CHANCE['H3'].sentence(len(tests))}",
         tests=tests,
         rows=rows,
         deciding=largest(tests),
@@ -292,7 +295,7 @@ def hidden_structure(
         What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
     correction : {"none", "bonferroni"}, default "none"
         For the number of pairs. The study registered none: where nothing differs, a pair of six does so one time in
-        four or five.
+        six (:mod:`confidence_tasks.analysis.nlp_metad_chance`).
 
     Returns
     -------
@@ -336,7 +339,8 @@ def hidden_structure(
         *texts,
         verdict="supported" if differing[correction] else "not supported",
         why=f"{len(differing['none'])} of {counted(len(tests), 'pair')} of similar d′ differ{which}; after Bonferroni’s"
-        f" correction, {len(differing['bonferroni'])}.",
+        f" correction, {len(differing['bonferroni'])}."
+        f"{_by_chance('H4', measure, len(cells))}",
         tests=tests,
         rows=rows,
         deciding=largest(tests),
@@ -369,6 +373,11 @@ def _pairs(
             }
         )
     return tests
+
+
+def _by_chance(hypothesis: str, measure: str, n_models: int) -> str:
+    """Say how often the registered rule is met by chance, where it is put to the measure that it was registered for."""
+    return f" {CHANCE[hypothesis].sentence(n_models)}" if measure == "mratio_v1" else ""
 
 
 def _excludes_zero(found: Mapping[str, float]) -> bool:

@@ -34,6 +34,7 @@ from confidence_tasks.scorers._measures import (
     summarise,
 )
 from confidence_tasks.scorers._questions import question_of
+from confidence_tasks.scorers._reply import reply_text
 from confidence_tasks.scorers._stages import ask_role
 from confidence_tasks.scorers._tokens import reply_tokens
 from confidence_tasks.trial import Trial
@@ -210,6 +211,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "z_roc_slope",
             _judged("z_roc_slope", **cut),
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
+            interval="widened",
             decisive=_FEWER_CLASS,
         ),
         Measure(
@@ -297,7 +299,7 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
         from confidence_tasks.elicitation.answer_tokens import answer_tokens
         from confidence_tasks.elicitation.nlp_reader import read_short_answer
 
-        question, reply = question_of(state.metadata), state.output.completion
+        question, reply = question_of(state.metadata), reply_text(state.output)
         found = read_short_answer(reply, question.kind)
         trial = nlp_trial(
             question,
