@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
+from scipy.stats import multivariate_normal
 from tests.analysis.full_studies import ALPHA, SETTINGS, Setting, rejections
 
 from confidence_tasks.analysis.plans import PLANS
@@ -14,6 +15,7 @@ from confidence_tasks.analysis.power import FEWEST, power_curve
 from confidence_tasks.analysis.simulated_trials import (
     OF_QUESTION,
     OF_REPLY,
+    answered_shortly,
     decide,
     paired_draws,
     reported,
@@ -22,8 +24,9 @@ from confidence_tasks.analysis.simulated_trials import (
 from confidence_tasks.cli import main
 from confidence_tasks.elicitation.scales import BASELINE, Scale
 from confidence_tasks.questions import Question
-from confidence_tasks.simulation import fermieval, scales
+from confidence_tasks.simulation import fermieval, nlp_metad, scales
 from confidence_tasks.simulation.draws import uniform
+from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.question_draws import simulated_studies
 
@@ -79,6 +82,42 @@ def test_intervals_on_arrays_are_the_intervals_in_words() -> None:
         question = Question(name, "made-up", "How large?", "number", "4")
         ends = fermieval.whole(*fermieval.perceived_interval(question, subject, 0.8, "7", 0.8))
         assert (lower[i] + 4, upper[i] + 4) == ends
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_short_answers_on_arrays_are_those_in_words(temperature: float) -> None:
+    subject = Subject(d_prime=0.9, evidence_ratio=1.6, temperature_gain=-0.4, difficulty_spread=0.7)
+    seed = call_seed(7, temperature)
+    drawn = draws(
+        difficulty=lambda q: (subject_seed(seed), q, "difficulty"),
+        outcome=lambda q: (seed, q, "outcome"),
+        evidence=lambda q: (seed, q, "evidence"),
+    )
+    correct, nlp = answered_shortly(subject, temperature, drawn)
+    for i, name in enumerate(NAMES):
+        question = Question(name, "made-up", "Who?", "text", "Jane Austen")
+        assert correct[i] == nlp_metad.is_right(question, subject, seed)
+        wanted = nlp_metad.evidence(subject, bool(correct[i]), temperature, seed, name)
+        assert nlp[i] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_power_for_auroc2_is_that_of_its_standard_error() -> None:
+    """Hanley & McNeil's variance of independent areas of two normal distributions, summed over the population."""
+    n = 400
+    curve = power_curve("nlp_metad", "auroc2", -0.08, n=[n], n_studies=300)
+    accuracy = ndtr(0.7)
+    right, wrong = n * accuracy, n * (1 - accuracy)
+    variance = 0.0
+    for distance, area in (
+        (curve.pair.first, curve.pair.first_measure),
+        (curve.pair.second, curve.pair.second_measure),
+    ):
+        assert area == pytest.approx(ndtr(distance / math.sqrt(2)), abs=2e-3)
+        # Two right answers above one wrong one, or one above two: for normal evidence both are this.
+        both = multivariate_normal(cov=[[2.0, 1.0], [1.0, 2.0]]).cdf([distance, distance])
+        variance += (area * (1 - area) + (right + wrong - 2) * (both - area**2)) / (right * wrong)
+    phi = ndtr(0.08 / math.sqrt(variance) - 1.959964)
+    assert curve.power[0] == pytest.approx(phi, abs=0.09)
 
 
 def test_paired_draws_have_the_correlation_asked_for() -> None:

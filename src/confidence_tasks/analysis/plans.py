@@ -9,14 +9,23 @@ import numpy as np
 
 from confidence_tasks.analysis.groups import Columns
 from confidence_tasks.analysis.risk_report import OVER_PENALTIES
-from confidence_tasks.analysis.simulated_trials import Draws, decide, reported, stated_interval
+from confidence_tasks.analysis.simulated_trials import (
+    Draws,
+    answered_shortly,
+    decide,
+    reported,
+    stated_interval,
+)
 from confidence_tasks.elicitation.fermieval_prompts import condition_of as condition_of_level
+from confidence_tasks.elicitation.nlp_prompts import condition_of as condition_of_temperature
+from confidence_tasks.elicitation.nlp_prompts import temperature_of
 from confidence_tasks.elicitation.riskeval_prompts import PENALTIES
 from confidence_tasks.elicitation.riskeval_prompts import condition_of as condition_of_penalty
 from confidence_tasks.elicitation.scales import BASELINE, Scale
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.scorers.fermieval import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.scorers.fermieval import TEST
+from confidence_tasks.scorers.nlp_metad import MEASURES as EVIDENCE_MEASURES
 from confidence_tasks.scorers.scales import MEASURES as SCALE_MEASURES
 from confidence_tasks.simulation.riskeval import PERCENT
 from confidence_tasks.simulation.subject import Subject
@@ -170,6 +179,31 @@ _PERCEPTION = Lever("perception", 0.02, 1.0)
 _INTERVAL_LEVERS = dict.fromkeys(("coverage", "coverage_gap", "mean_width", "winkler"), _PERCEPTION)
 
 
+# Log-probability metacognition ------------------------------------------------------------------------------------
+
+_GRID = 0.03
+"""Log-probabilities are rounded to this, in nats, so that questions are alike: a tenth of their spread."""
+
+
+def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    correct, nlp = answered_shortly(subject, temperature_of(condition), draws[0])
+    return {"correct": correct.astype(np.float64), "nlp": _GRID * np.rint(nlp / _GRID)}
+
+
+def _short_trials(replies: Columns, condition: str) -> Columns:
+    return {**replies, "confidence": np.exp(replies["nlp"])}
+
+
+_EVIDENCE_LEVERS = {
+    "meta_information": _METACOGNITION,
+    "auroc2": _METACOGNITION,
+    "d_a": _METACOGNITION,
+    "nlp_difference": _METACOGNITION,
+    "z_roc_slope": Lever("evidence_ratio", 0.3, 3.0),
+    "accuracy": Lever("d_prime", 0.0, 4.0),
+}
+
+
 PLANS: Mapping[str, Plan] = {
     "scales": Plan(
         condition=BASELINE.label,
@@ -197,6 +231,15 @@ PLANS: Mapping[str, Plan] = {
         trials=_interval_trials,
         measures=_planned(INTERVAL_MEASURES, _INTERVAL_LEVERS),
         levers=_INTERVAL_LEVERS,
+    ),
+    "nlp_metad": Plan(
+        condition=condition_of_temperature(1.0),
+        read_condition=lambda condition: condition_of_temperature(temperature_of(condition)),
+        n_replies=1,
+        replies=_short_replies,
+        trials=_short_trials,
+        measures=_planned(EVIDENCE_MEASURES, _EVIDENCE_LEVERS),
+        levers=_EVIDENCE_LEVERS,
     ),
 }
 """By study. What is planned for ``scales`` holds wherever trials are answers with a stated confidence."""

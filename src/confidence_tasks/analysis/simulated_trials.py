@@ -13,6 +13,7 @@ from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 from scipy.stats import qmc
 
 from confidence_tasks.elicitation.scales import Scale
+from confidence_tasks.simulation.nlp_metad import CENTRE, HIGHEST, SCALE
 from confidence_tasks.simulation.scales import ENOUGH_ROUND_NUMBERS
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics._core import BoolArray, FloatArray
@@ -77,7 +78,7 @@ _TINY = 2.0**-40
 
 def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArray, FloatArray]:
     """Return whether the subject is right about each question, and its confidence, as ``Subject.decide``."""
-    accuracy = ndtr((subject.d_prime + subject.difficulty_spread * draws["difficulty"]) / 2)
+    accuracy = _accuracy(subject, draws)
     correct = ndtr(draws["outcome"]) < accuracy
     meta = subject.meta_d_prime * subject.scale_gain.get(condition, 1.0)
     mean = np.where(correct, meta / 2, -meta / 2)
@@ -85,6 +86,11 @@ def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArr
     quantile = np.minimum(below + ndtr(draws["evidence"]) * (1.0 - below), 1.0 - 1e-16)
     calibrated = meta * (mean + ndtri(quantile)) + logit(accuracy) + log_ndtr(-meta / 2) - log_ndtr(meta / 2)
     return correct, expit(subject.bias + subject.noise * draws["noise"] + subject.gain * calibrated)
+
+
+def _accuracy(subject: Subject, draws: Draws) -> FloatArray:
+    """Return the chance that the subject is right about each question."""
+    return np.asarray(ndtr((subject.d_prime + subject.difficulty_spread * draws["difficulty"]) / 2))
 
 
 def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
@@ -119,3 +125,13 @@ def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[Float
     middle = np.rint((lower + upper) / 2.0)
     none_between = first > last
     return np.where(none_between, middle, first), np.where(none_between, middle, last)
+
+
+def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:
+    """Return whether each short answer is right, and the mean log-probability of its tokens."""
+    correct = ndtr(draws["outcome"]) < _accuracy(subject, draws)
+    distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
+    right = distance + subject.evidence_ratio * draws["evidence"]
+    evidence = np.where(correct, right, draws["evidence"])
+    nlp = CENTRE + SCALE * evidence - subject.temperature_shift * (temperature - 1.0)
+    return correct, np.minimum(nlp, HIGHEST)
