@@ -143,11 +143,12 @@ _SAID_AGAIN = re.compile(
     r"(?<=[\d*])\s{1,4}\([^()\d]{0,40}(?:10\s?\^\s?\(?(?P<exponent>[-+]?\d{1,9})\)?[^()\d]{0,40})?\)\W{0,4}\Z"
 )
 """A remark in brackets, with the power of ten if with any number."""
+_CLOSING_MARKS = re.compile(r"(?:```|~~~|\$\$|\\[\])]|-{3,}|\s)*+")
 _MARKS = " \t*`$()[].\\"
 
 
 def read_fermi_exponent(text: str) -> IntervalReading:
-    r"""Read the exponent of a reply, the number on the last line that says anything, as an interval that is a point.
+    r"""Read the exponent of a reply, the number on its last line that says anything, as an interval that is a point.
 
     Parameters
     ----------
@@ -170,7 +171,9 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     """
     said = fold(_APPROXIMATELY.sub("=", window(strip_thoughts(text))))
     said = _BRACED_POWER.sub(r"10^\1", said).strip()
-    last = next((line.strip() for line in reversed(said.splitlines()) if any(map(str.isalnum, line))), "")
+    last = next(
+        (line.strip() for line in reversed(said.splitlines()) if not _CLOSING_MARKS.fullmatch(line)), ""
+    )
     number = _number_of(last)
     value, rule = read_exponent(number)
     if math.isnan(value):
