@@ -229,6 +229,58 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("I'd rather abstain. Confidence: 0.2", "abstain", "", 0.2, "ok"),
     text("Answer: I abstain.\nConfidence: 0.1", "abstain", "", 0.1, "ok"),
     text("Answer: I will ABSTAIN\nConfidence: 0.1", "abstain", "", 0.1, "ok"),
+    # the confidence that an answer would take is not the one that the reply has
+    choice(
+        "Answer: B\nConfidence: 0.95\n\nThis exceeds the required confidence of 0.909 (10/11).",
+        "answer",
+        "B",
+        0.95,
+        "ok",
+    ),
+    choice(
+        "Required confidence is 50/51 = 98%. Mine is 60%, so ABSTAIN.",
+        "abstain",
+        "",
+        NONE,
+        "missing_confidence",
+    ),
+    choice("I'd need 91% confidence to answer.\n\nABSTAIN", "abstain", "", NONE, "missing_confidence"),
+    choice(
+        "ABSTAIN. Answering requires more than 99% confidence.", "abstain", "", NONE, "missing_confidence"
+    ),
+    choice(
+        "Answer: B\n\n(Answering is optimal when confidence > 90.9%.)",
+        "answer",
+        "B",
+        NONE,
+        "missing_confidence",
+    ),
+    choice("ABSTAIN. 91% confidence is needed, and I have 60% confidence.", "abstain", "", 0.6, "ok"),
+    choice(
+        "ABSTAIN: I'd answer if my confidence were above 0.91.", "abstain", "", NONE, "missing_confidence"
+    ),
+    choice("I must be at least 91% sure to answer. ABSTAIN", "abstain", "", NONE, "missing_confidence"),
+    choice("ABSTAIN. A high confidence is needed here.", "abstain", "", NONE, "missing_confidence"),
+    choice("ABSTAIN. I am below the break-even point (90.9%).", "abstain", "", NONE, "missing_confidence"),
+    choice("ABSTAIN (confidence 0.6, below the break-even confidence of 0.91)", "abstain", "", 0.6, "ok"),
+    choice("The confidence threshold is 0.909.\nAnswer: B\nConfidence: 0.95", "answer", "B", 0.95, "ok"),
+    choice("Minimum confidence to answer: 91%\nAnswer: B\nConfidence: 95%", "answer", "B", 0.95, "ok"),
+    choice("Answer: B\nConfidence: 0.95\nConfidence needed: 0.91", "answer", "B", 0.95, "ok"),
+    choice("Break-even: confidence = 10/11\nAnswer: B\nConfidence: 0.95", "answer", "B", 0.95, "ok"),
+    choice("The threshold of 91% exceeds my confidence of 85%: ABSTAIN", "abstain", "", 0.85, "ok"),
+    choice("With more than 90% confidence, the answer is B.", "answer", "B", 0.9, "ok"),
+    choice("If forced to guess, B with 30% confidence. I ABSTAIN.", "abstain", "B", 0.3, "repaired"),
+    number("ABSTAIN. I'd need 91% confidence to answer.", "abstain", "", NONE, "missing_confidence"),
+    # two confidences, of which neither says that it is the later one
+    choice("Answer: B\nConfidence: 60%\nConfidence: 80%", "answer", "B", NONE, "missing_confidence"),
+    choice("Answer: B\nConfidence: 0.85. So my confidence is 85%.", "answer", "B", 0.85, "ok"),
+    choice("Confidence: 60%\nAnswer: B\nRevised confidence: 80%", "answer", "B", 0.8, "ok"),
+    # a label that says what the confidence is in
+    choice("Answer: B\nConfidence that the answer is correct: 85%", "answer", "B", 0.85, "ok"),
+    choice("Answer: B\nMy confidence that this answer is correct is 85%", "answer", "B", 0.85, "ok"),
+    choice("Answer: B\nConfidence that this is right: 0.85", "answer", "B", 0.85, "ok"),
+    choice("Answer: B\nConfidence that the answer is correct is high", "answer", "B", 0.8, "repaired"),
+    number("Answer: 42\nMy confidence that the answer is 42 is 85%", "answer", "42", 0.85, "ok"),
     # thoughts, fences, JSON
     choice("<think>Maybe A, confidence 20%?</think>Answer: B\nConfidence: 0.9", "answer", "B", 0.9, "ok"),
     choice("<think>ABSTAIN?</think>\n\nAnswer: B\nConfidence: 0.9", "answer", "B", 0.9, "ok"),

@@ -143,6 +143,9 @@ HOSTILE = {
     "boxes": "\\boxed{",
     "guesses": "if I had to guess ",
     "between": "between 1 and ",
+    "needs": "I need at least ",
+    "needed": "confidence that is is ",
+    "at least": "at least 9% sure ",
 }
 
 

@@ -1,15 +1,16 @@
 """Finding the confidence that a free reply states, in figures or in words, and placing it in [0, 1].
 
 A number is placed only where its scale is known: by a percent sign, a fraction, a scale that the reply names, or its
-size. A number between 1 and 10 without any of these may be tenths or percents: it is not placed.
+size. A number between 1 and 10 without any of these may be tenths or percents: it is not placed. The confidence that an
+answer would take, such as the break-even one of a penalty, is not the one that the reply has.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from confidence_tasks.elicitation.numbers import number_in_words
@@ -38,10 +39,21 @@ _RIGHT = r"(?:correct(?:ness)?|right)"
 _OF_BEING_RIGHT = rf"(?:\sof\s(?:being\s)?{_RIGHT}|\sthat\s[^.\n]{{0,60}}?\b{_RIGHT})"
 _NOUN = rf"(?:confidence|certainty|{_CHANCE}{_OF_BEING_RIGHT})"
 """Chances other than that of being right belong to the question."""
+_LATER, _EARLIER = r"final|overall|current|updated|revised|adjusted", r"initial|original|preliminary|first"
+_MARK_AND_FIGURE = (
+    r"(?=\s?(?:[:=|]|->|\bis\b)(?:\s?(?:about|around|approximately|roughly|only|now|at|least|over|nearly|almost|between|"
+    r"[~<>=])){0,3}\s?[-+.]?\d)"
+)
+_TO_ANSWER = (
+    r"(?:required|needed|necessary|threshold|cut-?off|break-?even"
+    r"|to\s(?:answer|break\seven|justify|guess|attempt))\b"
+)
 _LABEL = re.compile(
-    rf"(?:\b(?:my|the|your|final|initial|overall|current|updated|estimated)\s){{0,3}}"
+    rf"(?:\b(?:my|the|your|estimated|{_LATER}|{_EARLIER})\s){{0,3}}"
     rf"\b{_NOUN}(?:\s(?:level|score|rating|estimate|value))?(?:\s?\((?P<scale>[^()\n]{{0,60}})\))?"
-    r"(?:\s(?:in|of|that|for)\s[^:=|\n.;\d]{1,80}?(?=\s?(?:[:=|]|->|\bis\b)))?"
+    rf"(?:\sthat\s[^:=|\n.;%]{{1,80}}{_MARK_AND_FIGURE}|\s(?:in|of|for)\s[^:=|\n.;\d]{{1,80}}{_MARK_AND_FIGURE}"
+    rf"|\s(?:in|of|that|for)\s[^:=|\n.;\d]{{1,80}}?(?=\s?(?:[:=|]|->|\bis\b(?!\s{_RIGHT}\b)))"
+    rf"|(?P<needed>\s{_TO_ANSWER}[^:=|\n.;\d]{{0,60}}(?=\s?(?:[:=|]|->|\bis\b))))?"
     r"\s?(?P<mark>[:=|]|->|\bis\b|\bat\b|\bof\b|-\s)?\s{0,4}(?:now\s|only\s)?",
     re.IGNORECASE,
 )
@@ -68,6 +80,48 @@ _LINE = re.compile(
 )
 
 
+# What an answer would take ---------------------------------------------------------------------------------------
+
+_BEFORE = 120
+_CLAUSE = re.compile(
+    r"[.!?](?=\s)|[,;()|\n]|\s-\s|\b(?:so|but|and|while|whereas|yet|since|because|hence|thus|therefore)\b",
+    re.IGNORECASE,
+)
+_LEAST = r"(?:at\sleast|(?:more|greater|higher)\sthan|over|above|>=?|exceeding|a\sminimum\sof)"
+_FILLERS = (
+    rf"(?:\s?(?:{_LEAST}|to\s(?:be|have|reach|exceed)|an?|the|my|your|that|about|around|approximately|roughly|nearly|level|"
+    r"of|is|minimum|some|[:=~])){0,6}\s?\Z"
+)
+_CONDITIONAL = re.compile(
+    r"(?<!even\s)\b(?:if|when|whenever|unless|until|provided|whether|only\s(?:with|at|above|for))\b"
+    r"(?!\s(?:forced|pressed)|\s(?:I|we)\s(?:had|have|were|was|must)\s(?:to|forced|guess)\b)",
+    re.IGNORECASE,
+)
+_NEEDS = re.compile(
+    rf"\b(?:need(?:s|ed|ing)?|requir(?:es?|ed|ing)|demand(?:s|ed)?|takes?|(?:must|have\sto|has\sto)\s(?:be|have|exceed))\b"
+    rf"{_FILLERS}",
+    re.IGNORECASE,
+)
+_BAR = re.compile(
+    rf"\b(?:threshold|break-?\s?even|cut-?\s?off)\b|\bminimum{_FILLERS}|\S\s{_LEAST}\s?\Z"
+    rf"|\b(?:exceed(?:s|ed|ing)?|surpass(?:es)?|meets?|clears?|reach(?:es)?|above|below|under|than)\sthe{_FILLERS}",
+    re.IGNORECASE,
+)
+_OWN = re.compile(rf"\b(?:I(?:'m|\sam|\shave|\sfeel)|with)(?:\s(?:only|now))?{_FILLERS}", re.IGNORECASE)
+_MINE = re.compile(r"my\b", re.IGNORECASE)
+_NEEDED = re.compile(rf"\s(?:(?:is|are|was|would\sbe)\s)?{_TO_ANSWER}", re.IGNORECASE)
+
+
+def _demanded(text: str, start: int, end: int) -> bool:
+    """Whether the confidence stated there is what an answer would take, by the words of its clause around it."""
+    clause = _CLAUSE.split(text[max(0, start - _BEFORE) : start])[-1]
+    if _CONDITIONAL.search(clause) or _NEEDS.search(clause):
+        return True
+    if _MINE.match(text, start) or _OWN.search(clause):
+        return False
+    return bool(_BAR.search(clause) or _NEEDED.match(text, end))
+
+
 _NOTHING, _NOWHERE = Decimal(0), Decimal(-1)
 
 
@@ -85,6 +139,8 @@ class StatedConfidence:
         Lenient rules that were needed, or ``out_of_range`` for a number that cannot be placed.
     start, end : int
         Where it stands in the text, with its label.
+    label : str
+        What it stands behind; empty for a statement of another kind.
     """
 
     value: float = math.nan
@@ -92,6 +148,7 @@ class StatedConfidence:
     rules: tuple[str, ...] = ()
     start: int = 0
     end: int = 0
+    label: str = ""
 
 
 UNSTATED = StatedConfidence()
@@ -102,7 +159,7 @@ def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
 
     Labelled statements come first, then figures before a word (``85% sure``), then words alone (``I am fairly sure``),
     then a percentage in brackets or a number alone on the last line; within each kind the last one first. A label with
-    nothing readable behind it is a statement without a text.
+    nothing readable behind it is a statement without a text, and so is the confidence that an answer would take.
 
     Parameters
     ----------
@@ -115,15 +172,59 @@ def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
 
     Examples
     --------
-    >>> for text in ("Confidence: 80 to 90%", "I am fairly sure.", "Confidence: 7", "Paris"):
+    >>> for text in ("Confidence: 80 to 90%", "I am fairly sure.", "Confidence: 7", "I'd need 90% confidence", "A"):
     ...     print([(found.value, found.text, found.rules) for found in confidence_statements(text)])
     [(0.85, '80 to 90%', ('range',))]
     [(0.675, 'fairly sure', ('in_words',))]
     [(nan, '7', ('out_of_range',))]
+    [(nan, '', ())]
     []
     """
     kinds = (_labelled, _figures_first, _in_words, _bare)
-    return tuple(statement for kind in kinds for statement in reversed(list(kind(text))))
+    return tuple(
+        StatedConfidence(start=found.start, end=found.end)
+        if _demanded(text, found.start, found.end)
+        else found
+        for kind in kinds
+        for found in reversed(list(kind(text)))
+    )
+
+
+ROUNDING = 0.005
+"""Figures that differ by no more say the same."""
+
+_REVISED, _REPLACED = re.compile(rf"\b(?:{_LATER}|now)\b", re.IGNORECASE), re.compile(_EARLIER, re.IGNORECASE)
+
+
+def settled_confidence(statements: Sequence[StatedConfidence]) -> StatedConfidence:
+    r"""Return the confidence that statements come to: the first with a text, unless the labels contradict each other.
+
+    A label may say that it replaces the others (``final``), or that it is replaced (``initial``).
+
+    Parameters
+    ----------
+    statements : sequence of StatedConfidence
+        As `confidence_statements` returns them.
+
+    Examples
+    --------
+    >>> for text in ("Confidence: 40%. Final confidence: 80%", "Confidence: 40%\nConfidence: 80%"):
+    ...     found = settled_confidence(confidence_statements(text))
+    ...     print(found.value, found.text, found.rules)
+    0.8 80% ()
+    nan  ('two_confidences',)
+    """
+    first = next((statement for statement in statements if statement.text), UNSTATED)
+    if not first.label or _REVISED.search(first.label) or "in_words" in first.rules:
+        return first
+    others = (
+        other.value
+        for other in statements
+        if other.label and "in_words" not in other.rules and not _REPLACED.search(other.label)
+    )
+    if any(abs(value - first.value) > ROUNDING for value in others):
+        return StatedConfidence(rules=("two_confidences",))
+    return first
 
 
 def read_confidence(value: str) -> StatedConfidence:
@@ -144,8 +245,10 @@ def _labelled(text: str) -> Iterator[StatedConfidence]:
         if not label["mark"] and not _FIGURES.match(line):
             continue
         found = _value(line, label.start(), label.end(), label["scale"] or "")
-        if found is not None:
-            yield found
+        if label["needed"]:
+            yield StatedConfidence(start=label.start(), end=found.end if found else label.end())
+        elif found is not None:
+            yield replace(found, label=label[0])
         elif label["mark"] in {":", "=", "|"}:
             yield StatedConfidence(start=label.start(), end=label.end() + len(line))
 

@@ -17,9 +17,9 @@ from confidence_tasks.elicitation.cleaning import clean, last_box
 from confidence_tasks.elicitation.json_reader import read_json_fields
 from confidence_tasks.elicitation.refusals import is_refusal
 from confidence_tasks.elicitation.riskeval_confidence import (
-    UNSTATED,
     StatedConfidence,
     confidence_statements,
+    settled_confidence,
 )
 from confidence_tasks.questions.question import Kind
 from confidence_tasks.trial import Status
@@ -86,7 +86,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     """
     text = _text(reply)
     statements = confidence_statements(text)
-    confidence = next((statement for statement in statements if statement.text), UNSTATED)
+    confidence = settled_confidence(statements)
     rest = _without(text, statements)
     abstains, abstention_rules = _abstention(rest)
     answer = _answer(rest, kind, tuple(choices), named_only=abstains and not abstention_rules)
