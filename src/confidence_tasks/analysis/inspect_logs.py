@@ -12,6 +12,7 @@ import fsspec
 import numpy as np
 from inspect_ai.log import EvalLog, EvalSpec, read_eval_log, read_eval_log_sample_summaries
 
+from confidence_tasks.analysis.setups import setup_of
 from confidence_tasks.analysis.studies import STUDIES, study_of_scores
 from confidence_tasks.analysis.study import Study
 from confidence_tasks.analysis.trial_files import NotTrialsError, TrialFile, trial_columns
@@ -156,15 +157,15 @@ def _versions(header: EvalLog) -> dict[str, str]:
 def _setup(header: EvalLog, study: Study) -> dict[str, str]:
     """Parameters that may set two runs of a model apart, as text."""
     generation = header.plan.config.model_dump(exclude_none=True)
-    asked = {key: value for key, value in header.eval.task_args.items() if key not in study.subset_parameters}
-    parameters: dict[str, Any] = {
-        **generation,
-        **header.eval.model_args,
-        **asked,
-        **_solver(header.eval),
-        **_roles(header.eval),
-    }
-    return {key: str(value) for key, value in parameters.items() if key not in _NOT_SETUP}
+    return setup_of(
+        {
+            **generation,
+            **header.eval.model_args,
+            **study.how(header.eval.task_args),
+            **_solver(header.eval),
+            **_roles(header.eval),
+        }
+    )
 
 
 def _solver(spec: EvalSpec) -> dict[str, Any]:
@@ -184,7 +185,3 @@ def _roles(spec: EvalSpec) -> dict[str, Any]:
         role: ", ".join(config.model for config in (configs if isinstance(configs, list) else [configs]))
         for role, configs in bound.items()
     }
-
-
-_NOT_SETUP = frozenset({"max_connections", "max_retries", "timeout", "api_key", "base_url", "cache"})
-"""Parameters that do not change what a model says, and those that may hold secrets."""

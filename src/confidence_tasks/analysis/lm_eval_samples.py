@@ -9,6 +9,7 @@ from typing import Any
 
 import fsspec
 
+from confidence_tasks.analysis.setups import setup_of
 from confidence_tasks.analysis.studies import STUDIES
 from confidence_tasks.analysis.study import Study
 from confidence_tasks.analysis.trial_files import NotTrialsError, TrialFile, trial_columns
@@ -122,7 +123,7 @@ def _model(run: Mapping[str, Any]) -> str:
     named = str(run.get("model_name", ""))
     if named in arguments.values() or not run:
         return named
-    given = ",".join(f"{key}={value}" for key, value in arguments.items())
+    given = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
     return f"{run['config']['model']}({given})"
 
 
@@ -136,10 +137,11 @@ def _arguments(run: Mapping[str, Any]) -> dict[str, str]:
 def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
     """Parameters that may set two runs of a model apart."""
     asked = run.get("configs", {}).get(task, {}).get("metadata") or {}
-    parameters = {
-        **(run.get("config", {}).get("gen_kwargs") or {}),
-        **_arguments(run),
-        **{key: value for key, value in asked.items() if key not in study.subset_parameters | _OF_A_STUB},
-        "fewshot": run.get("n-shot", {}).get(task, 0),
-    }
-    return {key: str(value) for key, value in parameters.items()}
+    return setup_of(
+        {
+            **(run.get("config", {}).get("gen_kwargs") or {}),
+            **_arguments(run),
+            **{key: value for key, value in study.how(asked).items() if key not in _OF_A_STUB},
+            "fewshot": run.get("n-shot", {}).get(task, 0),
+        }
+    )

@@ -183,6 +183,8 @@ FERMIEVAL_LOGPROB = Study(
     title="FermiEval",
     paper=_FERMIEVAL_PAPER,
     scorer="fermieval_logprob_scorer",
+    # All questions are then judged, each by the others: beside a calibration half they would count for both.
+    how_values=frozenset({("split", "cross")}),
     trial=fermieval_logprob.DistributionTrial,
     measures=fermi_report.DISTRIBUTION_MEASURES,
     designs={

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_type_hints
 
 from confidence_tasks.analysis import checks
 from confidence_tasks.analysis.checks import Check
@@ -126,6 +126,8 @@ class Study:
 
     name: str
     title: str
+    how_values : frozenset of (str, str)
+        Such parameters with the values that say how all the same.
     paper: Paper
     scorer: str
     trial: type[Trial]
@@ -150,6 +152,7 @@ class Study:
 
     @cached_property
     def measure(self) -> dict[str, Measure]:
+    how_values: frozenset[tuple[str, str]] = frozenset()
         """The measures by name."""
         return {measure.name: measure for measure in self.measures + self.pooled}
 
@@ -162,5 +165,20 @@ class Study:
         >>> SCALES.design_of("scale_granularity_0_20_mmlu")
         'scale_granularity'
         """
+    def how(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the parameters of a task that say how is asked, not what.
+
+        Examples
+        --------
+        >>> from confidence_tasks.analysis.studies import FERMIEVAL
+        >>> FERMIEVAL.how({"n": 20, "split": "all", "seed": 1}), FERMIEVAL.how({"split": "cross"})
+        ({'seed': 1}, {'split': 'cross'})
+        """
+        return {
+            key: value
+            for key, value in parameters.items()
+            if key not in self.subset_parameters or (key, str(value)) in self.how_values
+        }
+
         known = [name for name in self.designs if task == name or task.startswith(f"{name}_")]
         return max(known, key=len, default=task)
