@@ -176,6 +176,8 @@ FERMIEVAL = Study(
     tables=(fermi_sizes.by_size, fermi_report.method_scores, fermi_report.method_coverage),
     checks=(*checks.READING, fermi_report.degenerate, fermi_report.no_calibration_half),
     subset_parameters=_FERMIEVAL_SUBSET,
+    # All questions are then judged, each by the others: beside a calibration half they would count for both.
+    how_values=frozenset({("split", "cross")}),
 )
 
 FERMIEVAL_LOGPROB = Study(
@@ -183,8 +185,6 @@ FERMIEVAL_LOGPROB = Study(
     title="FermiEval",
     paper=_FERMIEVAL_PAPER,
     scorer="fermieval_logprob_scorer",
-    # All questions are then judged, each by the others: beside a calibration half they would count for both.
-    how_values=frozenset({("split", "cross")}),
     trial=fermieval_logprob.DistributionTrial,
     measures=fermi_report.DISTRIBUTION_MEASURES,
     designs={

@@ -120,14 +120,14 @@ class Study:
         Look for what calls its numbers into question.
     subset_parameters : frozenset of str
         Parameters of the tasks that say which questions and conditions are asked, not how.
+    how_values : frozenset of (str, str)
+        Such parameters with the values that say how all the same.
     conduct : callable, optional
         Resamples all models of a task at once; by default each measure is resampled by itself.
     """
 
     name: str
     title: str
-    how_values : frozenset of (str, str)
-        Such parameters with the values that say how all the same.
     paper: Paper
     scorer: str
     trial: type[Trial]
@@ -143,6 +143,7 @@ class Study:
     tables: tuple[MakeTable, ...] = ()
     checks: tuple[Check, ...] = checks.GENERAL
     subset_parameters: frozenset[str] = field(default=frozenset({"sources", "source", "n", "mirror"}))
+    how_values: frozenset[tuple[str, str]] = frozenset()
     conduct: Conduct | None = None
 
     @cached_property
@@ -152,19 +153,9 @@ class Study:
 
     @cached_property
     def measure(self) -> dict[str, Measure]:
-    how_values: frozenset[tuple[str, str]] = frozenset()
         """The measures by name."""
         return {measure.name: measure for measure in self.measures + self.pooled}
 
-    def design_of(self, task: str) -> str:
-        """Return the design that a task belongs to: one task of lm-eval asks one cell of it.
-
-        Examples
-        --------
-        >>> from confidence_tasks.analysis.studies import SCALES
-        >>> SCALES.design_of("scale_granularity_0_20_mmlu")
-        'scale_granularity'
-        """
     def how(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the parameters of a task that say how is asked, not what.
 
@@ -180,5 +171,14 @@ class Study:
             if key not in self.subset_parameters or (key, str(value)) in self.how_values
         }
 
+    def design_of(self, task: str) -> str:
+        """Return the design that a task belongs to: one task of lm-eval asks one cell of it.
+
+        Examples
+        --------
+        >>> from confidence_tasks.analysis.studies import SCALES
+        >>> SCALES.design_of("scale_granularity_0_20_mmlu")
+        'scale_granularity'
+        """
         known = [name for name in self.designs if task == name or task.startswith(f"{name}_")]
         return max(known, key=len, default=task)
