@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,13 +86,14 @@ def _scored(model: TemplateLM, replies: Sequence[tuple[str, str, Words]]) -> lis
     cache = model.cache_hook.dbdict
     found: dict[str, list[Token]] = {}
     places: dict[str, _Place] = {}
+    writing = _writing_by_words(model.tokenizer)
     keys = []
     for context, text, words in replies:
         arguments = (context, text, sorted(words))
         keys.append(hash_args(REQUEST_TYPE, arguments))
         if cache is not None and keys[-1] in cache:
             found[keys[-1]] = cache[keys[-1]]
-        elif keys[-1] not in places and (place := _place(model, context, text, words)) is not None:
+        elif keys[-1] not in places and (place := _place(model, context, text, writing(words))) is not None:
             places[keys[-1]] = place
     # No key: the model would cache the result as that of an ordinary log-likelihood.
     asked: list[Any] = [
@@ -135,7 +136,7 @@ class _Place:
         ]
 
 
-def _place(model: TemplateLM, context: str, text: str, words: Words) -> _Place | None:
+def _place(model: TemplateLM, context: str, text: str, writing: Mapping[int, str]) -> _Place | None:
     begin, end = option_span(text)
     if begin == end:
         return None
@@ -145,11 +146,21 @@ def _place(model: TemplateLM, context: str, text: str, words: Words) -> _Place |
     if first == last:
         return None
     pieces = "".join(texts[:first]), texts[first], "".join(texts[first + 1 :])
-    others = {token: name for token, name in _writing(model.tokenizer, words) if token != ids[first]}
+    others = {token: name for token, name in writing.items() if token != ids[first]}
     return _Place(model.tok_encode(context) + ids[:first], pieces, {ids[first]: texts[first], **others})
 
 
-def _writing(tokenizer: Any, words: Words) -> Iterable[tuple[int, str]]:
-    """Yield the tokens of a vocabulary that write an option, or begin to."""
+def _writing_by_words(tokenizer: Any) -> Callable[[Words], Mapping[int, str]]:
+    """Return what tells the tokens of a vocabulary that write an option, or begin to; it is gone through once a set."""
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    return ((i, name) for i, name in enumerate(names) if name and option_of(name, words) is not None)
+    known: dict[str, dict[int, str]] = {}
+
+    def writing(words: Words) -> Mapping[int, str]:
+        key = repr(words)
+        if key not in known:
+            known[key] = {
+                i: name for i, name in enumerate(names) if name and option_of(name, words) is not None
+            }
+        return known[key]
+
+    return writing
