@@ -86,6 +86,23 @@ def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -
     assert len({seed for _, _, seed in asked}) == len(CAPITALS)
 
 
+def test_a_filtered_reply_is_refused_and_not_a_wrong_answer(run: Run, capitals: str) -> None:
+    """The notice that a provider puts in the place of a reply says nothing of the question."""
+
+    def respond(messages: Any, tools: Any, choice: Any, config: Any) -> ModelOutput:
+        if "of Italy?" not in messages[-1].text:
+            return reply(("Paris", -0.5))
+        notice = reply(("The reply was filtered by a content policy", -0.1))
+        notice.choices[0].stop_reason = "content_filter"
+        return notice
+
+    model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
+    made = {t["status"]: t for t in trials(run(nlp_metad(capitals, "0.7", cache=False), model))}
+    assert set(made) == {"ok", "refused"}
+    assert math.isnan(made["refused"]["correct"])
+    assert math.isnan(made["refused"]["nlp"])
+
+
 def test_model_without_log_probabilities_costs_one_call(tmp_path: Path) -> None:
     calls: list[int] = []
 
