@@ -24,7 +24,7 @@ from confidence_tasks.tasks.scales import scale_items
 Trials = Iterator[Mapping[str, Any]]
 
 
-def _replies(items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[Item, str]]:
+def replies(items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[Item, str]]:
     answer_key.register((item.prompt, item.question) for item in items)
     for item in items:
         prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
@@ -32,13 +32,13 @@ def _replies(items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[I
 
 
 def scales(subject: Subject, seed: str, n: int = 40) -> Trials:
-    for item, reply in _replies(list(scale_items(GRANULARITY[2:], ["arithmetic"], n=n)), subject, seed):
+    for item, reply in replies(list(scale_items(GRANULARITY[2:], ["arithmetic"], n=n)), subject, seed):
         yield scale_trial(item.question, Scale.parse(item.condition), reply)
 
 
 def riskeval(subject: Subject, seed: str, n: int = 40) -> Trials:
     items = list(riskeval_items(load("arithmetic", n=n), (0.0, 1.0, 10.0, 100.0)))
-    for item, reply in _replies(items, subject, seed):
+    for item, reply in replies(items, subject, seed):
         yield riskeval_trial(item.question, penalty_of(item.condition), reply)
 
 

@@ -286,10 +286,13 @@ def test_numbers_of_ten_thousand_digits_are_shown_in_a_few(tmp_path):
     assert len(page) < 1_000_000
 
 
-@pytest.mark.parametrize("size", [1e12, 1e300])
-def test_huge_numbers_are_powers_of_ten(size, tmp_path):
-    wide = [{**row, "lower": -size, "upper": size, "width": 2 * size} for row in rows("fermieval")]
-    code, page, _ = run(write(tmp_path / "t.jsonl", wide), folder=tmp_path)
+def test_huge_numbers_are_powers_of_ten(tmp_path):
+    strict = [
+        {**row, "condition": "p=0.999999999999", "lower": row["truth"] + 5, "upper": row["truth"] + 6}
+        for row in rows("fermieval")
+        if row["condition"] == "p=0.9"
+    ]
+    code, page, _ = run(write(tmp_path / "t.jsonl", strict), folder=tmp_path)
     assert code == 0
     assert "×10" in page
     assert "000,000,000,000" not in page
@@ -298,3 +301,40 @@ def test_huge_numbers_are_powers_of_ten(size, tmp_path):
 def test_a_scale_of_a_billion_steps_is_drawn(tmp_path):
     wide = [{**row, "condition": "0-999999"} for row in rows("scales")]
     assert run(write(tmp_path / "t.jsonl", wide), folder=tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("study", "column", "value", "reason"),
+    [
+        ("fermieval", "upper", 1e300, "1e+300 is not within [-1000, 1000]"),
+        ("fermieval", "truth", -1.7e308, "-1.7e+308 is not within [-1000, 1000]"),
+        ("fermieval", "lower", 900.0, "are no interval: 900 and"),
+        ("fermieval", "lower", None, "are no interval: nan and"),
+        ("lifeeval", "age", 1e300, "1e+300 is not within [0, 150]"),
+        ("riskeval", "answered", 0.5, "0.5, which is neither 0 nor 1"),
+        ("riskeval", "outcome", 1e300, "1e+300 is not within [0, 1]"),
+    ],
+)
+def test_a_number_that_no_measure_can_take_is_named(study, column, value, reason, tmp_path):
+    first, *others = rows(study)
+    found = collect(write(tmp_path / "a.jsonl", [{**first, column: value}, *others]))
+    assert not found.files
+    assert reason in found.skipped[0].reason
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", ["1e300", "-1.7e308", "9" * 400])
+def test_astronomical_numbers_in_replies_are_reported_without_a_warning(number, tmp_path):
+    for i, study in enumerate(("scales", "fermieval")):
+        trials = []
+        for k in range(40):
+            asked = Question(f"q-{k}", "mine", "?", "number", "4")
+            said = number if k % 3 == 0 else "3"
+            trials.append(
+                scale_trial(asked, Scale.parse("0-100"), f"Answer: {said}\nConfidence: {said}")
+                if i == 0
+                else fermieval_trial(asked, 0.9, ("test", "calibration")[k % 2], f'{{"L": 1, "U": {said}}}')
+            )
+        write(tmp_path / f"{study}.jsonl", [{"study": study, "model": "m", **trial} for trial in trials])
+    made = report_of(collect(tmp_path), settings=FEW)
+    assert [len(found.models[0]) for found in made.findings] == [40, 40]

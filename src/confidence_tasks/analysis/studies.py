@@ -80,6 +80,7 @@ LIFEEVAL = Study(
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
     condition_numbers=lifeeval_report.radius_column,
     required=("age",),
+    bounds={"age": (0.0, 150.0), "difficulty": (0.0, 1.0)},
     grouping=by_radius_sex_and_age,
     figures=(general.reliability, lifeeval_report.by_difficulty, lifeeval_report.by_age),
     tables=(lifeeval_report.overview, lifeeval_report.hard_easy, lifeeval_report.token_probabilities),
@@ -107,6 +108,8 @@ QUESTION_SETS = Study(
     },
     headline=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
     tables=(lifeeval_report.token_probabilities,),
+    bounds=dict.fromkeys(("answer_correct", "answer_confidence"), (0.0, 1.0)),
+    binary=("stimulus",),
 )
 
 RISKEVAL = Study(
@@ -135,6 +138,8 @@ RISKEVAL = Study(
     tested=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled=risk_report.OVER_PENALTIES,
     condition_numbers=risk_report.penalty_column,
+    bounds={"outcome": (0.0, 1.0)},
+    binary=("answered", "available"),
     grouping=risk_report.by_penalty_and_regime,
     figures=(
         risk_report.decisions,
@@ -172,6 +177,8 @@ FERMIEVAL = Study(
         "conformal_jackknife_winkler",
     ),
     condition_numbers=fermi_report.level_column,
+    bounds=fermi_report.EXPONENTS,
+    ordered=(("lower", "upper"),),
     figures=(fermi_report.calibration, fermi_sizes.gap_by_size, fermi_report.winkler_by_method),
     tables=(fermi_sizes.by_size, fermi_report.method_scores, fermi_report.method_coverage),
     checks=(*checks.READING, fermi_report.degenerate, fermi_report.no_calibration_half),
@@ -186,6 +193,8 @@ FERMIEVAL_LOGPROB = Study(
     paper=_FERMIEVAL_PAPER,
     scorer="fermieval_logprob_scorer",
     trial=fermieval_logprob.DistributionTrial,
+    bounds={**fermi_report.EXPONENTS, "integer_mass": (0.0, 1.0 + 1e-6)},
+    binary=("correct",),
     measures=fermi_report.DISTRIBUTION_MEASURES,
     designs={
         "fermieval_logprob": Design(
@@ -204,6 +213,8 @@ FERMIEVAL_SAMPLING = Study(
     paper=_FERMIEVAL_PAPER,
     scorer="fermieval_sampling_scorer",
     trial=fermieval_sampling.SampleTrial,
+    bounds=fermi_report.EXPONENTS,
+    ordered=(("lower", "upper"),),
     measures=fermi_report.SAMPLE_MEASURES,
     designs={
         "fermieval_sampling": Design(
@@ -233,6 +244,7 @@ NLP_METAD = Study(
     },
     headline=("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy", "mratio_v1"),
     condition_numbers=lambda label: {"temperature": temperature_of(label)},
+    bounds=dict.fromkeys(("nlp", "gold_nlp"), (-1e6, 1e6)),
     figures=(
         nlp_figures.by_quarter,
         general.type2_roc,

@@ -110,6 +110,12 @@ class Study:
         that is no condition of the study.
     required : tuple of str
         Columns of numbers that there is no report without.
+    bounds : mapping of str to (float, float)
+        Range of the numbers in some columns, which its measures take for granted.
+    binary : tuple of str
+        Columns that hold 0, 1 or nothing.
+    ordered : tuple of (str, str)
+        Pairs of columns that have both a number or neither, the first not above the second.
     grouping : callable
         Puts trials in the groups that the tables have.
     figures : tuple of callable
@@ -138,6 +144,9 @@ class Study:
     pooled: tuple[Measure, ...] = ()
     condition_numbers: Callable[[str], Mapping[str, float]] = lambda label: {}
     required: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    binary: tuple[str, ...] = ()
+    ordered: tuple[tuple[str, str], ...] = ()
     grouping: Grouping = by_condition
     figures: tuple[MakeFigure, ...] = general.GENERAL
     tables: tuple[MakeTable, ...] = ()

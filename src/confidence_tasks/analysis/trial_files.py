@@ -79,13 +79,15 @@ def trial_columns(
         study's.
     """
     columns: dict[str, NDArray[Any]] = {}
+    bounds = {**_BOUNDS, **study.bounds}
     for key, kind in study.record.items():
         missing: Any = np.nan if kind is float else ""
         values = [trial.get(key, missing) for trial in trials]
         try:
-            columns[key] = _numbers(key, values) if kind is float else _texts(values)
+            columns[key] = _numbers(values, bounds.get(key)) if kind is float else _texts(values)
         except (TypeError, ValueError, OverflowError) as error:
             raise NotTrialsError(f"{key} of the {study.name} study holds something else: {error}") from error
+    _check(study, columns)
     for condition in dict.fromkeys(columns["condition"]):
         try:
             for key, value in study.condition_numbers(condition).items():
@@ -101,9 +103,25 @@ def trial_columns(
     return columns
 
 
-def _numbers(key: str, values: Sequence[Any]) -> NDArray[Any]:
+def _check(study: Study, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Raise NotTrialsError for numbers that the study's measures cannot take."""
+    for key in study.binary:
+        other = columns[key][~np.isin(columns[key], (0.0, 1.0)) & ~np.isnan(columns[key])]
+        if len(other):
+            raise NotTrialsError(
+                f"{key} of the {study.name} study holds {other[0]:g}, which is neither 0 nor 1"
+            )
+    for first, second in study.ordered:
+        low, high = columns[first], columns[second]
+        wrong = np.flatnonzero((low > high) | (np.isnan(low) != np.isnan(high)))
+        if len(wrong):
+            pair = f"{low[wrong[0]]:g} and {high[wrong[0]]:g}"
+            raise NotTrialsError(f"{first} and {second} of the {study.name} study are no interval: {pair}")
+
+
+def _numbers(values: Sequence[Any], bounds: tuple[float, float] | None) -> NDArray[Any]:
     found = np.array(values, dtype=np.float64)
-    low, high = _BOUNDS.get(key, (-np.inf, np.inf))
+    low, high = bounds or (-np.inf, np.inf)
     outside = found[(found < low) | (found > high)]
     if len(outside):
         raise ValueError(f"{outside[0]:g} is not within [{low:g}, {high:g}]")

@@ -110,7 +110,7 @@ _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
 """Inches of a figure that stands alone: over several conditions, or over one."""
 
 MANY_PANELS = 40
-"""Panels of a figure beyond which nobody compares them."""
+"""Panels of a figure beyond which nobody compares them: a page shows no more."""
 
 _RELIABILITY = (
     "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"

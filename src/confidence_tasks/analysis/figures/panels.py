@@ -25,8 +25,8 @@ _DIAGONAL: dict[str, Any] = {
 _STRIP = 0.16
 """Height of the strip of counts under a reliability diagram, as a share of the axes."""
 
-_POINTS = 120
-"""Points of a curve that are drawn: more cannot be seen."""
+_POINTS, _FEWEST_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
+"""Points of a curve that are drawn: more cannot be seen, and fewer where there are many curves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,9 @@ def curves(
     """Draw curves within the unit square, or its part above ``lowest``."""
     if diagonal:
         axes.plot([0, 1], [0, 1], **_DIAGONAL)
+    most = int(np.clip(_POINTS_OF_ALL / max(len(lines), 1), _FEWEST_POINTS, _POINTS))
     for line in lines:
-        some = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), _POINTS)).astype(int))
+        some = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), most)).astype(int))
         axes.plot(line.x[some], line.y[some], color=line.colour, label=line.label, linewidth=1.3)
     unit_square(axes, x, y)
     if lowest > 0.0:

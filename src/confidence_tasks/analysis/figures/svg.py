@@ -150,7 +150,41 @@ def _titled(match: re.Match[str]) -> str:
 
 def _shorter_tag(tag: re.Match[str]) -> str:
     """Round coordinates to a tenth of a point, as good as exact; numbers between the tags are texts, and stay."""
-    return _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1", tag[0]))
+    return _STRAIGHT.sub(_shorter_path, _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1", tag[0])))
+
+
+def _shorter_path(path: re.Match[str]) -> str:
+    """Write a path of straight lines with H and V, without the points that lie on the way to the next."""
+    points: list[tuple[str, tuple[str, str]]] = []
+    for command, place in _STEP.findall(path[1]):
+        x, _, y = place.strip().partition(" ")
+        point = (x, y)
+        if command == "L" and len(points) > 1:
+            (_, before), (arrived_by, here) = points[-2:]
+            if point == here:
+                continue
+            if arrived_by == "L" and _between(before, here, point):
+                points.pop()
+        points.append((command, point))
+    text, last = "", ("", "")
+    for command, (x, y) in points:
+        if command == "L" and y == last[1]:
+            text += f"H{x}"
+        elif command == "L" and x == last[0]:
+            text += f"V{y}"
+        else:
+            text += f"{command}{x} {y}"
+        last = x, y
+    return text
+
+
+def _between(start: tuple[str, str], middle: tuple[str, str], end: tuple[str, str]) -> bool:
+    """Whether a point lies between two others on a level or upright line."""
+    for fixed, moving in ((0, 1), (1, 0)):
+        if start[fixed] == middle[fixed] == end[fixed]:
+            first, second, third = (float(point[moving]) for point in (start, middle, end))
+            return first <= second <= third or first >= second >= third
+    return False
 
 
 def _without_bare_groups(text: str) -> str:
@@ -170,35 +204,52 @@ def _without_bare_groups(text: str) -> str:
     return "".join(parts)
 
 
-def share_styles(page: str) -> str:
-    """Give the elements of a page's drawings classes in place of styles, of which there are few, and shorter ids.
+def share_parts(page: str) -> str:
+    """Give a page's drawings what they have in common: classes in place of styles, one of each tick and marker.
 
     Parameters
     ----------
     page : str
-        A page with drawings by :func:`panel_svg`, and a style element that takes the rules.
+        A page with drawings by :func:`panel_svg`, a style element that takes the rules, and :data:`SHARED` in a drawing
+        without a size, which takes the parts.
     """
     names: dict[str, str] = {}
+    parts: dict[tuple[str, str], str] = {}
+    ids: dict[str, str] = {}
 
     def named(style: re.Match[str]) -> str:
         return f'class="{names.setdefault(style[1], f"s{len(names)}")}"'
 
-    ids: dict[str, str] = {}
+    def taken_out(part: re.Match[str]) -> str:
+        before, ident, after = filter(None, part.groups())
+        ids[ident] = parts.setdefault((before, after), f"d{len(parts)}")
+        return ""
 
-    def numbered(ident: re.Match[str]) -> str:
-        return ident[1] + ids.setdefault(ident[2], f"d{len(ids)}")
+    def shared(drawing: re.Match[str]) -> str:
+        text = _TAG.sub(lambda tag: _STYLE.sub(named, tag[0]), drawing[0])
+        text = _EMPTY.sub("", _PART.sub(taken_out, text))
+        return _ID.sub(lambda ident: ident[1] + ids[ident[2]], text)
 
-    def in_tag(tag: re.Match[str]) -> str:
-        return _ID.sub(numbered, _STYLE.sub(named, tag[0]))
-
-    page = _DRAWING.sub(lambda drawing: _TAG.sub(in_tag, drawing[0]), page)
+    page = _DRAWING.sub(shared, page)
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
-    return page.replace("</style>", f"{rules}</style>", 1)
+    drawn = "".join(f'{before}id="{ident}"{after}' for (before, after), ident in parts.items())
+    return page.replace("</style>", f"{rules}</style>", 1).replace(SHARED, f"<defs>{drawn}</defs>", 1)
+
+
+SHARED = "<defs></defs>"
+"""Where a page takes the parts that its drawings share."""
 
 
 _DRAWING = re.compile(r'<svg role="img".*?</svg>', re.DOTALL)
 _STYLE = re.compile(r'(?<= )style="([^"]*)"')
-_ID = re.compile(r'((?<= )(?:id="|href="#|clip-path="url\(#))([mp][0-9a-f]{10})')
+_ID = re.compile(r'((?<= )(?:href="#|clip-path="url\(#))([mp][0-9a-f]{10})')
+_PART = re.compile(
+    r'(<path )id="([mp][0-9a-f]{10})"([^>]*/>)|(<clipPath )id="([mp][0-9a-f]{10})"(>.*?</clipPath>)',
+    re.DOTALL,
+)
+_EMPTY = re.compile(r"<defs>\s*</defs>")
+_STRAIGHT = re.compile(r'(?<= d=")([MLz\d. -]+)(?=")')
+_STEP = re.compile(r"([MLz])([^MLz]*)")
 _GROUP = re.compile(r"(</?g(?: [^>]*)?>)")
 _TAG = re.compile(r"<[^>]*>")
 _DIGITS = re.compile(r"(\d\.\d)\d+")

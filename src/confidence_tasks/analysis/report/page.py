@@ -17,7 +17,7 @@ from confidence_tasks.analysis.collection import Collection
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.figures.general import Looks
 from confidence_tasks.analysis.figures.style import DARK, LIGHT
-from confidence_tasks.analysis.figures.svg import share_styles
+from confidence_tasks.analysis.figures.svg import SHARED, share_parts
 from confidence_tasks.analysis.labels import STATUSES
 from confidence_tasks.analysis.report.views import OverviewView, TaskView
 
@@ -86,6 +86,7 @@ def page(
         models=list(look),
         looks=look,
         marks=_MARKS,
+        shared=Markup(SHARED),  # noqa: S704 - a constant
         marker_names={marker: number for number, marker in enumerate(_MARKS)},
         files=collection.files,
         skipped=collection.skipped,
@@ -101,7 +102,7 @@ def page(
         seed=settings.seed,
         version=version("confidence-tasks"),
     )
-    return share_styles(html)
+    return share_parts(html)
 
 
 def _coded(text: str) -> Markup:

@@ -113,8 +113,8 @@ def model_tables(found: Findings) -> tuple[TableView, ...]:
             entries = [found.estimate(model.label, label, measure.name) for label in labels]
             if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
                 cells = _cells(_contrast_in(found), measure, entries, _UNDRAWN, _decimals(entries))
-                rows.append(RowView(measure_label(measure.name), cells, _n(entries), measure.description))
-        tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label))
+                rows.append(RowView(measure_label(measure.name), cells, _n(entries)))
+        tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label, dense=True))
     return tuple(tables)
 
 
@@ -128,7 +128,6 @@ def contrast_table(found: Findings) -> TableView | None:
         difference = CellView(
             signed(contrast.interval.estimate, decimals),
             limits(contrast.interval, decimals),
-            f"{contrast.interval.n_units} questions, {contrast.interval.n_resamples:,} resamples",
             reason=why_missing(contrast.interval),
         )
         star = contrast.significant
@@ -139,7 +138,7 @@ def contrast_table(found: Findings) -> TableView | None:
             CellView(p_value(contrast.p_value)),
             CellView(p_value(contrast.p_adjusted), star=star),
         )
-        rows.append(RowView(contrast.model, values))
+        rows.append(RowView(contrast.model, values, f"{contrast.interval.n_units:,}"))
     return TableView(("condition", "measure", "difference", "p", "corrected"), tuple(rows))
 
 

@@ -11,8 +11,8 @@ from markupsafe import Markup
 from confidence_tasks.analysis.checks import notices
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.extra_tables import ExtraTable
-from confidence_tasks.analysis.figures.figure import Figure
-from confidence_tasks.analysis.figures.general import Looks, by_condition
+from confidence_tasks.analysis.figures.figure import Figure, Panel
+from confidence_tasks.analysis.figures.general import MANY_PANELS, Looks, by_condition
 from confidence_tasks.analysis.figures.svg import panel_svg
 from confidence_tasks.analysis.findings import Findings
 from confidence_tasks.analysis.labels import STATUSES, group_label, measure_label, printable
@@ -116,7 +116,8 @@ def task_view(
         notices=tuple(notices(found, study.checks)),
         measures=measures,
         figures=tuple(figure for figure in views if figure.name not in shown),
-        all_measures=model_tables(found),
+        all_measures=(every := model_tables(found)),
+        definitions=_definitions(found, {row.label for table in every for row in table.rows}),
         extras=tuple((extra.title, extra.note, extra_view(extra)) for extra in extras),
         contrasts=contrast_table(found),
         contrasts_baseline=group_label(design.baseline),
@@ -128,8 +129,17 @@ def task_view(
     )
 
 
+def _definitions(found: Findings, shown: set[str]) -> tuple[tuple[str, str], ...]:
+    """Say what the measures are that the tables show."""
+    named = ((measure_label(measure.name), measure.description) for measure in found.section.study.measures)
+    return tuple((label, description) for label, description in named if label in shown)
+
+
 def figure_view(figure: Figure) -> FigureView:
-    """Draw a figure's panels for the page."""
+    """Draw a figure's panels for the page; of very many, some of each row."""
+    a_row = max(1, MANY_PANELS // max(len(figure.rows), 1))
+    kept = [(label, _some(panels, a_row)) for label, panels in figure.rows]
+    n, drawn = (sum(len(panels) for _, panels in rows) for rows in (figure.rows, kept))
     rows = tuple(
         (
             label,
@@ -145,11 +155,19 @@ def figure_view(figure: Figure) -> FigureView:
                 for c, panel in enumerate(panels)
             ),
         )
-        for r, (label, panels) in enumerate(figure.rows)
+        for r, (label, panels) in enumerate(kept)
     )
     keys = tuple((key.label, key.colour.variable, key.marker) for key in figure.keys)
     width = round(figure.size[0] * _PIXELS_PER_INCH)
-    return FigureView(figure.name, figure.title, figure.caption, rows, keys, width, wide=figure.size[0] > 4)
+    left_out = f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
+    wide = figure.size[0] > 4
+    return FigureView(figure.name, figure.title, figure.caption, rows, keys, width, wide, left_out)
+
+
+def _some(panels: Sequence[Panel], most: int) -> list[Panel]:
+    """Keep the first panel, the last, and as many between them as may be."""
+    chosen = np.unique(np.linspace(0, len(panels) - 1, min(most, len(panels))).round().astype(int))
+    return [panels[i] for i in chosen]
 
 
 def _statuses(found: Findings) -> Iterator[StatusView]:

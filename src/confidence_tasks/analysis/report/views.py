@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import groupby
 
 from markupsafe import Markup
 
@@ -38,22 +39,31 @@ class RowView:
     label: str
     cells: tuple[CellView, ...]
     n: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table with its column headings."""
+    """A table with its column headings; of a dense one, the notes below say alone why something is missing."""
 
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
     caption: str = ""
     head: str = "model"
+    dense: bool = False
 
     @property
     def reasons(self) -> list[str]:
         """Why intervals or values are missing: the notes under the table, in order."""
         return list(dict.fromkeys(cell.reason for row in self.rows for cell in row.cells if cell.reason))
+
+    @property
+    def spans(self) -> list[int]:
+        """How many rows the heading of each row covers: 0 for a row whose heading is that of the row above."""
+        sizes: list[int] = []
+        for _, same in groupby(row.label for row in self.rows):
+            n = len(list(same))
+            sizes += [n, *[0] * (n - 1)]
+        return sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,7 @@ class FigureView:
     keys: tuple[tuple[str, str, str], ...]
     width: int
     wide: bool
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +146,7 @@ class TaskView:
     measures: tuple[MeasureView, ...]
     figures: tuple[FigureView, ...]
     all_measures: tuple[TableView, ...]
+    definitions: tuple[tuple[str, str], ...]
     extras: tuple[tuple[str, str, TableView], ...]
     contrasts: TableView | None
     contrasts_baseline: str
