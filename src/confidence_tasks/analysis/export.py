@@ -86,7 +86,8 @@ def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the difference),
-        ``low``, ``high``, ``level``, ``p_value``, ``p_adjusted`` (Bonferroni, over conditions) and ``n_questions``.
+        ``low``, ``high``, ``level``, ``p_value``, ``p_adjusted`` (Bonferroni, over conditions), ``n_questions`` and
+        ``reason`` (why the difference or its interval is missing).
     """
     rows = [
         {
@@ -100,6 +101,7 @@ def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
             "p_value": contrast.p_value,
             "p_adjusted": contrast.p_adjusted,
             "n_questions": contrast.interval.n_units,
+            "reason": why_missing(contrast.interval),
         }
         for task in found
         for contrast in task.contrasts

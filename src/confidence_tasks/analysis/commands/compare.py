@@ -21,7 +21,7 @@ from confidence_tasks.analysis.console import (
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.export import json_number
 from confidence_tasks.analysis.labels import measure_label
-from confidence_tasks.analysis.report.numbers import limits, number, p_value, signed
+from confidence_tasks.analysis.report.numbers import limits, number, p_value, signed, why_missing
 from confidence_tasks.analysis.sections import ModelTrials, Section, sections
 
 _DECIMALS = 3
@@ -106,6 +106,7 @@ def _record(each: Comparison) -> dict[str, Any]:
     ):
         record[name] = json_number(interval.estimate)
         record[f"{name}_low"], record[f"{name}_high"] = json_number(interval.low), json_number(interval.high)
+        record[f"{name}_reason"] = why_missing(interval)
     return {**record, "p_value": json_number(each.p_value), "p_adjusted": json_number(each.p_adjusted)}
 
 
@@ -123,12 +124,13 @@ def _print(found: list[Comparison]) -> None:
 
 
 def _row(each: Comparison) -> dict[str, str]:
+    interval = limits(each.difference, _DECIMALS) or why_missing(each.difference)
     return {
         "condition": each.condition,
         "measure": measure_label(each.measure),
         "A": number(each.first_interval.estimate, _DECIMALS),
         "B": number(each.second_interval.estimate, _DECIMALS),
-        "A − B": f"{signed(each.difference.estimate, _DECIMALS)} {limits(each.difference, _DECIMALS)}",
+        "A − B": f"{signed(each.difference.estimate, _DECIMALS)} {interval}",
         "p": p_value(each.p_adjusted) + (" *" if each.p_adjusted < 0.05 else "  "),
         "n": f"{each.n_questions:,}",
     }
