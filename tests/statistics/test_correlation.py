@@ -32,3 +32,9 @@ def test_without_variation_it_is_not_defined(correct, confidence):
     value = confidence_correlation(correct, confidence)
     assert np.isnan(value)
     assert value.reason is Reason.CONSTANT
+
+
+def test_a_trial_that_does_not_count_costs_no_digits():
+    close = [0.9, 0.9 + 1e-9, 0.9 + 2e-9]
+    weighted = confidence_correlation([1, 0, 1, 1], [0, *close], weights=[0, 1, 1, 1])
+    assert weighted == pytest.approx(pearsonr([0, 1, 1], close).statistic, rel=1e-6)

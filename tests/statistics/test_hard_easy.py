@@ -138,3 +138,8 @@ def test_the_slope_follows_the_scale_of_difficulty(shift, scale):
     correct, confidence, difficulty = simulated(40)
     moved = hard_easy_slope(correct, confidence, shift + scale * difficulty)
     assert moved * scale == pytest.approx(hard_easy_slope(correct, confidence, difficulty), rel=1e-6)
+
+
+def test_a_trial_that_does_not_count_costs_no_digits():
+    weighted = hard_easy_slope([1, 1, 0], [0.5, 0.9, 0.6], [1e9, 1, 2], weights=[0, 1, 1])
+    assert weighted == pytest.approx(hard_easy_slope([1, 0], [0.9, 0.6], [1, 2]), rel=1e-12)

@@ -303,3 +303,9 @@ def test_it_can_be_bootstrapped(rng):
     values = bootstrap_distribution(meta_information, correct, confidence, n_resamples=300)
     assert values.shape == (300,)
     assert np.isfinite(values).all()
+
+
+def test_weights_beyond_any_table_are_no_larger_work():
+    right, stated = [1, 0, 1, 0], [0.9, 0.8, 0.9, 0.9]
+    limit = meta_information(right, stated, weights=[1e6] * 4)
+    assert meta_information(right, stated, weights=[2e7] * 4) == pytest.approx(limit, abs=1e-5)

@@ -152,3 +152,8 @@ def test_mafc_grows_with_accuracy_and_with_the_number_of_rivals():
     p = np.linspace(0.01, 0.99, 99)
     assert (np.diff(d_prime_mafc(p, 4)) > 0).all()
     assert (d_prime_mafc(p, 5) > d_prime_mafc(p, 4)).all()
+
+
+@pytest.mark.parametrize("proportion", [1e-300, 1e-40, 0.1, 0.5, 0.999])
+def test_two_alternatives_are_in_closed_form(proportion):
+    assert d_prime_mafc(proportion, 2) == pytest.approx(np.sqrt(2) * stats.norm.ppf(proportion), rel=1e-12)

@@ -242,3 +242,9 @@ def test_full_coverage_is_accuracy(sample):
     assert accuracy_at_coverage(*sample, coverage=1.0) == pytest.approx(sample[0].mean())
     assert risk_coverage_curve(*sample).accuracy[-1] == pytest.approx(sample[0].mean())
     assert risk_coverage_curve(*sample).risk.mean() == pytest.approx(aurc(*sample), abs=1e-12)
+
+
+def test_weights_larger_than_memory_are_no_larger_work():
+    right, stated = [1, 0, 1], [0.9, 0.8, 0.7]
+    limit = auarc(right, stated, weights=[1e6] * 3)
+    assert auarc(right, stated, weights=[5e11] * 3) == pytest.approx(limit, abs=1e-6)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from confidence_tasks.analysis.groups import Cell, Columns
 from confidence_tasks.scorers._measures import Measure
@@ -83,7 +84,7 @@ def tabulate(
     gathered = {name: column[alike.example] for name, column in rows.items()}
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
-    probe = _Probe(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members.toarray())
+    probe = _Probe(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members)
     served = [measure for measure in measures if probe.agrees(measure)]
     others = [measure for measure in measures if measure not in served]
     as_they_are = kinds_of([np.arange(len(unit))], unit, n_units)
@@ -105,11 +106,11 @@ class _Probe:
 
     rows: Columns
     gathered: Columns
-    members: FloatArray
+    members: csr_array
 
     def agrees(self, measure: Measure) -> bool:
         """Whether a measure of the kinds is that of the trials, whatever their weights."""
         weights = np.random.default_rng(0).integers(0, 4, (_PROBES, self.members.shape[1])).astype(np.float64)
         wanted = measure.compute(self.rows, weights)
-        found = measure.compute(self.gathered, weights @ self.members.T)
+        found = measure.compute(self.gathered, (self.members @ weights.T).T)
         return np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)

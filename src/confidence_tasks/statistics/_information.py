@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
@@ -15,6 +16,7 @@ _SUMMED = 512
 #: Half-width of the sums in standard deviations, and what is added for skewed distributions.
 _REACH, _EXTRA = 10.0, 40
 _CHUNK = 1 << 20
+_LARGEST_TABLE = 1 << 22
 
 
 def information(tables: FloatArray) -> FloatArray:
@@ -89,11 +91,11 @@ def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
 def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:
     """Return E[X log X] for X binomial with n draws, by summation."""
     share = mean / max(n, 1)
-    logs = _log_factorials(n)
+    log_factorial = _log_factorials(n)
 
     def terms(x: IntArray, of: IntArray) -> FloatArray:
         p = share[of]
-        log_p = logs[n] - logs[x] - logs[n - x] + xlogy(x, p) + xlog1py(n - x, -p)
+        log_p = log_factorial(n) - log_factorial(x) - log_factorial(n - x) + xlogy(x, p) + xlog1py(n - x, -p)
         values: FloatArray = np.exp(log_p) * xlogy(x, x)
         return values
 
@@ -123,13 +125,20 @@ def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> Float
     """Return E[X log X + Y log Y], X the marked and Y the other items among those drawn from n, each (U,)."""
     pairs, place = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
     m, d = pairs.astype(np.int64)
-    logs = _log_factorials(n)
+    log_factorial = _log_factorials(n)
 
     def terms(x: IntArray, of: IntArray) -> FloatArray:
         mx, dx = m[of], d[of]
         y, left = dx - x, mx - x
-        log_p = logs[mx] - logs[x] - logs[left] + logs[n - mx] - logs[y] - logs[n - mx - y]
-        log_p -= logs[n] - logs[dx] - logs[n - dx]
+        log_p = (
+            log_factorial(mx)
+            - log_factorial(x)
+            - log_factorial(left)
+            + log_factorial(n - mx)
+            - log_factorial(y)
+            - log_factorial(n - mx - y)
+        )
+        log_p -= log_factorial(n) - log_factorial(dx) - log_factorial(n - dx)
         values: FloatArray = np.exp(log_p) * (xlogy(x, x) + xlogy(y, y))
         return values
 
@@ -157,7 +166,14 @@ def _sum_terms(
     return sums
 
 
+def _log_factorials(n: int) -> Callable[[Any], Any]:
+    """Return the logarithms of the factorials up to n, from a table unless that would be long."""
+    if n > _LARGEST_TABLE:
+        return lambda x: gammaln(x + 1.0)
+    return _table_of_log_factorials(n).__getitem__
+
+
 @lru_cache(maxsize=4)
-def _log_factorials(n: int) -> FloatArray:
+def _table_of_log_factorials(n: int) -> FloatArray:
     logs: FloatArray = gammaln(np.arange(n + 1) + 1.0)
     return logs

@@ -63,6 +63,10 @@ class Weighting:
         """Weighted mean of a column of shape (n,) in each row, NaN where the row is empty."""
         return ratio(self.rows @ column, self.total)
 
+    def centred(self, column: FloatArray) -> FloatArray:
+        """Take off each row's own mean, shape (R, n); one mean for all rows would leave too few digits."""
+        return np.asarray(column - self.mean(column)[:, np.newaxis])
+
     def grouped(self, index: NDArray[np.intp], size: int, column: FloatArray) -> FloatArray:
         """Weighted sums of ``column`` within the groups that ``index`` names, shape (R, size)."""
         if not self.batch:

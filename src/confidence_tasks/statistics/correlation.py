@@ -43,22 +43,16 @@ def confidence_correlation(
     0.983644
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    right, stated = _centred(right), _centred(stated)
-    means = weighting.mean(right), weighting.mean(stated)
-    covariance = weighting.mean(right * stated) - means[0] * means[1]
+    first, second = weighting.centred(right), weighting.centred(stated)
+    weighted = weighting.rows * first
+    covariance = np.einsum("rn,rn->r", weighted, second)
     variances = (
-        np.maximum(weighting.mean(column**2) - mean**2, 0.0)
-        for column, mean in zip((right, stated), means, strict=True)
+        np.einsum("rn,rn->r", weighted, first),
+        np.einsum("rn,rn,rn->r", weighting.rows, second, second),
     )
-    value = np.clip(ratio(covariance, np.sqrt(np.prod(list(variances), axis=0))), -1.0, 1.0)
+    value = np.clip(ratio(covariance, np.sqrt(variances[0]) * np.sqrt(variances[1])), -1.0, 1.0)
     constant = _constant(right, weighting) | _constant(stated, weighting)
     return weighting.settle(value, weighting.empty, (constant, Reason.CONSTANT))
-
-
-def _centred(column: FloatArray) -> FloatArray:
-    """Take off the mean, so that a large offset costs no digits."""
-    centred: FloatArray = column - column.sum() / max(column.shape[0], 1)
-    return centred
 
 
 def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:

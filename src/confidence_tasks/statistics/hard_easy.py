@@ -79,14 +79,11 @@ def hard_easy_slope(
     """
     right, stated, hard = _checked(correct, confidence, difficulty)
     weighting = Weighting.of(weights, hard.shape[0])
-    # About the mean, so that a large offset of the scale costs no digits.
-    hard = hard - hard.sum() / max(hard.shape[0], 1)
-    excess = stated - right
-    mean = weighting.mean(hard)
-    covariance = weighting.mean(hard * excess) - mean * weighting.mean(excess)
-    variance = weighting.mean(hard**2) - mean**2
+    centred = weighting.centred(hard)
+    deviation = weighting.rows * centred
+    slope = ratio(deviation @ (stated - right), np.einsum("rn,rn->r", deviation, centred))
     constant = np.count_nonzero(tied(hard, weighting).counts, axis=1) < 2
-    return weighting.settle(ratio(covariance, variance), weighting.empty, (constant, Reason.CONSTANT))
+    return weighting.settle(slope, weighting.empty, (constant, Reason.CONSTANT))
 
 
 def hard_easy_regression(

@@ -234,6 +234,9 @@ def d_prime_mafc(proportion_correct: ArrayLike, n_alternatives: int) -> Result:
 
 def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
     """Return d' of m alternatives for proportions strictly within (0, 1), and d PC / d d' there."""
+    if m == 2:
+        closed: FloatArray = np.sqrt(2.0) * ndtri(wanted)
+        return closed, np.exp(-0.25 * np.square(closed)) / (np.sqrt(2.0) * _ROOT_TWO_PI)
     # The trapezoid rule converges faster than any power for a Gaussian integrand; 12 sd reach below rounding.
     x = np.linspace(-12.0, 12.0, 481)
     weight = np.exp(-0.5 * np.square(x)) / _ROOT_TWO_PI * (x[1] - x[0])

@@ -12,6 +12,9 @@ from confidence_tasks.statistics._core import FloatArray, Reason
 from confidence_tasks.statistics._running_sums import between, first_beyond
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied, trials
 
+_LARGEST_TABLE = 1 << 22
+"""Numbers up to which a table is made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Type2RocCurve:
@@ -381,9 +384,9 @@ def _mean_accuracy(correct: FloatArray, confidence: FloatArray, weighting: Weigh
 
 
 def _harmonic(n: FloatArray) -> FloatArray:
-    """Harmonic numbers, by table where all are whole."""
+    """Harmonic numbers, by table where all are whole and not too many."""
     whole = n.astype(np.intp)
-    if n.size and np.array_equal(whole, n):
+    if n.size and n.max() <= _LARGEST_TABLE and np.array_equal(whole, n):
         table = np.asarray(digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma
         return table[whole]
     return np.asarray(digamma(n + 1.0)) + np.euler_gamma
