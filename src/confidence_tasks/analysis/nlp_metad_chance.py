@@ -1,7 +1,7 @@
 """How often the registered rules of the log-probability study say "supported" where there is nothing.
 
 Simulated studies of normal evidence, 250 to 500 each, such as ``python -m benchmarks.validity_nlp_metad`` makes; the
-figures are in docs/reliability.md. What holds for one model makes what holds for several, whose answers are independent.
+figures are in docs/reliability.md. What holds for one model gives what holds for several that answer independently.
 """
 
 from __future__ import annotations
