@@ -276,6 +276,17 @@ def test_any_trials_are_measured_and_their_order_does_not_count(pairs, random):
             assert np.isfinite(one.value) or one.value.reason is not None
 
 
+def test_the_answers_that_a_balanced_table_takes_do_not_depend_on_their_order():
+    table = trials(Evidence(), 200)
+    binnings = {name: BINNINGS[name] for name in ("", "balanced")}
+    plain, moved = (
+        resample(rows, settings=Settings(20), binnings=binnings).cells
+        for rows in (table, table.sample(frac=1.0, random_state=1))
+    )
+    (key,) = (key for key in plain if key.binning == "balanced")
+    assert plain[key].measure("mratio_v1").value == moved[key].measure("mratio_v1").value
+
+
 def test_constant_evidence_tells_nothing():
     cell = cell_of(trials(Evidence(), 100).assign(nlp=-1.0))
     assert cell.measure("auroc2").value == 0.5

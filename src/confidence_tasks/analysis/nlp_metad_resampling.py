@@ -257,6 +257,8 @@ def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) ->
     if not binning.balanced:
         return complete
     at = complete[complete["temperature"] == TEMPERATURE]
+    # What is drawn must not depend on the order of the rows.
+    at = at.sort_values(["question_id", "correct", binning.evidence])
     rows = [np.flatnonzero(at["correct"] == value) for value in (0.0, 1.0)]
     size = min(map(len, rows))
     return at.iloc[np.sort(np.concatenate([rng.choice(some, size, replace=False) for some in rows]))]
