@@ -15,12 +15,15 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.analysis.compare import compare
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.nlp_metad import Experiment
 from confidence_tasks.analysis.nlp_metad_hypotheses import hypotheses
 from confidence_tasks.analysis.nlp_metad_monotonicity import monotonicity
 from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
 from confidence_tasks.analysis.nlp_metad_robustness import robustness_checks
+from confidence_tasks.analysis.sections import ModelTrials, Section
+from confidence_tasks.analysis.studies import NLP_METAD
 from confidence_tasks.scorers.nlp_metad import MEASURES
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.evidence_draws import auroc2_columns, drawn_columns
@@ -76,6 +79,28 @@ def measure_all(experiment: Experiment) -> None:
             cell.measure(measure.name).interval(SETTINGS)
 
 
+def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, Section]:
+    """Make what ``compare`` takes of the first n questions of two models at T = 1."""
+    at_one = trials[(trials["source"] == "trivia_qa") & (trials["temperature"] == 1.0)].assign(
+        condition="T=1"
+    )
+    at_one["confidence"] = np.exp(at_one["nlp"])
+    first, second = (
+        ModelTrials(
+            name,
+            name,
+            {
+                key: values.to_numpy(np.float64 if values.dtype.kind == "f" else object)
+                for key, values in at_one[at_one["model"] == name].head(n).items()
+            },
+            (),
+            0,
+        )
+        for name in ("a", "b")
+    )
+    return first, second, Section(NLP_METAD, "nlp_metad", (first, second))
+
+
 def main() -> None:
     """Print one line a step."""
     rng = np.random.default_rng(0)
@@ -94,6 +119,8 @@ def main() -> None:
         _ = [*hypotheses(experiment), monotonicity(experiment)]
     with timed("R1 to R6"):
         _ = [*robustness_checks(experiment)]
+    with timed("`compare` two models at T = 1: 1,000 questions, 1,000 resamples and exchanges"):
+        compare(*compared(trials, 1_000), settings=Settings(1_000))
     with timed("one AUROC2, weights in columns (draws included)"):
         for columns in drawn_columns(N, n_resamples=RESAMPLES):
             auroc2_columns(part["correct"], part["nlp"], np.arange(N), columns)
