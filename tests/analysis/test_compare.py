@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,10 @@ def test_rates_of_reading_can_be_compared(found: Findings) -> None:
     read = _compared(found, "parse_rate")["parse_rate"]
     assert (read.first_interval.estimate, read.second_interval.estimate) == (1.0, 1.0 - ABSTAINED / N)
     assert read.p_value < 0.05
+
+
+def test_what_cannot_be_fitted_for_every_exchange_has_no_p_value(found: Findings) -> None:
+    measure = "normalized_recalibrated_utility"
+    recalibrated = _compared(found, measure)[measure]
+    assert not math.isnan(recalibrated.difference.estimate)
+    assert math.isnan(recalibrated.p_value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -33,7 +34,7 @@ class Contrast:
     interval : Interval
         The difference with its interval, paired by question.
     p_value : float
-        Of the permutation test; NaN where the difference is undefined.
+        Of the permutation test; NaN where the difference is undefined, and of a measure that cannot be tested so.
     p_adjusted : float
         The same after Bonferroni's correction for the conditions compared with the baseline.
     """
@@ -101,6 +102,8 @@ def contrasts(
         ]
         p_values = [
             float(share_as_extreme(difference.value, values[measure.name], "two-sided", exact))
+            if measure.name in values
+            else math.nan
             for difference, values in zip(differences, exchanged, strict=True)
         ]
         adjusted = _bonferroni(p_values)
@@ -161,7 +164,14 @@ class _Pair:
 def _exchanges(
     columns: Columns, group: Group, base: Group, measures: Sequence[Measure], settings: Settings
 ) -> dict[str, FloatArray]:
-    """Return each measure's contrast for every exchange: the mean over the sources, which both groups have."""
+    """Return each measure's contrast for every exchange: the mean over the sources, which both groups have.
+
+    What a measure fits to the trials is fitted for every exchange, as it was to each group; a measure that cannot be
+    fitted so often has no entry.
+    """
+    measures = [tested for measure in measures if (tested := measure.exchangeable)]
+    if not measures:
+        return {}
     unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
     pairs = [
         _Pair(first, second)

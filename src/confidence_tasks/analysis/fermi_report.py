@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
     from confidence_tasks.analysis.groups import Columns
     from confidence_tasks.analysis.sections import ModelTrials
-    from confidence_tasks.scorers._measures import Value
+    from confidence_tasks.scorers._measures import Compute, Value
     from confidence_tasks.statistics._core import FloatArray
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
@@ -63,12 +63,16 @@ MANY_DEGENERATE = 0.2
 def _of_design(measure: Measure, *, calibration: bool) -> Measure:
     """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
 
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        if bool((trials["split"] == CALIBRATION).any()) is calibration:
-            return measure.compute(trials, weights)
-        return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)
+    def restricted(whole: Compute) -> Compute:
+        def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+            if bool((trials["split"] == CALIBRATION).any()) is calibration:
+                return whole(trials, weights)
+            return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)
 
-    return replace(measure, compute=compute)
+        return compute
+
+    refitted = restricted(measure.refitted) if measure.refitted else None
+    return replace(measure, compute=restricted(measure.compute), refitted=refitted)
 
 
 INTERVAL_MEASURES: tuple[Measure, ...] = (

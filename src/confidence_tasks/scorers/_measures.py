@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from confidence_tasks.trial import READABLE
@@ -50,6 +50,11 @@ class Measure:
         than five, tables print no interval. By default all do.
     bounds : tuple of float
         The values between which it lies, and so its interval.
+    fitted : bool
+        Whether ``compute`` fits something to the trials that it leaves as it is for all weights, so that its interval
+        takes it as it is, and exchanging trials does not tell how it varies.
+    refitted : callable, optional
+        For such a measure, the same fitted for each row of weights, which are whole numbers.
     """
 
     name: str
@@ -62,6 +67,15 @@ class Measure:
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    fitted: bool = False
+    refitted: Compute | None = None
+
+    @property
+    def exchangeable(self) -> Measure | None:
+        """The measure as a test that exchanges trials takes it; None where it cannot be tested so."""
+        if not self.fitted:
+            return self
+        return None if self.refitted is None else replace(self, compute=self.refitted, fitted=False)
 
     @property
     def is_mean(self) -> bool:

@@ -27,6 +27,7 @@ from confidence_tasks.scorers._measures import (
     summarise,
 )
 from confidence_tasks.scorers._questions import question_of
+from confidence_tasks.scorers._refitting import conformal_refit, jackknife_refit, refitted
 from confidence_tasks.scorers._reply import reply_text
 from confidence_tasks.trial import Trial
 
@@ -318,6 +319,8 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
             better,
             _INTERVALS[name],
             decisive=_conformal(fewest(_outside), **options) if name == "winkler" else None,
+            fitted=True,
+            refitted=refitted(compute, conformal_refit(**options), CALIBRATION, TEST),
         )
         for variant, (options, how) in VARIANTS.items()
         for name, compute, what, better in _FIGURES
@@ -327,6 +330,7 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         _conformal(_shift),
         "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
         "lower",
+        fitted=True,
     ),
     Measure(
         "coverage_calibration",
@@ -379,6 +383,8 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
         better,
         _INTERVALS[name],
         decisive=_adjusted(jackknife_intervals, fewest(_outside)) if name == "winkler" else None,
+        fitted=True,
+        refitted=refitted(compute, jackknife_refit, TEST, TEST),
     )
     for name, compute, what, better in _FIGURES
 )

@@ -302,6 +302,7 @@ MEASURES: tuple[Measure, ...] = (
         "higher",
         interval="skewed",
         decisive=_recalibrated(fewest(*_answers(_by_policy))),
+        fitted=True,
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,

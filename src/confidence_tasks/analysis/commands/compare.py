@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import click
@@ -121,6 +122,8 @@ def _print(found: list[Comparison]) -> None:
         )
     if found:
         click.echo("\np is corrected for the conditions (Holm), n is questions; * p < .05")
+    if any(math.isnan(each.p_value) and math.isfinite(each.difference.estimate) for each in found):
+        click.echo("no p where a measure rests on a fit that cannot be made anew for every exchange")
 
 
 def _row(each: Comparison) -> dict[str, str]:
