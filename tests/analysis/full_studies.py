@@ -47,11 +47,11 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("scales", "mratio", -0.6, 600, 1_147, 1_900, again=40),
+    Setting("scales", "mratio", -0.6, 600, 2_075, 3_500, again=40),
     Setting("scales", "ece", 0.1, 200, 366, 1_000, again=60),
     Setting("fermieval", "coverage", -0.1, 150, 374, 600, again=60),
     Setting("riskeval", "abstention_slope", -0.03, 50, 90, 100, again=20),
-    Setting("scales", "auroc", -0.2, 100, 512, 800, again=100),
+    Setting("scales", "auroc", -0.2, 100, 4_149, 6_800, again=100),
 )
 
 
