@@ -67,7 +67,7 @@ def test_it_stands_above_the_tasks_with_n_limits_and_the_best_model_of_each_colu
     html = made.html
     assert html.index('id="all_question_sets"') < html.index('<section class="task" id="lifeeval"')
     assert "BoolQ (n\u00a0=\u00a040)" in html
-    assert "More confident than right by an interval above 0 (models): BoolQ (1 of 2)" in html
+    assert "More confident than right, the interval lying above 0: BoolQ (1 of 2 models)" in html
     from confidence_tasks.analysis.report.tables import overview_table
 
     (overview,) = made.overviews

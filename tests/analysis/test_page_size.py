@@ -48,6 +48,17 @@ def test_a_shorter_path_turns_at_the_same_corners():
     assert len(step) <= 8
 
 
+def test_a_long_title_stays_within_its_panel_and_is_told_in_full():
+    name = "laboratory/model-with-a-long-name (strategy=use_confidence)"
+    svg = panel_svg(Panel(name, stairs), (2.5, 2.0), "salt", name)
+    (shown,) = re.findall(r">([^<]*…[^<]*)<", svg)
+    assert len(shown) < len(name)
+    assert shown.startswith("laboratory/")
+    assert shown.endswith("confidence)")
+    assert f'aria-label="{name}"' in svg
+    assert ">short<" in panel_svg(Panel("short", stairs), (2.5, 2.0), "salt")
+
+
 def test_parts_that_drawings_share_are_on_the_page_once():
     drawings = [panel_svg(Panel("", stairs), (2.0, 1.6), salt) for salt in ("a", "b", "c")]
     page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))

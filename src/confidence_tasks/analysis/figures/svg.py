@@ -16,9 +16,10 @@ from confidence_tasks.analysis.figures.style import LIGHT, SETTINGS, Colour
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-_MARGINS = {"left": 0.4, "right": 0.06, "bottom": 0.4, "top": 0.2}
+_MARGINS = {"left": 0.46, "right": 0.06, "bottom": 0.4, "top": 0.2}
 """Inches around the axes of a panel."""
 
 _WIDE = 4.0
@@ -60,7 +61,7 @@ def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "
         )
         axes = drawing.add_axes(rectangle)
         panel.draw(axes)
-        axes.set_title(panel.title, loc="left")
+        _entitle(axes, panel.title, width - left - _MARGINS["right"])
         text = _save(drawing)
     text = text[text.index("<svg") :]
     for pattern, replacement in _SHORTER:
@@ -69,6 +70,25 @@ def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "
     text = _without_bare_groups(_NAMED.sub("<g", _with_tips(text)))
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
     return _coloured(text, {colour: f"var({colour.variable})" for colour in Colour})
+
+
+def _entitle(axes: Axes, title: str, inches: float) -> None:
+    """Set a title as large as fits; what is still too long loses its middle, and is told in full by the label."""
+    room = 72.0 * inches / _LETTER
+    smallest, largest = _TITLE_SIZES
+    size = min(largest, max(smallest, room / max(len(title), 1)))
+    most = int(room / size)
+    if len(title) > most:
+        half = (most - 1) // 2
+        title = f"{title[:half]}…{title[-half:]}"
+    axes.set_title(title, loc="left", fontsize=size)
+
+
+_LETTER = 0.53
+"""Width of a letter of running text, in sizes of its type."""
+
+_TITLE_SIZES = (6.5, 8.5)
+"""Smallest and largest size of a panel's title, in points."""
 
 
 def figure_svg(figure: Figure) -> str:

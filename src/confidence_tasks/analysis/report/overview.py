@@ -68,14 +68,15 @@ def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView
 def _overconfidence(overview: Overview) -> Iterator[str]:
     """On which tasks models state more, or less, confidence than their accuracy bears out."""
     for word, side, beyond in _BEYOND:
-        counts = []
+        counts: list[str] = []
         for column in overview.columns:
             entries = [overview.estimate(model, column, "overconfidence") for model in overview.models]
             asked = [entry for entry in entries if entry is not None]
             if n := sum(beyond(entry) for entry in asked):
-                counts.append(f"{column} ({n} of {len(asked)})")
+                models = "" if counts else " model" if len(asked) == 1 else " models"
+                counts.append(f"{column} ({n} of {len(asked)}{models})")
         if counts:
-            yield f"{word} confident than right by an interval {side} 0 (models): {', '.join(counts)}."
+            yield f"{word} confident than right, the interval lying {side} 0: {', '.join(counts)}."
 
 
 _BEYOND: tuple[tuple[str, str, Callable[[Estimated], bool]], ...] = (

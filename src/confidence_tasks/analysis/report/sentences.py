@@ -30,12 +30,12 @@ def _contrasts(found: Findings) -> Iterator[str]:
         )
         if told:
             parts = [
-                f"{group_label(contrast.group)} by {contrast.model} ({_difference(contrast.interval)},"
+                f"{contrast.model} on {group_label(contrast.group)} ({_difference(contrast.interval)},"
                 f" p = {p_value(contrast.p_adjusted)})"
                 for contrast in told[:_NAMED]
             ]
             more = f", and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-            yield f"{measure_label(name)} differs from that on {base} on {'; '.join(parts)}{more}."
+            yield f"{measure_label(name)} differs from that on {base} for {'; '.join(parts)}{more}."
         elif compared:
             least = min((c.p_adjusted for c in compared if not math.isnan(c.p_adjusted)), default=math.nan)
             yield (
