@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confidence_tasks.analysis.checks import Notice, notice_if_any
-from confidence_tasks.analysis.extra_tables import ExtraTable, side_by_side, trials_frame
+from confidence_tasks.analysis.estimates import distributions, estimates
+from confidence_tasks.analysis.extra_tables import ExtraTable, table_of_entries, trials_frame
 from confidence_tasks.analysis.figures import panels
 from confidence_tasks.analysis.figures.figure import Figure, Key, Panel
 from confidence_tasks.analysis.figures.general import Looks, model_keys, rows_of_models
 from confidence_tasks.analysis.figures.panels import Line
 from confidence_tasks.analysis.figures.style import Colour
+from confidence_tasks.analysis.groups import Group, split_by_source
 from confidence_tasks.analysis.labels import measure_label
 from confidence_tasks.analysis.lifeeval import (
+    common_subset,
     hard_easy_table,
     radius_of,
     score_and_confidence_by_age,
@@ -28,9 +31,10 @@ from confidence_tasks.analysis.lifeeval import (
 from confidence_tasks.statistics import bootstrap, complete, overconfidence
 
 if TYPE_CHECKING:
+    from confidence_tasks.analysis.estimates import Estimated
     from confidence_tasks.analysis.findings import Findings
     from confidence_tasks.analysis.sections import ModelTrials
-    from confidence_tasks.statistics._core import FloatArray
+    from confidence_tasks.statistics._core import FloatArray, IntArray
 
 MEMORISED = 0.01
 """Mean distance of confidence from the true probability below which a model seems to know the table by heart."""
@@ -142,15 +146,49 @@ def hard_easy(found: Findings) -> ExtraTable:
     )
 
 
-overview = side_by_side(
-    "overview",
-    "Models side by side",
-    "Over all questions. Rounded is the share of stated confidences that are multiples of .05; the best possible score"
-    " is the mean over the questions that the model was asked.",
-    "all",
-    ("score", "mas", "ece", "confidence", "overconfidence", "round_share", "confidence_correlation"),
-)
+_OVERVIEW = ("score", "mas", "ece", "confidence", "overconfidence", "round_share", "confidence_correlation")
 """Table 2 of the paper, but for the regression."""
+
+
+def overview(found: Findings) -> ExtraTable:
+    """Return the models side by side, on the questions that all of them answered, as in appendix B of the paper."""
+    trials = trials_frame(found.section)
+    common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
+    n = len(common[["question_id", "condition"]].drop_duplicates())
+    of_all = len(trials[["question_id", "condition"]].drop_duplicates())
+    rows = [
+        (
+            model.label,
+            _overview_of(found, model, common.loc[common["model"] == model.label, "row"].to_numpy()),
+        )
+        for model in found.models
+    ]
+    return table_of_entries(
+        f"{found.section.slug}_overview",
+        "Models side by side",
+        f"On the {n:,} of {of_all:,} questions that {'every model' if len(rows) > 1 else 'the model'} answered with a"
+        " confidence. Rounded is the share of stated confidences that are multiples of .05; the best possible score is"
+        " the mean over these questions.",
+        rows,
+        _OVERVIEW,
+    )
+
+
+def _overview_of(found: Findings, model: ModelTrials, rows: IntArray) -> list[Estimated | None]:
+    """Estimate a model's measures on some of its trials; those of all its trials are known."""
+    if len(rows) == len(model):
+        return [found.estimate(model.label, "all", name) for name in _OVERVIEW]
+    if not len(rows):
+        return [None] * len(_OVERVIEW)
+    columns = {name: column[rows] for name, column in model.columns.items()}
+    group = Group("all", "all", split_by_source(columns, np.ones(len(rows), dtype=bool)))
+    measures = [found.section.study.measure[name] for name in _OVERVIEW]
+    drawn = distributions(columns, group.cells, measures, found.settings)
+    return [
+        entry
+        for entry in estimates(model.label, [group], measures, drawn, found.settings)
+        if not entry.source
+    ]
 
 
 def token_probabilities(found: Findings) -> ExtraTable:
