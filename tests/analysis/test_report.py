@@ -80,6 +80,20 @@ def test_a_table_of_models_side_by_side_prints_what_was_estimated(report):
     assert row.cells[2].value == str(entry.n)
 
 
+def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
+    made = report_of(
+        collect(write(tmp_path / "a.jsonl", rows("scales")[:12])), settings=Settings(n_resamples=50)
+    )
+    (found,) = made.findings
+    entry = found.estimate("lab/steady", found.conditions[0], "ece")
+    assert not np.isnan(entry.interval.estimate)
+    assert np.isnan(entry.interval.low)
+    why = f"no interval: {entry.interval.low.reason}"
+    assert f'<sup class="why" tabindex="0" title="{why}">' in made.html
+    notes = re.findall(r'<ol class="reasons">(.*?)</ol>', made.html)
+    assert any(f"<li>{why}</li>" in note for note in notes)
+
+
 # What each study shows ------------------------------------------------------------------------------------------
 
 SHOWN = {
