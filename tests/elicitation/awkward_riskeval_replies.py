@@ -16,6 +16,20 @@ CITIES = ("Paris", "London", "Rome", "Berlin")
 NONE = math.nan
 
 
+LITERAL_TEXTS = (
+    r"\frac{n(n+1)}{2}",
+    "(-1, 1)",
+    "O(n log n)",
+    r"\{1,2\}",
+    "[1,2,3]",
+    "x^{10}+y_{2}",
+    "x**2 + a * b * c",
+    "f(x) = (x)",
+    "The Great Gatsby (1925)",
+)
+"""Answers that lose their meaning with a bracket or a mark."""
+
+
 class Awkward(NamedTuple):
     """One reply and its labels: decision, answer, confidence, status."""
 
@@ -271,6 +285,27 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("With more than 90% confidence, the answer is B.", "answer", "B", 0.9, "ok"),
     choice("If forced to guess, B with 30% confidence. I ABSTAIN.", "abstain", "B", 0.3, "repaired"),
     number("ABSTAIN. I'd need 91% confidence to answer.", "abstain", "", NONE, "missing_confidence"),
+    # texts that a judge has to see as they are, and headings in place of labels
+    *(
+        text(form.format(literal), "answer", literal, 0.9, "ok")
+        for literal in LITERAL_TEXTS
+        for form in (
+            "Answer: {}\nConfidence: 0.9",
+            "**Answer:** {}\n\n**Confidence:** 90%",
+            "The answer is {}.\nConfidence: 0.9",
+            "So it is \\boxed{{{}}}.\n\nConfidence: 0.9",
+            "### Answer\n{}\n\n### Confidence\n0.9",
+            "My best guess is {} (confidence 90%)",
+        )
+    ),
+    text("Answer: **Paris**\nConfidence: 0.9", "answer", "Paris", 0.9, "ok"),
+    text("(Answer: O(n), confidence: 0.9)", "answer", "O(n)", 0.9, "ok"),
+    text('The answer is "Paris". I\'m sure it is.\nConfidence: 0.9', "answer", "Paris", 0.9, "repaired"),
+    text("Answer: $\\text{Marie Curie}$\nConfidence: 0.9", "answer", "Marie Curie", 0.9, "repaired"),
+    text("Answer: O(n) (I am 90% confident)", "answer", "O(n)", 0.9, "ok"),
+    text("Answer: x ≥ 2\nConfidence: 0.9", "answer", "x >= 2", 0.9, "ok"),
+    text("## Final Answer\n\nABSTAIN\n\n## Confidence\n\n0.2", "abstain", "", 0.2, "ok"),
+    choice("### Answer\nB\n\n### Confidence\n0.9", "answer", "B", 0.9, "ok"),
     # two confidences, of which neither says that it is the later one
     choice("Answer: B\nConfidence: 60%\nConfidence: 80%", "answer", "B", NONE, "missing_confidence"),
     choice("Answer: B\nConfidence: 0.85. So my confidence is 85%.", "answer", "B", 0.85, "ok"),

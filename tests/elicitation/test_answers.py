@@ -150,6 +150,12 @@ def test_boolean_that_needs_care(value: str, expected: str) -> None:
         ("I think it is Marie Curie", "Marie Curie", False),
         ('"Marie Curie".', "Marie Curie", False),
         ("**Marie  Curie**", "Marie Curie", False),
+        (r"$\boxed{\text{Marie Curie}}$", "Marie Curie", False),
+        (r"\boxed{\{1, 2\}}", r"\{1, 2\}", False),
+        ("[1, 2, 3]", "[1, 2, 3]", True),
+        ("x**2 * y_1", "x**2 * y_1", True),
+        ('"Emma" and "Persuasion"', '"Emma" and "Persuasion"', True),
+        ('"She wrote "Emma" in 1815."', 'She wrote "Emma" in 1815', False),
         ("...", "", False),
     ],
 )

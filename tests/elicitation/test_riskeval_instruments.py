@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.elicitation.awkward_riskeval_replies import CITIES, CLEAR, Awkward
+from tests.elicitation.awkward_riskeval_replies import CITIES, CLEAR, LITERAL_TEXTS, Awkward
 
 from confidence_tasks.elicitation.riskeval_instruments import Fault, read_parser_reply, read_verdict
 from confidence_tasks.elicitation.riskeval_reader import RiskReading, read_risk_reply
@@ -34,6 +34,14 @@ def test_agrees_with_the_rules_on_clear_replies(case: Awkward) -> None:
         by_rules.answer,
         by_rules.confidence,
     )
+
+
+@pytest.mark.parametrize("literal", LITERAL_TEXTS)
+def test_a_text_reaches_the_judge_as_it_is(literal: str) -> None:
+    question = Question("q", "demo", "?", "text", "x")
+    reading = read_parser_reply(parsed(literal), question)
+    assert isinstance(reading, RiskReading)
+    assert (reading.answer, reading.status) == (literal, "ok")
 
 
 @pytest.mark.parametrize("said", ["ABSTAIN", "abstain", "Abstain.", "'ABSTAIN'"])

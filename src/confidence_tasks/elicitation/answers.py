@@ -1,13 +1,13 @@
 """Reading an answer of a given kind from the text that states it: a lettered option, a number, yes or no, a short text.
 
-What is read is what the text claims, never whether it is right. Each kind has a table of plain forms and one of lenient
-rules, tried in order; the first that recognises a claim decides.
+What is read is what the text claims, never whether it is right; a short text is kept literally. Each kind has a table
+of plain forms and one of lenient rules, tried in order; the first that recognises a claim decides.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from confidence_tasks.elicitation.choices import (
@@ -19,12 +19,13 @@ from confidence_tasks.elicitation.choices import (
     Options,
 )
 from confidence_tasks.elicitation.cleaning import (
+    LITERAL_CLEANING,
+    VALUE_CLEANING,
     Rule,
-    clean_value,
+    apply_rules,
     is_placeholder,
     last_box,
-    strip_latex,
-    strip_markdown,
+    literal,
     unwrap,
 )
 from confidence_tasks.elicitation.numbers import canonical, read_number
@@ -146,7 +147,7 @@ def _stated_number(value: str, options: Options) -> Claims:
 
 
 def _plain_text(value: str, options: Options) -> Claims:
-    marked = value != unwrap(strip_latex(strip_markdown(value)))
+    marked = value != literal(value) or last_box(value)
     return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
 
 
@@ -185,19 +186,25 @@ class Forms:
         Lenient forms of what is left.
     lead_in : Pattern
         The words to take off.
+    cleaning : tuple of Rule
+        What takes off the mark-up.
+    unwrap : callable
+        What takes off the quotes behind words that lead in.
     """
 
     plain: tuple[ClaimRule, ...]
     whole: tuple[ClaimRule, ...]
     lenient: tuple[ClaimRule, ...]
     lead_in: re.Pattern[str] = _LEAD_IN
+    cleaning: tuple[Rule[Callable[[str], str]], ...] = VALUE_CLEANING
+    unwrap: Callable[[str], str] = unwrap
 
 
 FORMS: dict[Kind, Forms] = {
     "choice": Forms(PLAIN_CHOICES, (*PLAIN_CHOICES, *WHOLE_CHOICES), LENIENT_CHOICES),
     "number": Forms(PLAIN_NUMBERS, (), LENIENT_NUMBERS),
     "boolean": Forms(PLAIN_BOOLEANS, (), LENIENT_BOOLEANS),
-    "text": Forms(PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT),
+    "text": Forms(PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT, LITERAL_CLEANING, literal),
 }
 
 # All kinds ------------------------------------------------------------------------------------------------------
@@ -215,13 +222,13 @@ def _first_claim(value: str, options: Options, rules: Sequence[ClaimRule]) -> tu
 def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[str, ...], Claims]:
     """Return what a text claims once mark-up and the words that lead in are off, and the rules that it took."""
     boxed = last_box(value)
-    value, used = clean_value(boxed or value)
+    value, used = apply_rules(forms.cleaning, boxed or value)
     used = ("box", *used) if boxed else used
     name, claims = _first_claim(value, options, forms.whole)
     if not claims:
         lead = forms.lead_in.match(value)
         if lead:
-            value, used = unwrap(value[lead.end() :]), (*used, "lead_in")
+            value, used = forms.unwrap(value[lead.end() :]), (*used, "lead_in")
         value = value.rstrip(" ,;:")
         name, claims = _first_claim(value, options, (*(forms.whole or forms.plain), *forms.lenient))
     if not claims:

@@ -102,8 +102,8 @@ _TYPOGRAPHY = {
     **dict.fromkeys("、，", ","),
     **dict.fromkeys("【〔", "["),
     **dict.fromkeys("】〕", "]"),
-    **dict.fromkeys("≥⩾", ">"),
-    **dict.fromkeys("≤⩽", "<"),
+    **dict.fromkeys("≥⩾", ">="),
+    **dict.fromkeys("≤⩽", "<="),
     "。": ".",
     "→": "->",
     "⇒": "=>",
@@ -180,6 +180,7 @@ _FENCE_ON_A_LINE = re.compile(r"```(?:json|text|markdown|yaml|xml)?")
 _EMPHASIS = re.compile(
     r"(?<![\d)])\*\*|\*\*(?![\d(])|__|`|(?<![\w*\\])\*(?=\S)|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)"
 )
+_PAIRED_EMPHASIS = re.compile(r"(?<![\w*_`\\])(\*{1,3}|_{1,3}|`{1,2})(?=\S)([^\n]{0,1000}?\S)\1(?![\w*_`])")
 _LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]+|[-*•▪◦‣+][ \t]+|\d{1,2}[.)][ \t]+(?=[A-Za-z*]))+", re.MULTILINE
 )
@@ -209,6 +210,22 @@ def strip_emphasis(text: str) -> str:
     return _EMPHASIS.sub("", text)
 
 
+def strip_paired_emphasis(text: str) -> str:
+    """Drop the marks of emphasis that enclose words, and no sign of an operation.
+
+    Examples
+    --------
+    >>> strip_paired_emphasis("**Answer:** *x* * y**2")
+    'Answer: x * y**2'
+    """
+    return _PAIRED_EMPHASIS.sub(r"\2", _PAIRED_EMPHASIS.sub(r"\2", text))
+
+
+def strip_markdown_around_text(text: str) -> str:
+    """Drop the marks of Markdown where they cannot be part of a text that is to be kept literally."""
+    return strip_paired_emphasis(_LINE_MARK.sub("", strip_paired_emphasis(text)))
+
+
 def strip_markdown(text: str) -> str:
     """Drop emphasis, headings, quotation and list marks."""
     return strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text)))
@@ -235,14 +252,27 @@ CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
 )
 """The rules in the order of their use; a rule that changes nothing leaves no name."""
 
+CLEANING_AROUND_TEXT = (
+    *CLEANING[:-1],
+    Rule(
+        "markdown",
+        strip_markdown_around_text,
+        "Drop marks that are in pairs or begin a line.",
+        "**x** * y**2",
+    ),
+)
+"""The same for a reply whose answer is a text, which may hold such marks."""
 
-def clean(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""Apply every rule of `CLEANING` in turn.
+
+def clean(text: str, rules: Sequence[Rule[Callable[[str], str]]] = CLEANING) -> tuple[str, tuple[str, ...]]:
+    r"""Apply every rule of `CLEANING`, or of another table, in turn.
 
     Parameters
     ----------
     text : str
         A reply, as the model gave it.
+    rules : sequence of Rule
+        The table.
 
     Returns
     -------
@@ -256,7 +286,7 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
     >>> clean("<think>A?</think>**Answer:** B")
     ('Answer: B', ('thought', 'markdown'))
     """
-    return apply_rules(CLEANING, text.replace("\r\n", "\n").replace("\r", "\n"))
+    return apply_rules(rules, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def apply_rules(rules: Sequence[Rule[Callable[[str], str]]], text: str) -> tuple[str, tuple[str, ...]]:
@@ -351,6 +381,32 @@ def unwrap(value: str) -> str:
     return value
 
 
+_FONT = re.compile(r"\$?\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]*)\}\$?\.?")
+_QUOTES = frozenset(('""', "''", "“”", "‘’", "«»", "``"))
+
+
+def literal(value: str) -> str:
+    r"""Take off what surrounds a whole text: emphasis, one pair of quotes, a font of LaTeX. All else stays as it is.
+
+    Examples
+    --------
+    >>> literal("**Paris**"), literal('"Paris".'), literal(r"$\text{Paris}$"), literal(r"\{1, 2\}"), literal("[1, 2]")
+    ('Paris', 'Paris', 'Paris', '\\{1, 2\\}', '[1, 2]')
+    """
+    value = strip_paired_emphasis(value.strip())
+    if font := _FONT.fullmatch(value):
+        value = font[1].strip()
+    inner = value.rstrip(".,;")
+    if len(inner) < 3 or inner[0] + inner[-1] not in _QUOTES:
+        return value
+    within = inner[1:-1].strip()
+    first, last = (within.find(quote) for quote in (inner[0], inner[-1]))
+    enclosed = (
+        max(first, last) < 0 or within[: max(first, 0)][-1:].isspace()
+    )  # else the first pair ends there
+    return within if enclosed else value
+
+
 def is_placeholder(value: str) -> bool:
     """Whether a value is the template's own, such as ``<your answer>`` or ``<integer between 0 and 20>``."""
     return _PLACEHOLDER.fullmatch(value.strip()) is not None
@@ -366,6 +422,12 @@ VALUE_CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
         "[B]",
     ),
 )
+
+
+LITERAL_CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
+    Rule("wrapped", literal, "Take off emphasis, a pair of quotes, a font of LaTeX.", '"Paris"'),
+)
+"""The same for a text, which is kept as it is."""
 
 
 def clean_value(value: str) -> tuple[str, tuple[str, ...]]:

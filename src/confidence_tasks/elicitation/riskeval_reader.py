@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from confidence_tasks.elicitation.answers import Answer, read_answer
-from confidence_tasks.elicitation.cleaning import clean, last_box
+from confidence_tasks.elicitation.cleaning import CLEANING, CLEANING_AROUND_TEXT, clean, last_box
 from confidence_tasks.elicitation.json_reader import read_json_fields
 from confidence_tasks.elicitation.refusals import is_refusal
 from confidence_tasks.elicitation.riskeval_confidence import (
@@ -84,7 +84,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     abstain B 0.3 repaired
     answer B nan missing_confidence
     """
-    text = _text(reply)
+    text = _text(reply, kind)
     statements = confidence_statements(text)
     confidence = settled_confidence(statements)
     rest = _without(text, statements)
@@ -121,9 +121,18 @@ _FIELDS = ("decision", "answer", "final_answer", "confidence")
 _ANSWERS = frozenset(_FIELDS[:3])
 
 
-def _text(reply: str) -> str:
+_HEADING = re.compile(
+    r"^[ \t]{0,4}((?:(?:my|the|final)[ ]){0,2}(?:answer|decision|confidence(?:[ ](?:level|score))?))"
+    r"[ \t]{0,4}\n\s{0,8}(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that is nothing but the name of what the next line gives."""
+
+
+def _text(reply: str, kind: Kind) -> str:
     """Return a reply without mark-up; a JSON reply as labelled lines, of which broken JSON states what it states."""
-    text, _ = clean(reply)
+    text, _ = clean(reply, CLEANING_AROUND_TEXT if kind == "text" else CLEANING)
+    text = _HEADING.sub(r"\1: ", text)
     if "{" not in text:
         return text
     found = read_json_fields(text, _FIELDS)
@@ -192,7 +201,7 @@ def _says_i_abstain(sentence: str) -> bool:
 
 # Answering ------------------------------------------------------------------------------------------------------
 
-_REST = r"\s{0,4}(?P<value>[^\n]{1,300})"
+_REST = r"\s{0,4}(?P<value>[^\n]{1,1000})"
 _LABEL = re.compile(
     rf"\b(?:answer|choice|solution|response)\s?(?:(?P<colon>[:=|]|->)|is|would\sbe){_REST}", re.IGNORECASE
 )
@@ -207,14 +216,27 @@ _CHOOSE = re.compile(
 _SAYS_ABSTAIN = re.compile(r"\W{0,6}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\b", re.IGNORECASE)
 _MARGIN = " .,;:|()"
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-_END_AFTER_A_WORD = re.compile(r"(?<=[\w)\"'%]{2})[.!?](?=\s|$)")
+_END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)(?=\s|$)")
+_NOTHING_IN_BRACKETS = re.compile(r"\s{0,4}\((?:I(?:'m|\sam)|with|at|\W){0,8}\)\W{0,4}\Z", re.IGNORECASE)
+_BRACKETS = ("()", "[]")
+
+
+def _stripped(value: str, kind: Kind) -> str:
+    """Take off what stands between an answer and its neighbours; of a text no bracket that has its other half."""
+    if kind != "text":
+        return value.strip(_MARGIN)
+    value = _NOTHING_IN_BRACKETS.sub("", value).strip(" ,;:|")
+    for left, right in _BRACKETS:
+        if value.endswith((left, right)) and value.count(left) != value.count(right):
+            value = value[:-1].rstrip(" ,;:|")
+    return value
 
 
 def _named(text: str, kind: Kind) -> Iterator[str]:
     """Yield what a reply names as its answer, the plainest places first, the last of each kind first."""
     end = _END_AFTER_A_WORD if kind == "text" else _SENTENCE_END
     for label in _last_first(_LABEL, text):
-        value = label["value"].strip(_MARGIN)
+        value = _stripped(label["value"], kind)
         if not _SAYS_ABSTAIN.match(value):
             yield value if label["colon"] else end.split(value, maxsplit=1)[0]
     if box := last_box(text):
@@ -231,7 +253,7 @@ def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 def _answer(text: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
     """Read the answer that a reply names, or else the one that its lines are."""
     for value in _named(text, kind):
-        found = read_answer(value.strip(_MARGIN), kind, choices)
+        found = read_answer(_stripped(value, kind), kind, choices)
         if found.rules != ("placeholder",):
             return found
     return Answer("") if named_only else _unnamed(text, kind, choices)
@@ -242,7 +264,7 @@ def _unnamed(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
 
     A number comes at the end of its derivation, another answer before its reasons.
     """
-    lines = [line for line in (line.strip(_MARGIN) for line in text.splitlines()) if line]
+    lines = [line for line in (_stripped(line, kind) for line in text.splitlines()) if line]
     if kind == "text":
         lines = lines if len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY else []
     ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
