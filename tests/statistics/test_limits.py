@@ -293,3 +293,11 @@ def test_an_interval_ends_where_the_measure_does():
     interval = interval_of_measure(measure, {"m": part(math.inf, False)}, Settings())
     assert 0.0 < interval.low < 0.5
     assert interval.high == 0.6
+
+
+@pytest.mark.parametrize("level", np.linspace(0.02, 0.999, 200))
+def test_a_widened_interval_without_a_bias_is_found_at_every_level(level):
+    """Rounding may leave the root outside the bracket that the two extreme cases make."""
+    low, high = limits(resampled(0.0, [-1.0, 1.0] * 50), float(level), "widened")
+    assert float(high) == pytest.approx(-float(low))
+    assert float(high) > 0.0

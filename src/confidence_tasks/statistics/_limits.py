@@ -89,9 +89,9 @@ def _widened(found: Resampled, level: float) -> Limits:
     if error == 0.0:
         return _none(Reason.CONSTANT)
     range_ = min(abs(bias) / error, _MOST_BIAS)
-    normal = float(
-        brentq(lambda c: ndtr(c + range_) - ndtr(-c) - level, ndtri(level), ndtri((1.0 + level) / 2.0))
-    )
+    # Without a bias the root is the quantile of both tails, which rounding may leave below 0: the bracket goes beyond.
+    most = ndtri((1.0 + level) / 2.0) + 1.0
+    normal = float(brentq(lambda c: ndtr(c + range_) - ndtr(-c) - level, ndtri(level), most))
     return _from_truth_to_estimate(found, bias, _quantile(found, float(ndtr(normal))) * error)
 
 
