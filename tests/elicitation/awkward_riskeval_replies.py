@@ -306,6 +306,11 @@ AWKWARD: tuple[Awkward, ...] = (
     text("Answer: x ≥ 2\nConfidence: 0.9", "answer", "x >= 2", 0.9, "ok"),
     text("## Final Answer\n\nABSTAIN\n\n## Confidence\n\n0.2", "abstain", "", 0.2, "ok"),
     choice("### Answer\nB\n\n### Confidence\n0.9", "answer", "B", 0.9, "ok"),
+    # an answer that is taken back
+    choice("My answer is A. No wait, it's B. Confidence: 0.9", "answer", "B", 0.9, "repaired"),
+    choice("Answer: A. Actually, it's London.\nConfidence: 0.9", "answer", "B", 0.9, "repaired"),
+    choice("Answer: A. Wait, no.\nConfidence: 0.9", "", "", 0.9, "missing_answer"),
+    choice("I choose A, no wait, B is larger. Confidence: 0.9", "answer", "B", 0.9, "repaired"),
     # two confidences, of which neither says that it is the later one
     choice("Answer: B\nConfidence: 60%\nConfidence: 80%", "answer", "B", NONE, "missing_confidence"),
     choice("Answer: B\nConfidence: 0.85. So my confidence is 85%.", "answer", "B", 0.85, "ok"),

@@ -51,6 +51,11 @@ def test_letter_and_text_of_different_options_are_two_claims(value: str) -> None
     [
         ("not A", CAPITALS, ""),
         ("not A but B", CAPITALS, "B"),
+        ("A. No wait, it's B.", CAPITALS, "B"),
+        ("A - actually, no, London", CAPITALS, "B"),
+        ("A. Wait, no.", CAPITALS, ""),
+        ("A. Wait for the signal", ("Wait for a signal", "Go on"), "A"),
+        ("No wait, it's B", ("No wait, it's A", "No wait, it's B"), "B"),
         ("definitely not Paris", CAPITALS, ""),
         ("no, it is London", CAPITALS, "B"),
         ("E", CAPITALS, ""),

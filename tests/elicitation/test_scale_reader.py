@@ -59,6 +59,7 @@ def test_every_rule_named_stands_in_a_table() -> None:
     noted = {
         "box",
         "lead_in",
+        "second_thought",
         "two_claims",
         "placeholder",
         "refusal",

@@ -76,6 +76,28 @@ _LEAD_IN = re.compile(
 _LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{_ANNOUNCEMENT}\s?:?\s", re.IGNORECASE)
 """``It is`` may be the beginning of a text, as in the title of a book, but never of an answer of another kind."""
 
+_SECOND_THOUGHT = re.compile(
+    r"[.!?,;:)-]\s{1,4}(?:(?:oh|ah|hmm|but|no),?\s)?(?:(?:wait(?=[,.!:]|\sno\b|\sit)|scratch\sthat|on\ssecond\sthoughts?|actually,?\sno)\b[,.!:]?"
+    r"(?:\sno\b[,.!:]?)?|(?:actually|no),?(?=\s(?:it'?s|it\sis|the\sanswer\sis|make\sit)\b))\s",
+    re.IGNORECASE,
+)
+
+
+def up_to_sentence_end(value: str, end: re.Pattern[str]) -> str:
+    r"""Return the first sentence of a text, up to the end of the last one that takes it back.
+
+    Examples
+    --------
+    >>> sentence_end = re.compile(r"[.](?=\s|$)")
+    >>> for text in ("A. It is larger.", "A. No wait, it's B. It is larger."):
+    ...     print(up_to_sentence_end(text, sentence_end))
+    A
+    A. No wait, it's B
+    """
+    *_, start = (0, *(match.end() for match in _SECOND_THOUGHT.finditer(value)))
+    return value[:start] + end.split(value[start:], maxsplit=1)[0]
+
+
 # Yes and no -----------------------------------------------------------------------------------------------------
 
 _POLARITY = dict.fromkeys(("yes", "true", "correct", "y", "t"), "yes") | dict.fromkeys(
@@ -190,6 +212,8 @@ class Forms:
         What takes off the mark-up.
     unwrap : callable
         What takes off the quotes behind words that lead in.
+    taken_back : bool
+        Whether a claim does not count where a second thought takes it back; a text is kept with both.
     """
 
     plain: tuple[ClaimRule, ...]
@@ -198,13 +222,16 @@ class Forms:
     lead_in: re.Pattern[str] = _LEAD_IN
     cleaning: tuple[Rule[Callable[[str], str]], ...] = VALUE_CLEANING
     unwrap: Callable[[str], str] = unwrap
+    taken_back: bool = True
 
 
 FORMS: dict[Kind, Forms] = {
     "choice": Forms(PLAIN_CHOICES, (*PLAIN_CHOICES, *WHOLE_CHOICES), LENIENT_CHOICES),
     "number": Forms(PLAIN_NUMBERS, (), LENIENT_NUMBERS),
     "boolean": Forms(PLAIN_BOOLEANS, (), LENIENT_BOOLEANS),
-    "text": Forms(PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT, LITERAL_CLEANING, literal),
+    "text": Forms(
+        PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT, LITERAL_CLEANING, literal, taken_back=False
+    ),
 }
 
 # All kinds ------------------------------------------------------------------------------------------------------
@@ -224,6 +251,8 @@ def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[st
     boxed = last_box(value)
     value, used = apply_rules(forms.cleaning, boxed or value)
     used = ("box", *used) if boxed else used
+    if forms.taken_back and (thoughts := list(_SECOND_THOUGHT.finditer(value))):
+        value, used = value[thoughts[-1].end() :], (*used, "second_thought")
     name, claims = _first_claim(value, options, forms.whole)
     if not claims:
         lead = forms.lead_in.match(value)

@@ -252,7 +252,7 @@ CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
 )
 """The rules in the order of their use; a rule that changes nothing leaves no name."""
 
-CLEANING_AROUND_TEXT = (
+CLEANING_AROUND_TEXT: tuple[Rule[Callable[[str], str]], ...] = (
     *CLEANING[:-1],
     Rule(
         "markdown",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from confidence_tasks.elicitation.answers import up_to_sentence_end
 from confidence_tasks.elicitation.cleaning import Rule, is_placeholder, last_box
 from confidence_tasks.elicitation.labels import Part, Place, trim
 from confidence_tasks.elicitation.refusals import is_refusal
@@ -57,7 +58,7 @@ def _labelled_answers(reply: Reply) -> Iterable[Place]:
 
 def _cued_answers(reply: Reply) -> Iterable[Place]:
     for cue in _ANSWER_CUE.finditer(reply.text):
-        sentence = _SENTENCE_END.split(cue["value"], maxsplit=1)[0]
+        sentence = up_to_sentence_end(cue["value"], _SENTENCE_END)
         value = cue["value"] if _DENIAL.match(sentence) else sentence
         yield Place(trim(value), cue.start(), cue.start("value") + len(value))
 

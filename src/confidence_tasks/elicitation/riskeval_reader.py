@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from confidence_tasks.elicitation.answers import Answer, read_answer
+from confidence_tasks.elicitation.answers import Answer, read_answer, up_to_sentence_end
 from confidence_tasks.elicitation.cleaning import CLEANING, CLEANING_AROUND_TEXT, clean, last_box
 from confidence_tasks.elicitation.json_reader import read_json_fields
 from confidence_tasks.elicitation.refusals import is_refusal
@@ -218,7 +218,7 @@ _MARGIN = " .,;:|()"
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)(?=\s|$)")
 _NOTHING_IN_BRACKETS = re.compile(r"\s{0,4}\((?:I(?:'m|\sam)|with|at|\W){0,8}\)\W{0,4}\Z", re.IGNORECASE)
-_BRACKETS = ("()", "[]")
+_BRACKETS = (("(", ")"), ("[", "]"))
 
 
 def _stripped(value: str, kind: Kind) -> str:
@@ -238,12 +238,12 @@ def _named(text: str, kind: Kind) -> Iterator[str]:
     for label in _last_first(_LABEL, text):
         value = _stripped(label["value"], kind)
         if not _SAYS_ABSTAIN.match(value):
-            yield value if label["colon"] else end.split(value, maxsplit=1)[0]
+            yield value if label["colon"] else up_to_sentence_end(value, end)
     if box := last_box(text):
         yield box
     for pattern in (_GUESS, _CHOOSE):
         for match in _last_first(pattern, text):
-            yield end.split(match["value"], maxsplit=1)[0]
+            yield up_to_sentence_end(match["value"], end)
 
 
 def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
