@@ -1,20 +1,20 @@
 """Tables of LifeEval over models, against plain pandas, statsmodels-free least squares and a known subject."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
 
+from confidence_tasks.analysis import collect, report_of
 from confidence_tasks.analysis.collection import trials as read_trials
+from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.lifeeval import (
     by_radius_sex_and_age,
     common_subset,
-    grouped,
     hard_easy_table,
-    lifeeval_table,
-    measure_table,
     score_and_confidence_by_age,
     stated_against_token,
 )
@@ -26,7 +26,7 @@ from confidence_tasks.scorers.lifeeval import (
     maximum_score,
     summarise_groups,
 )
-from confidence_tasks.statistics import bootstrap, ece
+from confidence_tasks.statistics import ece
 from confidence_tasks.tasks.lifeeval import lifeeval
 from confidence_tasks.tasks.question_sets import boolq
 
@@ -89,56 +89,18 @@ def test_a_question_under_two_conditions_counts_as_two():
 # Tables ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("grouping", "groups"), [("all", 1), ("radius", 4), ("sex", 2), ("age", 5)])
-def test_the_table_has_every_measure_of_every_group(two_models, grouping, groups):
-    table = lifeeval_table(two_models, grouping, n_resamples=20)
-    assert len(table) == 2 * groups * len(MEASURES)
-    assert table.groupby(["model", "measure"])["n"].sum().eq(len(two_models) / 2).all()
-
-
-def test_the_table_agrees_with_the_log(two_models):
-    one = two_models.query("model == 'b'")
-    logged = summarise_groups(one.drop(columns="model").to_dict("records"), MEASURES, RADII)
-    for grouping in ("all", "radius"):
-        for row in lifeeval_table(one, grouping, n_resamples=10).itertuples():
-            assert row.value == pytest.approx(logged[f"{row.measure}/{row.group}"], abs=1e-12)
-
-
-def test_intervals_are_those_of_a_bootstrap_over_questions(two_models):
-    one = two_models.query("model == 'b'")
-    (measure,) = [measure for measure in MEASURES if measure.name == "ece"]
-    (row,) = measure_table(one, [measure], n_resamples=500, seed=7).to_dict("records")
-    interval = bootstrap(
-        ece,
-        one["correct"],
-        one["confidence"],
-        clusters=one["question_id"],
-        n_resamples=500,
-        method="folded",
-        seed=7,
-    )
-    assert (row["value"], row["low"], row["high"]) == pytest.approx(
-        (interval.estimate, interval.low, interval.high), abs=1e-12
-    )
-
-
-def test_epochs_of_a_question_are_resampled_together(two_models):
-    one = two_models.query("model == 'b'")
-    (measure,) = [measure for measure in MEASURES if measure.name == "score"]
-    once = measure_table(one, [measure], n_resamples=400).iloc[0]
-    thrice = measure_table(pd.concat([one] * 3), [measure], n_resamples=400).iloc[0]
-    assert thrice["high"] - thrice["low"] == pytest.approx(once["high"] - once["low"], rel=0.15)
-
-
-def test_windows_are_never_mixed(two_models):
-    mixed = two_models.assign(window=["half_open", "inclusive"] * (len(two_models) // 2))
-    with pytest.raises(ValueError, match="half_open, inclusive"):
-        lifeeval_table(mixed)
-
-
-def test_an_unknown_grouping_is_refused(two_models):
-    with pytest.raises(ValueError, match="'country' is not one of all, radius, sex, age"):
-        grouped(two_models, "country")
+def test_the_report_agrees_with_the_log(two_models, tmp_path):
+    told = two_models.assign(study="lifeeval", task="lifeeval")
+    told.to_csv(tmp_path / "trials.csv", index=False)
+    (found,) = report_of(collect(tmp_path), settings=Settings(n_resamples=10)).findings
+    for model, its in two_models.groupby("model"):
+        logged = summarise_groups(its.drop(columns="model").to_dict("records"), MEASURES, RADII)
+        groups = [group for group in found.groups[model] if group.by in ("all", "radius")]
+        for measure, group in product(MEASURES, groups):
+            entry = found.estimate(model, group.label, measure.name)
+            assert entry.interval.estimate == pytest.approx(
+                logged[f"{measure.name}/{group.label}"], abs=1e-12, nan_ok=True
+            )
 
 
 # The hard-easy effect -------------------------------------------------------------------------------------------
@@ -213,8 +175,7 @@ def test_logs_of_both_studies_are_read_as_trials(tmp_path):
     found = read_trials([tmp_path])
     lives, booleans = (found[found["task"].str.endswith(name)] for name in ("lifeeval", "boolq"))
     assert (len(lives), len(booleans)) == (8, 6)
-    table = lifeeval_table(lives, n_resamples=20).set_index("measure")
-    assert table.loc["regret", "value"] == pytest.approx(0.0, abs=1e-12)
+    assert lives["correct"].to_numpy() == pytest.approx(lives["mas"].to_numpy(), abs=1e-12)
     assert booleans["stimulus"].isin([0.0, 1.0]).all()
 
 

@@ -5,16 +5,14 @@ A table of trials has one row a trial, the columns of the study's trial record, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from confidence_tasks.analysis.groups import Columns, Group, split_by_source
-from confidence_tasks.scorers._measures import Measure, columns
-from confidence_tasks.scorers.lifeeval import GROUPINGS, MEASURES, group_labels
-from confidence_tasks.statistics import bootstrap, ece, hard_easy_regression, overconfidence
+from confidence_tasks.scorers.lifeeval import GROUPINGS, group_labels
+from confidence_tasks.statistics import ece, hard_easy_regression, overconfidence
 
 
 def common_subset(trials: pd.DataFrame, *, by: str = "model") -> pd.DataFrame:
@@ -58,27 +56,6 @@ def common_subset(trials: pd.DataFrame, *, by: str = "model") -> pd.DataFrame:
     return answered[pd.MultiIndex.from_frame(answered[keys]).isin(common)]
 
 
-def grouped(trials: pd.DataFrame, grouping: str) -> pd.DataFrame:
-    """Add a column ``group``: the label of the radius, sex or age band, or ``all``.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of LifeEval.
-    grouping : {"all", "radius", "sex", "age"}
-        What to group by.
-
-    Raises
-    ------
-    ValueError
-        If there is no such grouping.
-    """
-    if grouping not in GROUPINGS:
-        raise ValueError(f"grouping={grouping!r} is not one of {', '.join(GROUPINGS)}")
-    label = GROUPINGS[grouping]
-    return trials.assign(group=[label(trial) for trial in _records(trials)])
-
-
 def radius_of(condition: str) -> int:
     """Return the radius that a condition asks for; ValueError if it is none.
 
@@ -113,98 +90,6 @@ def by_radius_sex_and_age(columns: Columns) -> list[Group]:
             Group(label, by, split_by_source(columns, np.asarray(of_rows == label))) for label in labels
         ]
     return [group for group in groups if group.n]
-
-
-def measure_table(
-    trials: pd.DataFrame,
-    measures: Sequence[Measure],
-    *,
-    by: Sequence[str] = ("model",),
-    n_resamples: int = 2000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Compute measures of groups of trials, each with its bootstrap interval over questions.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of one study.
-    measures : sequence of Measure
-        What to compute.
-    by : sequence of str
-        Columns whose values make the groups.
-    n_resamples : int
-        Resamples of questions.
-    level : float
-        Nominal coverage of the intervals, in (0, 1).
-    seed : int
-        Seed of the resamples.
-
-    Returns
-    -------
-    DataFrame
-        One row a group and measure: the columns of ``by``, ``measure``, ``value``, ``low``, ``high``, and ``n``, the
-        number of trials.
-    """
-    rows: list[dict[str, Any]] = []
-    for key, group in trials.groupby(list(by), sort=False):
-        table = columns(_records(group))
-        for measure in measures:
-            interval = bootstrap(
-                _over_rows(measure, table),
-                np.arange(len(group)),
-                clusters=table["question_id"],
-                n_resamples=n_resamples,
-                level=level,
-                method=measure.interval,
-                seed=seed,
-            )
-            found = {"value": interval.estimate, "low": interval.low, "high": interval.high, "n": len(group)}
-            rows.append({**dict(zip(by, key, strict=True)), "measure": measure.name, **found})
-    return pd.DataFrame(rows)
-
-
-def _records(trials: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as trial records."""
-    return [{str(key): value for key, value in row.items()} for row in trials.to_dict("records")]
-
-
-def _over_rows(measure: Measure, table: Mapping[str, Any]) -> Any:
-    """A measure as a statistic of row numbers."""
-
-    def statistic(rows: Any, *, weights: Any) -> Any:
-        return measure.compute(table, weights)
-
-    return statistic
-
-
-def lifeeval_table(trials: pd.DataFrame, grouping: str = "all", **options: Any) -> pd.DataFrame:
-    """Compute every measure of LifeEval for each model, over all questions or by radius, sex or age band.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of LifeEval, all with the same window.
-    grouping : {"all", "radius", "sex", "age"}
-        What to group by.
-    **options
-        As in :func:`measure_table`.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`measure_table`, by ``model`` and ``group``.
-
-    Raises
-    ------
-    ValueError
-        If the trials were scored with different windows, which must never be compared.
-    """
-    if trials["window"].nunique() > 1:
-        windows = ", ".join(sorted(trials["window"].unique()))
-        raise ValueError(f"trials were scored with different windows ({windows}); compare one at a time")
-    return measure_table(grouped(trials, grouping), MEASURES, by=("model", "group"), **options)
 
 
 def hard_easy_table(trials: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
