@@ -225,6 +225,7 @@ def test_probabilities_are_divided_by_their_sum():
         ('0.9"\n}\n\nNo:\n{"Confidence": 0.5}', "Rome", 0.5, "repaired"),
         ('1.2"\n}\n```', "Rome", 1.2, "out_of_range"),
         ("0.9 of them, or 0.8", "Rome", NAN, "unreadable"),
+        ('0.9"\n}\n0.8"\n}', "Rome", NAN, "unreadable"),
         ('{"Answer": "ROME.", "Confidence": 0.9}', "Rome", 0.9, "ok"),
         ('{"Answer": "Bonn", "Confidence": 0.9}', "Bonn", 0.9, "repaired"),
         ('{"Confidence": 1.2}', "Rome", 1.2, "out_of_range"),

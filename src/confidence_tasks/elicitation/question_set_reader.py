@@ -36,6 +36,8 @@ _CONTINUED = re.compile(
     re.DOTALL,
 )
 
+_CONTINUED_AGAIN = re.compile(r"^[ \t]{0,8}[\"']?[-+]?[\d.]{1,20}%?[\"'}]", re.MULTILINE)
+
 
 def read_boolean_reply(text: str) -> Reading:
     """Read ``True`` or ``False`` and a confidence; any text in, a reading out.
@@ -113,9 +115,9 @@ def read_judgement(text: str, given: str) -> Reading:
 
 
 def _continued(text: str) -> JsonFields | None:
-    """Read a text that goes on with the object which the prompt began; None for any other."""
+    """Read a text that goes on with the object which the prompt began, once; None for any other."""
     continued = _CONTINUED.match(text)
-    if continued is None:
+    if continued is None or _CONTINUED_AGAIN.search(continued["rest"]):
         return None
     rest = continued["rest"] if continued["rest"].strip("\"' \n\t") else "}"
     found = read_json_fields(f'{{"Confidence": "{continued["confidence"]}"{rest}', KEYS)
