@@ -2,10 +2,10 @@
 
 ``--files`` fuzzes the readers of files instead of those of replies.
 
-Needs the ``fuzz`` extra (Atheris, a libFuzzer for Python). The fuzzer follows the branches of the readers' own code and of
-their regular expressions. An input that raises, that breaks what must hold of a result, or that takes long is written
-to the folder FINDINGS, once for each place and kind of fault, and the run goes on; what is found is mended and becomes
-a case in ``tests/fuzz/test_findings.py``.
+Needs the ``fuzz`` extra (Atheris, a libFuzzer for Python). The fuzzer follows the branches of the readers' own code and
+of their regular expressions. An input that raises, that breaks what must hold of a result, or that takes long is
+written to the folder FINDINGS, once for each place and kind of fault, and the run goes on; what is found is mended and
+becomes a case in ``tests/fuzz/test_findings.py``.
 """
 
 from __future__ import annotations
