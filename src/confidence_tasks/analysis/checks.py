@@ -178,8 +178,8 @@ def unread_replies(found: Findings) -> Iterator[Notice]:
             severity,  # type: ignore[arg-type]
             "Replies without a readable answer or confidence",
             "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A"
-            " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help small"
-            " models to keep to the format.",
+            " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help"
+            " small models to keep to the format.",
             [
                 f"{model}, {condition}: {rate:.0%} with both"
                 for model, condition, rate in rates
