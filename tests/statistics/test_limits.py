@@ -101,6 +101,17 @@ def test_logit_limits_are_student_s_by_the_delta_method():
     )
 
 
+def test_log_limits_are_student_s_by_the_delta_method_and_those_of_the_inverse_ratio():
+    value, error = 1.4, 0.1
+    low, high = limits(resampled(value, normal_draws(value, error), 50), 0.95, "log")
+    reach = stats.t.ppf(0.975, 49) * error * math.sqrt(50 / 49) / value
+    assert (math.log(low), math.log(high)) == pytest.approx(
+        (math.log(value) - reach, math.log(value) + reach), rel=1e-5
+    )
+    inverse = limits(resampled(1 / value, normal_draws(1 / value, error / value**2), 50), 0.95, "log")
+    assert (1 / inverse[1], 1 / inverse[0]) == pytest.approx((low, high), rel=1e-5)
+
+
 def test_bias_moves_the_limit_on_the_side_of_the_truth_only():
     interval = bootstrap(size, X - X.mean(), n_resamples=5_000, method="folded")
     assert interval.estimate == pytest.approx(0.0, abs=1e-12)

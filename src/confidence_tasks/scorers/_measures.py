@@ -41,8 +41,8 @@ class Measure:
         Which direction is good.
     interval : str
         How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"skewed"``
-        is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"folded"`` for
-        calibration errors, ``"widened"`` for what else few trials make too high or too low.
+        is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
+        ratios, ``"folded"`` for calibration errors, ``"widened"`` for what else few trials make too high or too low.
     share : str
         Name of the share that this is less a constant, whose interval serves for both; empty for none.
     decisive : callable, optional
@@ -61,9 +61,9 @@ class Measure:
     compute: Compute
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
-    interval: Literal["percentile", "student", "skewed", "logit", "folded", "widened", "wilson", "none"] = (
-        "percentile"
-    )
+    interval: Literal[
+        "percentile", "student", "skewed", "logit", "log", "folded", "widened", "wilson", "none"
+    ] = "percentile"
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)

@@ -211,7 +211,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "z_roc_slope",
             _judged("z_roc_slope", **cut),
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
-            interval="widened",
+            interval="log",
             decisive=_FEWER_CLASS,
         ),
         Measure(

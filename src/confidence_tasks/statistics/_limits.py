@@ -76,6 +76,17 @@ def _logit(found: Resampled, level: float) -> Limits:
     return Estimate(expit(logit(value) - reach)), Estimate(expit(logit(value) + reach))
 
 
+def _log(found: Resampled, level: float) -> Limits:
+    """Student's interval on the scale of logarithms, for ratios."""
+    value, error = float(found.estimate), _error(found)
+    if value <= 0.0:
+        return _none(Reason.NOT_IDENTIFIED)
+    if error == 0.0:
+        return _none(Reason.CONSTANT)
+    factor = math.exp(_quantile(found, (1.0 + level) / 2.0) * error / value)
+    return Estimate(value / factor), Estimate(value * factor)
+
+
 def _folded(found: Resampled, level: float) -> Limits:
     """Standard errors on either side, and further to where the bias says that the truth lies."""
     bias = FOLDED_ALLOWANCE * _bias(found)
@@ -156,6 +167,7 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "student": _student,
     "skewed": _skewed,
     "logit": _logit,
+    "log": _log,
     "folded": _folded,
     "widened": _widened,
     "wilson": _wilson,
