@@ -112,6 +112,12 @@ def test_log_limits_are_student_s_by_the_delta_method_and_those_of_the_inverse_r
     assert (1 / inverse[1], 1 / inverse[0]) == pytest.approx((low, high), rel=1e-5)
 
 
+def test_a_ratio_near_0_has_an_interval_without_an_end_rather_than_an_error():
+    low, high = limits(resampled(1e-12, [1e-12, 5.0] * 50), 0.95, "log")
+    assert 0.0 <= low < 1e-12
+    assert high > 1e200
+
+
 def test_bias_moves_the_limit_on_the_side_of_the_truth_only():
     interval = bootstrap(size, X - X.mean(), n_resamples=5_000, method="folded")
     assert interval.estimate == pytest.approx(0.0, abs=1e-12)

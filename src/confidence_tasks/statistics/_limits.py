@@ -29,6 +29,9 @@ ALLOWANCE = 2.0
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
 
+_LARGEST_EXPONENT = 700.0
+"""Beyond, the exponential function overflows."""
+
 
 def limits(found: Resampled, level: float, method: Method) -> Limits:
     """Return the limits of the interval of a level; NaN with a reason where there is none."""
@@ -83,7 +86,7 @@ def _log(found: Resampled, level: float) -> Limits:
         return _none(Reason.NOT_IDENTIFIED)
     if error == 0.0:
         return _none(Reason.CONSTANT)
-    factor = math.exp(_quantile(found, (1.0 + level) / 2.0) * error / value)
+    factor = math.exp(min(_quantile(found, (1.0 + level) / 2.0) * error / value, _LARGEST_EXPONENT))
     return Estimate(value / factor), Estimate(value * factor)
 
 
