@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
 
 from confidence_tasks.elicitation.fermieval_prompts import interval_reply
@@ -11,8 +12,10 @@ from confidence_tasks.questions import Question
 from confidence_tasks.scorers._measures import columns
 from confidence_tasks.scorers.fermieval_sampling import (
     AGREEMENT,
+    ASKS,
     cell_of,
     chosen_temperature,
+    fermieval_sampling_metrics,
     mean_tunnel_index,
     penalized_score,
     sample_trial,
@@ -129,6 +132,25 @@ def test_samples_that_cannot_be_read_count_for_the_parse_rate_alone():
         "parse_rate/all"
     }
     assert after["parse_rate/all"] == 0.5
+
+
+def test_a_run_has_the_same_metrics_at_its_start_and_at_its_end():
+    trials = [
+        *tunnel_subject(0.3, 4, n=4),
+        *exponents([1, 2, 3, 4]),
+        *exponents([1, 1, 2, 2], "reasoned"),
+        *exponents([1, 1, 2, 2], "reasoned", split="calibration", name="q-2"),
+        *exponents([1, 9, 4, 2], "reasoned", temperature=0.2),
+    ]
+    design = {"levels": [0.8, 0.9], "asks": ASKS, "temperatures": [0.2, 1.0]}
+    scores = [SampleScore(score=Score(value=trial)) for trial in trials]
+    summarised = fermieval_sampling_metrics(**design)
+    names = [measure.name for measure in sampling_measures(ASKS, [0.2, 1.0], [0.8, 0.9])]
+    for done in (0, 1, 16, 20, 24, 28, len(scores)):
+        found = summarised(scores[:done])
+        assert list(found) == names
+        assert not (done == 0 and any(not math.isnan(value) for value in found.values()))
+    assert found == pytest.approx(found | sampling_summary(trials, [0.8, 0.9]), nan_ok=True)
 
 
 def test_questions_are_what_weights_repeat():

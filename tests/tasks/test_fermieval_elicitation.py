@@ -1,5 +1,7 @@
 """The designs of FermiEval by token probabilities and by samples, and what is refused early."""
 
+import math
+
 import pytest
 
 from confidence_tasks.tasks.fermieval_logprob import fermieval_logprob
@@ -23,6 +25,10 @@ def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature
         *("interval,T=0.5,p=0.9", "interval,T=0.5,p=0.95", "interval,T=1,p=0.9", "interval,T=1,p=0.95"),
         *("direct,T=0.5", "direct,T=1", "reasoned,T=0.5", "reasoned,T=1"),
     ]
+    (metric,) = task.metrics
+    nothing_yet = metric([])
+    assert {"tunnel_index/T=0.5", task.headline_metric.metric} <= nothing_yet.keys()
+    assert all(math.isnan(value) for value in nothing_yet.values())
 
 
 @pytest.mark.parametrize(

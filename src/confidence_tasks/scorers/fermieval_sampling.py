@@ -429,28 +429,34 @@ def _of(made: Made, compute: Compute) -> Compute:
     return judged
 
 
-def sampling_summary(trials: Sequence[Mapping[str, Any]], levels: Sequence[float]) -> dict[str, float]:
-    """Return `sampling_measures` of the ways of asking and temperatures that there are trials of, by name."""
-    import numpy as np
+def sampling_summary(
+    trials: Sequence[Mapping[str, Any]],
+    levels: Sequence[float],
+    asks: Sequence[str] = (),
+    temperatures: Sequence[float] = (),
+) -> dict[str, float]:
+    """Return every one of `sampling_measures` by name, NaN without trials.
 
-    if not trials:
-        return {}
+    By default of the ways of asking and the temperatures that there are trials of.
+    """
     every = columns(trials)
-    asked = [ask for ask in ASKS if (every["ask"] == ask).any()]
-    temperatures = [float(value) for value in np.unique(every["temperature"])]
+    asked = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
+    warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
     return {
-        measure.name: float(measure.compute(every, None))
-        for measure in sampling_measures(asked, temperatures, levels)
+        measure.name: float(measure.compute(every, None)) if trials else math.nan
+        for measure in sampling_measures(asked, warm, levels)
     }
 
 
 @metric(scores="unreduced")
-def fermieval_sampling_metrics(levels: Sequence[float]) -> Metric:
-    """What intervals from samples are worth, by way of asking, temperature and level."""
+def fermieval_sampling_metrics(
+    levels: Sequence[float], asks: Sequence[str] = (), temperatures: Sequence[float] = ()
+) -> Metric:
+    """What intervals from samples are worth, by way of asking, temperature and level; logs may name levels alone."""
 
     def compute(scores: list[SampleScore]) -> Value:
         trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(sampling_summary(trials, levels))
+        return dict(sampling_summary(trials, levels, asks, temperatures))
 
     return compute
 

@@ -153,7 +153,7 @@ def fermieval_sampling(
         dataset=data,
         solver=sample_once(seed, cache),
         scorer=fermieval_sampling_scorer(),
-        metrics=[fermieval_sampling_metrics(chosen)],
+        metrics=[fermieval_sampling_metrics(chosen, asks, warm)],
         epochs=Epochs(samples, []),
         version=VERSION,
         metadata=provenance(seed, data),
