@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
 from confidence_tasks.statistics import _resampling
 from confidence_tasks.statistics._core import Estimate, Reason, undefined
@@ -13,29 +14,7 @@ from confidence_tasks.statistics.resampling import (
     bootstrap_counts,
     bootstrap_difference,
     bootstrap_distribution,
-    equivalence_test,
-    permutation_test,
 )
-
-
-def mean(x, *, weights):
-    return weights @ x / weights.sum(axis=-1)
-
-
-def variance(x, *, weights):
-    return mean(x**2, weights=weights) - mean(x, weights=weights) ** 2
-
-
-def correlation(x, y, *, weights):
-    covariance = mean(x * y, weights=weights) - mean(x, weights=weights) * mean(y, weights=weights)
-    return covariance / np.sqrt(variance(x, weights=weights) * variance(y, weights=weights))
-
-
-def share_of_ones_known(x, *, weights):
-    """Undefined without a one in the sample, as a ratio is without its denominator."""
-    ones = weights @ x
-    defined = np.where(ones > 0, ones, np.nan) / weights.sum(axis=-1)
-    return undefined(Reason.ONE_CLASS) if np.ndim(defined) == 0 and np.isnan(defined) else defined
 
 
 @pytest.fixture
@@ -95,31 +74,6 @@ def test_arrays_that_are_no_table_of_trials_raise(arrays):
 def test_a_statistic_without_a_value_per_resample_raises():
     with pytest.raises(ValueError, match="one value per row of weights"):
         bootstrap_distribution(lambda x, *, weights: (weights @ x).sum(), [1.0, 2.0])
-
-
-@pytest.mark.parametrize("compare", [bootstrap_difference, permutation_test])
-@pytest.mark.parametrize(
-    ("first", "second", "options"),
-    [
-        ([[1.0, 2.0]], [[1.0]], {}),
-        ([[1.0, 2.0]], [[1.0, 2.0], [1.0, 2.0]], {}),
-        ([[1.0, 2.0]], [[1.0, 2.0]], {"questions": (["a", "b"], ["a"])}),
-    ],
-)
-def test_conditions_that_do_not_line_up_raise(compare, first, second, options):
-    with pytest.raises(ValueError):
-        compare(mean, first, second, **options)
-
-
-def test_unknown_alternative_raises():
-    with pytest.raises(ValueError, match="alternative"):
-        permutation_test(mean, [[1.0]], [[2.0]], alternative="larger")
-
-
-@pytest.mark.parametrize("options", [{"margin": 0.0}, {"margin": np.inf}, {"margin": 1.0, "alpha": 0.5}])
-def test_margin_and_alpha_outside_their_domain_raise(options):
-    with pytest.raises(ValueError):
-        equivalence_test(mean, [[1.0]], [[2.0]], **options)
 
 
 @pytest.mark.parametrize("counts", [[-1, 2], [0.5, 2], [[1, 2]], [np.nan, 1]])
@@ -183,38 +137,6 @@ def test_bca_of_an_estimate_above_every_resample_says_so():
     assert interval.high.reason is Reason.NOT_IDENTIFIED
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_contrasts_of_too_few_questions_are_undefined(n):
-    values = [np.arange(n, dtype=float)]
-    questions = (np.arange(n), np.arange(n))
-    with np.errstate(invalid="ignore"):
-        assert np.isnan(bootstrap_difference(mean, values, values, questions=questions, n_resamples=9).low)
-        test = equivalence_test(mean, values, values, margin=1.0, questions=questions, n_resamples=9)
-    assert not test.equivalent
-    assert np.isnan(test.p_value)
-
-
-def test_an_undefined_contrast_has_no_p_value():
-    test = permutation_test(share_of_ones_known, [np.zeros(4)], [np.ones(4)])
-    assert test.p_value.reason is Reason.ONE_CLASS
-
-
-def test_undefined_exchanges_count_as_extreme():
-    test = permutation_test(share_of_ones_known, [[1.0, 1.0]], [[1.0, 0.0]], alternative="greater")
-    # Contrasts over the four exchanges: 1/2, 1/2, -1/2, -1/2; with a question fewer, one side has no ones.
-    assert test.p_value == 0.5
-    undefined_half = permutation_test(share_of_ones_known, [[1.0, 0.0]], [[0.0, 1.0]], alternative="greater")
-    assert undefined_half.n_undefined == 2
-    assert undefined_half.p_value == 1.0
-
-
-def mean_width(x, *, weights):
-    """A mean that one infinite value makes infinite, where that value was drawn."""
-    infinite = np.isinf(x)
-    finite = mean(np.where(infinite, 0.0, x), weights=weights)
-    return np.where(weights @ infinite > 0.0, np.inf, finite)
-
-
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_an_infinite_estimate_says_so_in_place_of_limits(method):
@@ -236,14 +158,6 @@ def test_infinite_resamples_are_counted_and_left_out():
     assert 0 < interval.n_undefined < 500
     assert np.isfinite([interval.low, interval.high, interval.standard_error]).all()
     assert interval.high <= 3.0
-
-
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_two_infinite_conditions_have_no_difference():
-    open_ended = [[1.0, np.inf, np.inf]]
-    assert np.isnan(bootstrap_difference(mean_width, open_ended, open_ended, n_resamples=50).estimate)
-    p = permutation_test(mean_width, [[np.inf, 1.0, 2.0]], [[1.0, 1.0, 2.0]])
-    assert p.p_value.reason is Reason.INFINITE
 
 
 # Correctness: the draws
@@ -314,13 +228,6 @@ def test_chunks_do_not_change_the_resamples(chunk, clustered, stratified):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_resampling, "_CHUNK_ELEMENTS", chunk)
         np.testing.assert_allclose(bootstrap_distribution(mean, x, **options), whole, rtol=1e-14)
-
-
-def test_chunks_do_not_change_the_exchanges(rng, monkeypatch):
-    first, second = rng.normal(size=(2, 30))
-    whole = permutation_test(mean, [first], [second], n_resamples=500)
-    monkeypatch.setattr(_resampling, "_CHUNK_ELEMENTS", 7)
-    assert permutation_test(mean, [first], [second], n_resamples=500) == whole
 
 
 # Correctness: intervals
@@ -454,89 +361,6 @@ def test_p_value_of_a_limit_is_its_level(bias, acceleration):
         assert found.p_below(found.limit(level)) == pytest.approx(level, abs=1e-3)
 
 
-# Correctness: permutation
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize(
-    ("statistic", "peer"), [(mean, np.mean), (variance, np.var)], ids=["mean", "variance"]
-)
-def test_exact_p_value_is_that_of_scipy(rng, alternative, statistic, peer):
-    first, second = rng.normal(0.3, 1.0, 9), rng.normal(0.0, 1.5, 9)
-    ours = permutation_test(statistic, [first], [second], alternative=alternative)
-    theirs = stats.permutation_test(
-        (first, second),
-        lambda x, y: peer(x) - peer(y),
-        permutation_type="samples",
-        alternative=alternative,
-        n_resamples=10_000,
-    )
-    assert ours.exact
-    assert ours.n_resamples == 2**9
-    assert ours.estimate == pytest.approx(theirs.statistic, rel=1e-12)
-    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-12)
-
-
-def test_exact_p_value_of_a_statistic_of_two_arrays(rng):
-    first, second = rng.normal(size=(2, 8)), rng.normal(size=(2, 8))
-    ours = permutation_test(correlation, list(first), list(second))
-    observed = np.corrcoef(first)[0, 1] - np.corrcoef(second)[0, 1]
-    contrasts = []
-    for index in range(2**8):
-        swap = (index >> np.arange(8)) & 1 == 1
-        a, b = np.where(swap, second, first), np.where(swap, first, second)
-        contrasts.append(np.corrcoef(a)[0, 1] - np.corrcoef(b)[0, 1])
-    assert ours.p_value == np.mean(np.abs(contrasts) >= abs(observed) - 1e-12)
-
-
-def test_random_p_value_approaches_the_exact_one(rng):
-    first, second = rng.normal(0.4, 1.0, 12), rng.normal(size=12)
-    exact = permutation_test(mean, [first], [second], n_resamples=2**12)
-    drawn_at_random = permutation_test(mean, [first], [second], n_resamples=2**12 - 1)
-    assert exact.exact
-    assert not drawn_at_random.exact
-    error = 4 * np.sqrt(exact.p_value * (1 - exact.p_value) / 2**12)
-    assert drawn_at_random.p_value == pytest.approx(exact.p_value, abs=error)
-
-
-def test_repeats_of_a_question_change_sides_together():
-    first, second = [1.0, 1.0, 5.0, 5.0], [0.0, 0.0, 2.0, 2.0]
-    labels = ["a", "a", "b", "b"]
-    repeated = permutation_test(mean, [first], [second], questions=(labels, labels))
-    once = permutation_test(mean, [[1.0, 5.0]], [[0.0, 2.0]])
-    assert (repeated.estimate, repeated.p_value, repeated.n_units) == (once.estimate, once.p_value, 2)
-
-
-def test_p_value_is_never_zero():
-    test = permutation_test(mean, [np.arange(30.0) + 100], [np.arange(30.0)], n_resamples=99)
-    assert test.p_value == 0.01
-
-
-# Correctness: equivalence
-
-
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-@pytest.mark.parametrize("margin", [0.05, 0.2, 0.3, 0.4, 1.0])
-def test_p_value_and_interval_decide_alike(rng, method, margin):
-    first = rng.exponential(size=60)
-    second = first + rng.exponential(size=60) - 0.9
-    test = equivalence_test(mean, [first], [second], margin=margin, method=method)
-    assert test.equivalent == (test.p_value < 0.05)
-    assert test.interval.level == pytest.approx(0.9)
-
-
-def test_p_value_is_close_to_the_normal_one(rng):
-    first = rng.normal(size=200)
-    second = first + rng.normal(0.02, 0.3, size=200)
-    difference = first - second
-    error = difference.std() / np.sqrt(200)
-    expected = max(
-        stats.norm.sf((difference.mean() + 0.06) / error), stats.norm.cdf((difference.mean() - 0.06) / error)
-    )
-    test = equivalence_test(mean, [first], [second], margin=0.06, n_resamples=20_000)
-    assert test.p_value == pytest.approx(expected, abs=0.01)
-
-
 # Invariance
 
 
@@ -555,13 +379,6 @@ def test_labels_of_any_kind_name_the_same_clusters(rng):
     names = np.array(["a", "b", "c", "d"], dtype=object)[numbers]
     by_number = bootstrap_distribution(mean, x, clusters=numbers, n_resamples=50)
     np.testing.assert_array_equal(bootstrap_distribution(mean, x, clusters=names, n_resamples=50), by_number)
-
-
-def test_exchanging_the_conditions_turns_the_contrast_round(rng):
-    first, second = rng.normal(size=(2, 10))
-    forth = permutation_test(mean, [first], [second], alternative="greater")
-    back = permutation_test(mean, [second], [first], alternative="less")
-    assert (back.estimate, back.p_value) == (-forth.estimate, forth.p_value)
 
 
 # Statistical promises
@@ -591,30 +408,3 @@ def test_clustered_intervals_cover_where_unclustered_ones_do_not():
             covered[kind] += interval.low <= 0.0 <= interval.high
     assert 0.92 < covered["clustered"] / 800 < 0.97
     assert covered["rows"] / 800 < 0.80
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("statistic", [mean, variance])
-def test_permutation_test_keeps_its_size(statistic):
-    rng = np.random.default_rng(13)
-    rejected = []
-    for _ in range(2000):
-        shared = rng.exponential(size=(40, 1))
-        first, second = (shared + rng.exponential(size=(40, 2))).T
-        rejected.append(
-            permutation_test(statistic, [first], [second], n_resamples=399, seed=rng).p_value <= 0.05
-        )
-    assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
-
-
-@pytest.mark.slow
-def test_equivalence_test_keeps_its_size_at_the_margin():
-    rng = np.random.default_rng(14)
-    found = []
-    for _ in range(1500):
-        first = rng.normal(size=80)
-        second = first - 0.2 + rng.normal(0.0, 0.5, size=80)
-        found.append(
-            equivalence_test(mean, [first], [second], margin=0.2, n_resamples=800, seed=rng).equivalent
-        )
-    assert np.mean(found) == pytest.approx(0.05, abs=0.025)

@@ -130,6 +130,12 @@ from confidence_tasks.statistics.multiple_testing import (
     bonferroni,
     holm,
 )
+from confidence_tasks.statistics.paired_tests import (
+    EquivalenceTest,
+    PermutationTest,
+    equivalence_test,
+    permutation_test,
+)
 from confidence_tasks.statistics.predictive_distribution import (
     SmallestSet,
     TemperatureFit,
@@ -153,15 +159,11 @@ from confidence_tasks.statistics.reliability import (
     reliability_curve,
 )
 from confidence_tasks.statistics.resampling import (
-    EquivalenceTest,
     Interval,
-    PermutationTest,
     bootstrap,
     bootstrap_counts,
     bootstrap_difference,
     bootstrap_distribution,
-    equivalence_test,
-    permutation_test,
 )
 from confidence_tasks.statistics.risk_sensitivity import (
     abstention_slope,
