@@ -1,7 +1,10 @@
 """What surrounds a reply is cleared away, and nothing else."""
 
+import re
+import time
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confidence_tasks.elicitation.cleaning import (
@@ -18,6 +21,8 @@ from confidence_tasks.elicitation.cleaning import (
     strip_chat_tokens,
     strip_latex,
     strip_markdown,
+    strip_markdown_around_text,
+    strip_paired_emphasis,
     strip_thoughts,
     unwrap,
     window,
@@ -100,6 +105,26 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=300))
 def test_ascii_is_folded_already(text: str) -> None:
     assert fold(text) == text
+
+
+ENCLOSED = re.compile(r"(?<![\w*_`\\])(\*{1,3}|_{1,3}|`{1,2})(?=\S)([^\n]{0,1000}?\S)\1(?![\w*_`])")
+"""What marks of emphasis enclose, in one expression, which takes seconds for a long text of marks that never close."""
+MARKED = st.text(st.sampled_from("*_` a.\\\n\u00e9"), max_size=40)
+
+
+@given(st.one_of(MARKED, st.tuples(MARKED, st.integers(985, 1_001).map("a".__mul__), MARKED).map("".join)))
+@settings(max_examples=300)
+def test_marks_that_enclose_words_go(text: str) -> None:
+    assert strip_paired_emphasis(text) == ENCLOSED.sub(r"\2", ENCLOSED.sub(r"\2", text))
+
+
+@pytest.mark.parametrize("unit", ["(***a", " __a", " `a", "*. ", " ***a* ", "***"])
+def test_marks_that_never_close_are_passed_quickly(unit: str) -> None:
+    text = unit * ((HEAD + TAIL) // len(unit))
+    start = time.process_time()
+    strip_markdown_around_text(text)
+
+    assert time.process_time() - start < 0.5
 
 
 def test_letters_of_other_scripts_and_accents_stay() -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -180,7 +181,12 @@ _FENCE_ON_A_LINE = re.compile(r"```(?:json|text|markdown|yaml|xml)?")
 _EMPHASIS = re.compile(
     r"(?<![\d)])\*\*|\*\*(?![\d(])|__|`|(?<![\w*\\])\*(?=\S)|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)"
 )
-_PAIRED_EMPHASIS = re.compile(r"(?<![\w*_`\\])(\*{1,3}|_{1,3}|`{1,2})(?=\S)([^\n]{0,1000}?\S)\1(?![\w*_`])")
+_MARKS = ("***", "**", "*", "___", "__", "_", "``", "`")
+_OPENING = re.compile(r"(?<![\w*_`\\])(?:\*{1,3}|_{1,3}|`{1,2})(?=\S)")
+_CLOSING = {  # with the mark before what precedes it, because texts are searched for literals faster
+    mark: re.compile(rf"{re.escape(mark)}(?<=\S{re.escape(mark)})(?![\w*_`])") for mark in _MARKS
+}
+_LONGEST_EMPHASIS = 1_001
 _LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]+|[-*•▪◦‣+][ \t]+|\d{1,2}[.)][ \t]+(?=[A-Za-z*]))+", re.MULTILINE
 )
@@ -218,7 +224,35 @@ def strip_paired_emphasis(text: str) -> str:
     >>> strip_paired_emphasis("**Answer:** *x* * y**2")
     'Answer: x * y**2'
     """
-    return _PAIRED_EMPHASIS.sub(r"\2", _PAIRED_EMPHASIS.sub(r"\2", text))
+    return _without_pairs(_without_pairs(text))
+
+
+def _without_pairs(text: str) -> str:
+    """Drop marks that open and close, but those between them."""
+    closings = {mark: [match.start() for match in end.finditer(text)] for mark, end in _CLOSING.items()}
+    kept: list[str] = []
+    position = 0
+    for opening in _OPENING.finditer(text):
+        start = opening.start()
+        if start >= position and (found := _enclosed(text, opening, closings)):
+            begin, end = found
+            kept += text[position:start], text[begin:end]
+            position = end + begin - start
+    return "".join((*kept, text[position:]))
+
+
+def _enclosed(
+    text: str, opening: re.Match[str], closings: Mapping[str, Sequence[int]]
+) -> tuple[int, int] | None:
+    """Return what stands between the longest mark there that closes on its line, not too far, and its end."""
+    for begin in range(opening.end(), opening.start(), -1):
+        ends = closings[text[opening.start() : begin]]
+        place = bisect_right(ends, begin)
+        if place == len(ends) or ends[place] - begin > _LONGEST_EMPHASIS:
+            continue
+        if "\n" not in text[begin : ends[place]]:
+            return begin, ends[place]
+    return None
 
 
 def strip_markdown_around_text(text: str) -> str:
