@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.contrasts import contrasts
+from confidence_tasks.analysis.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, mean
 from confidence_tasks.analysis.findings import ALL_TRIALS
 from confidence_tasks.analysis.groups import Columns, Group, in_order, split_by_source
@@ -183,7 +183,6 @@ def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple
 
 
 def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
-    """Correct the p-values of one measure for the conditions; a missing one counts among them."""
-    p_values = np.array([each.p_value for each in found])
-    adjusted = np.where(np.isnan(p_values), np.nan, holm(np.nan_to_num(p_values, nan=1.0)))
-    return [replace(each, p_adjusted=float(p)) for each, p in zip(found, adjusted, strict=True)]
+    """Correct the p-values of one measure for the conditions."""
+    adjusted = adjusted_for_all([each.p_value for each in found], holm)
+    return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]

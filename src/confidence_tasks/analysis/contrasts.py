@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -106,7 +106,7 @@ def contrasts(
             else math.nan
             for difference, values in zip(differences, exchanged, strict=True)
         ]
-        adjusted = _bonferroni(p_values)
+        adjusted = adjusted_for_all(p_values, bonferroni)
         found += [
             Contrast(
                 model,
@@ -138,10 +138,10 @@ def _mean_of(group: Group, measure: Measure, drawn: Distributions) -> Distributi
     return mean([drawn[cell, measure.name] for cell in group.cells])
 
 
-def _bonferroni(p_values: Sequence[float]) -> list[float]:
-    """Correct for all comparisons, those without a p-value among them."""
+def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:
+    """Correct p-values for all comparisons, those without one among them."""
     p = np.array(p_values)
-    adjusted = bonferroni(np.nan_to_num(p, nan=1.0))
+    adjusted = adjust(np.nan_to_num(p, nan=1.0))
     return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from confidence_tasks.statistics._core import FloatArray, IntArray
 from confidence_tasks.statistics._ranks import as_decimal, rank
+from confidence_tasks.statistics._running_sums import first_beyond
 from confidence_tasks.statistics.conformal import (
     _misses,
     _moved,
@@ -104,9 +105,10 @@ def _of_totals(weights: FloatArray, of_n: Callable[[int], int]) -> IntArray:
 def _kth(scores: FloatArray, weights: FloatArray, k: IntArray) -> FloatArray:
     """Return the k-th smallest score of each row, infinite where there are not so many."""
     order = np.argsort(scores, kind="stable")
-    reached = np.cumsum(weights[:, order], axis=1) >= k[:, np.newaxis]
-    found = np.append(scores[order], np.inf)
-    return np.asarray(found[np.where(reached.any(axis=1), reached.argmax(axis=1), len(scores))])
+    # Weights are whole: k is reached where the sum passes k - 1/2.
+    limits = k.astype(np.float64) - 0.5
+    place = first_beyond(np.cumsum(weights[:, order], axis=1), limits[:, np.newaxis])
+    return np.append(scores[order], np.inf)[place[:, 0]]
 
 
 def _distinct(first: FloatArray, second: FloatArray) -> tuple[list[tuple[float, float]], IntArray]:

@@ -1,4 +1,4 @@
-"""Running sums of weights, one row a resample: where they pass a limit, and what lies between two places."""
+"""Running sums of weights, one row a resample: where they pass a limit, quantiles, and what lies between two places."""
 
 from __future__ import annotations
 
@@ -21,6 +21,25 @@ def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
         high = np.where(open_ & beyond, middle, high)
         low = np.where(open_ & ~beyond, middle + 1, low)
     return low
+
+
+def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
+    """Quantiles (R, m) of ascending values (g,) under running sums of weights (R, g), trials as if repeated.
+
+    They interpolate between trials linearly, as :func:`numpy.quantile` does.
+    """
+    rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * shares
+    whole = np.floor(rank)
+    below, above = (
+        values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
+    )
+    return interpolated(below, above, rank - whole)
+
+
+def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:
+    """Go from lower to upper by a share, exactly at both ends and as :func:`numpy.quantile` rounds."""
+    step = upper - lower
+    return np.where(share < 0.5, lower + step * share, upper - step * (1.0 - share))
 
 
 def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:

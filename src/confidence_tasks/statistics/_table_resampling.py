@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics._running_sums import interpolated
 from confidence_tasks.statistics._weighting import Weighting
-from confidence_tasks.statistics.count_tables import binned_counts, interpolated
+from confidence_tasks.statistics.count_tables import binned_counts
 
 
 def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:

@@ -23,7 +23,7 @@ from confidence_tasks.statistics._core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics._running_sums import between, first_beyond
+from confidence_tasks.statistics._running_sums import between, row_quantiles
 from confidence_tasks.statistics._weighting import Result, Weighting
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
@@ -265,7 +265,7 @@ def binned_counts(
     order = np.argsort(confidence, kind="stable")
     values = confidence[order]
     up_to = np.cumsum(np.take(weighting.rows, order, axis=1), axis=1)
-    below = np.searchsorted(values, _row_quantiles(values, up_to, n_bins), side="left")
+    below = np.searchsorted(values, row_quantiles(values, up_to, np.arange(1, n_bins) / n_bins), side="left")
     return counts_between(label[order], n_labels, below, up_to, order, weighting)
 
 
@@ -290,22 +290,6 @@ def counts_between(
     # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
     counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)
     return counts
-
-
-def _row_quantiles(values: FloatArray, up_to: FloatArray, n_bins: int) -> FloatArray:
-    """Quantiles i/n_bins of sorted values under running sums of weights, (R, n_bins - 1), trials as if repeated."""
-    rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * (np.arange(1, n_bins) / n_bins)
-    whole = np.floor(rank)
-    below, above = (
-        values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
-    )
-    return interpolated(below, above, rank - whole)
-
-
-def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:
-    """Go from lower to upper by a share, exactly at both ends and as :func:`numpy.quantile` rounds."""
-    step = upper - lower
-    return np.where(share < 0.5, lower + step * share, upper - step * (1.0 - share))
 
 
 def _as_edges(edges: ArrayLike, size: int | None = None) -> FloatArray:

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from confidence_tasks.statistics._core import BoolArray, FloatArray, as_vector
+from confidence_tasks.statistics._running_sums import row_quantiles
 from confidence_tasks.statistics._weighting import Result, Tied, Weighting, ratio, tied
 
+_CENTRAL = np.array([0.05, 0.95])
 _ROUNDING = 1e-9
 """Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
 
@@ -305,8 +307,8 @@ def scale_utilization(
     """
     width = _width(lower, upper)
     groups, weighting = _reports(raw, weights)
-    central = _percentile(groups, 0.95) - _percentile(groups, 0.05)
-    return weighting.settle(central / width, weighting.empty)
+    ends = row_quantiles(groups.values, np.cumsum(groups.counts, axis=1), _CENTRAL)
+    return weighting.settle(np.diff(ends)[:, 0] / width, weighting.empty)
 
 
 def _reports(raw: ArrayLike, weights: ArrayLike | None) -> tuple[Tied, Weighting]:
@@ -333,17 +335,3 @@ def _outside(reports: FloatArray, lower: float, upper: float, tolerance: float) 
 def _share(selected: BoolArray, weights: ArrayLike | None) -> Result:
     weighting = Weighting.of(weights, selected.shape[0])
     return weighting.settle(weighting.mean(selected.astype(np.float64)), weighting.empty)
-
-
-def _percentile(groups: Tied, q: float) -> FloatArray:
-    """Percentile of each row, at position (n - 1) q between the n reports in order."""
-    up_to = np.cumsum(groups.counts, axis=1)
-    position = np.maximum((up_to[:, -1] - 1.0) * q, 0.0)
-    below = np.floor(position)
-
-    def at(rank: FloatArray) -> FloatArray:
-        index = np.count_nonzero(up_to <= rank[:, None], axis=1)
-        values: FloatArray = groups.values[np.minimum(index, groups.values.shape[0] - 1)]
-        return values
-
-    return at(below) + (position - below) * (at(below + 1.0) - at(below))

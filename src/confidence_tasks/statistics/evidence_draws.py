@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from confidence_tasks.statistics._core import FloatArray, as_binary, as_vector, same_length
 from confidence_tasks.statistics._resampling import Seed
 from confidence_tasks.statistics._weighting import ratio
+from confidence_tasks.statistics.question_draws import drawn_counts
 
 WeightColumns: TypeAlias = NDArray[np.int32]
 """How often each of U units is drawn in each of r resamples, shape (U, r)."""
@@ -75,16 +76,8 @@ def drawn_columns(n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0) ->
         block = buffer[: n_units * size].reshape(n_units, size)
         for first in range(0, block.shape[1], part):
             some = block[:, first : first + part]
-            some[:] = _counts(n_units, some.shape[1], rng)
+            some[:] = drawn_counts(n_units, some.shape[1], rng)
         yield block
-
-
-def _counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """How often each unit is drawn in k resamples, (U, k); drawn in an order that does not depend on k."""
-    place = (rng.random((k, n_units)) * n_units).astype(np.intp)
-    place *= k
-    place += np.arange(k)[:, np.newaxis]
-    return np.bincount(place.ravel(), minlength=k * n_units).reshape(n_units, k)
 
 
 def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from confidence_tasks.statistics._core import FloatArray, IntArray, same_length
@@ -129,7 +129,7 @@ def resampled_kinds(
     n_units = _common_units(samples, n_resamples)
     rng = np.random.default_rng(seed)
     for size in _blocks(samples, n_resamples):
-        yield _in_columns(samples, size, n_units, lambda k: _unit_counts(n_units, k, rng))
+        yield _in_columns(samples, size, n_units, lambda k: drawn_counts(n_units, k, rng).astype(np.float64))
 
 
 def exchanged_kinds(
@@ -227,12 +227,12 @@ def _in_columns(
     return totals
 
 
-def _unit_counts(n_units: int, k: int, rng: np.random.Generator) -> FloatArray:
+def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """How often each unit is drawn in k resamples, shape (U, k); drawn in an order that does not depend on k."""
-    drawn = (rng.random((k, n_units)) * n_units).astype(np.int64)
-    drawn *= k
-    drawn += np.arange(k)[:, np.newaxis]
-    return np.bincount(drawn.ravel(), minlength=n_units * k).reshape(n_units, k).astype(np.float64)
+    place = (rng.random((k, n_units)) * n_units).astype(np.intp)
+    place *= k
+    place += np.arange(k)[:, np.newaxis]
+    return np.bincount(place.ravel(), minlength=k * n_units).reshape(n_units, k)
 
 
 def _random_swaps(n_units: int, k: int, rng: np.random.Generator) -> FloatArray:

@@ -232,10 +232,13 @@ def points(
 
 
 def _point_tip(line: Line, k: int) -> str:
-    where = f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}"
+    return f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_between(line, k)}"
+
+
+def _between(line: Line, k: int) -> str:
     if line.low is None or line.high is None or np.isnan(line.low[k]):
-        return where
-    return f"{where} [{line.low[k]:.3f}, {line.high[k]:.3f}]"
+        return ""
+    return f" [{line.low[k]:.3f}, {line.high[k]:.3f}]"
 
 
 def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str) -> None:
@@ -294,7 +297,4 @@ def _spans_decades(lines: Sequence[Line]) -> bool:
 
 
 def _tip(line: Line, k: int, labels: Sequence[str]) -> str:
-    where = f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}"
-    if line.low is None or line.high is None or np.isnan(line.low[k]):
-        return where
-    return f"{where} [{line.low[k]:.3f}, {line.high[k]:.3f}]"
+    return f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}{_between(line, k)}"

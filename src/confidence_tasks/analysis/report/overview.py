@@ -10,8 +10,8 @@ from confidence_tasks.analysis.figures.general import Looks, interval_line, inte
 from confidence_tasks.analysis.labels import measure_label
 from confidence_tasks.analysis.overviews import Overview
 from confidence_tasks.analysis.report.tables import overview_table
-from confidence_tasks.analysis.report.tasks import DIRECTIONS, REFERENCES, figure_view, measure_caption
-from confidence_tasks.analysis.report.views import MeasureView, OverviewView
+from confidence_tasks.analysis.report.tasks import REFERENCES, figure_view, measure_caption, measure_view
+from confidence_tasks.analysis.report.views import OverviewView
 
 
 def overview_figures(overview: Overview, look: Looks) -> list[Figure]:
@@ -37,14 +37,7 @@ def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView
     """Lay out an overview with its figures, as :func:`overview_figures` gives them."""
     plan, models = overview.plan, [model for task in overview.tasks for model in task.models]
     measures = tuple(
-        MeasureView(
-            measure.name,
-            measure_label(measure.name),
-            measure.description,
-            DIRECTIONS[measure.better],
-            figure_view(figure),
-            (overview_table(overview, measure),),
-        )
+        measure_view(measure, figure_view(figure), (overview_table(overview, measure),))
         for measure, figure in zip(plan.measures, figures, strict=True)
     )
     return OverviewView(

@@ -25,7 +25,14 @@ from confidence_tasks.analysis.report.tables import (
     model_tables,
     source_tables,
 )
-from confidence_tasks.analysis.report.views import ErrorView, FigureView, MeasureView, StatusView, TaskView
+from confidence_tasks.analysis.report.views import (
+    ErrorView,
+    FigureView,
+    MeasureView,
+    StatusView,
+    TableView,
+    TaskView,
+)
 from confidence_tasks.analysis.sections import ModelTrials
 from confidence_tasks.analysis.ways import ways_figure
 from confidence_tasks.scorers._measures import Measure
@@ -94,14 +101,7 @@ def task_view(
     views = [figure_view(figure) for figure in figures]
     by_name = {figure.name: figure for figure in views}
     measures = tuple(
-        MeasureView(
-            measure.name,
-            measure_label(measure.name),
-            measure.description,
-            DIRECTIONS[measure.better],
-            by_name[f"{found.section.slug}_{measure.name}"],
-            measure_tables(found, measure),
-        )
+        measure_view(measure, by_name[f"{found.section.slug}_{measure.name}"], measure_tables(found, measure))
         for measure in headline
     )
     shown = {measure.figure.name for measure in measures}
@@ -133,6 +133,12 @@ def _definitions(found: Findings, shown: set[str]) -> tuple[tuple[str, str], ...
     """Say what the measures are that the tables show."""
     named = ((measure_label(measure.name), measure.description) for measure in found.section.study.measures)
     return tuple((label, description) for label, description in named if label in shown)
+
+
+def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, ...]) -> MeasureView:
+    """Put a measure's figure and tables under its name."""
+    label, direction = measure_label(measure.name), DIRECTIONS[measure.better]
+    return MeasureView(measure.name, label, measure.description, direction, figure, tables)
 
 
 def figure_view(figure: Figure) -> FigureView:
