@@ -46,12 +46,12 @@ def test_the_whole_design_is_a_thousand_questions_at_four_levels(mirror):
     assert len(fermieval().dataset) == 4_000
 
 
-@pytest.mark.parametrize("levels", ["0.9,0.99", [0.9, 0.99], ["0.9", "0.99"]])
+@pytest.mark.parametrize("levels", ["0.9,0.99", "0.9,0.99,0.90", [0.9, 0.99], ["0.9", "0.99"]])
 def test_levels_are_a_list_or_text_with_commas(levels):
     assert levels_of(levels) == [0.9, 0.99]
 
 
-@pytest.mark.parametrize("levels", ["90", "0.9,1", "high", "0", "nan", ""])
+@pytest.mark.parametrize("levels", ["90", 95, 1, "0.9,1", "high", "0", "nan", ""])
 def test_a_level_that_is_no_coverage_is_refused(levels):
     with pytest.raises(ValueError, match="levels"):
         fermieval(levels=levels)

@@ -31,6 +31,11 @@ def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature
     assert all(math.isnan(value) for value in nothing_yet.values())
 
 
+def test_one_whole_number_is_a_list_of_one_as_a_command_line_gives_it(mirror):
+    task = fermieval_sampling(temperatures=1, levels=0.9, n=1, samples=2)
+    assert [sample.metadata["condition"] for sample in task.dataset] == ["interval,T=1,p=0.9"]
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -38,7 +43,8 @@ def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature
         ({"samples": 1}, "samples=1"),
         ({"temperatures": "0"}, "temperatures='0'"),
         ({"temperatures": "warm"}, "temperatures='warm'"),
-        ({"levels": "95"}, "levels"),
+        ({"temperatures": 3}, "temperatures=3"),
+        ({"levels": 95}, "levels: '95'"),
     ],
 )
 def test_a_wrong_value_is_refused_before_any_call(parameters, message):

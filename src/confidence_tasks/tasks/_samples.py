@@ -57,8 +57,8 @@ class Item:
         return f"{self.question.id}/{self.condition}"
 
 
-def listed(value: str | Sequence[str] | float, what: str) -> list[str]:
-    """Return a list parameter, given as a list or as text with commas, without repetitions.
+def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
+    """Return a list parameter, given as a list, as text with commas or as one number, without repetitions.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def listed(value: str | Sequence[str] | float, what: str) -> list[str]:
 
     Examples
     --------
-    >>> listed("0-20, 0-100", "scales")
-    ['0-20', '0-100']
+    >>> listed("0-20, 0-100", "scales"), listed(1, "temperatures")
+    (['0-20', '0-100'], ['1'])
     """
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
     items = list(dict.fromkeys(text for part in parts if (text := str(part).strip())))

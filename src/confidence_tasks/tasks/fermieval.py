@@ -88,9 +88,7 @@ def levels_of(value: str | float | list[float]) -> list[float]:
     ([0.9, 0.99], [0.5])
     """
     levels = []
-    for text in listed(
-        value if isinstance(value, str | float) else [str(level) for level in value], "levels"
-    ):
+    for text in listed(value, "levels"):
         try:
             level = float(text)
         except ValueError:
@@ -98,7 +96,7 @@ def levels_of(value: str | float | list[float]) -> list[float]:
         if not 0.0 < level < 1.0:
             raise ValueError(f"levels: {text!r} is not a coverage between 0 and 1, such as 0.95")
         levels.append(level)
-    return levels
+    return list(dict.fromkeys(levels))
 
 
 @task

@@ -96,9 +96,8 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
     >>> temperatures_of("0.2,1")
     [0.2, 1.0]
     """
-    texts = listed(value if isinstance(value, str | float) else [str(item) for item in value], "temperatures")
     try:
-        found = [float(text) for text in texts]
+        found = list(dict.fromkeys(map(float, listed(value, "temperatures"))))
     except ValueError:
         found = []
     if not found or not all(0.0 < temperature <= 2.0 for temperature in found):

@@ -69,8 +69,7 @@ def lifeeval_items(
 def _radii(value: str | int | list[int]) -> list[int]:
     """Return the radii asked for; ValueError lists what there is."""
     allowed = [str(radius) for radius in RADII]
-    texts = [str(radius) for radius in value] if isinstance(value, list) else str(value)
-    return [int(one_of(allowed, text, "radii")) for text in listed(texts, "radii")]
+    return [int(one_of(allowed, text, "radii")) for text in listed(value, "radii")]
 
 
 @task

@@ -192,8 +192,7 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
     >>> temperatures_of("0.7, 1.0,1")
     [0.7, 1.0]
     """
-    texts = listed([str(item) for item in value] if isinstance(value, list) else value, "temperatures")
-    return list(dict.fromkeys(map(temperature_of, texts)))
+    return list(dict.fromkeys(map(temperature_of, listed(value, "temperatures"))))
 
 
 @task
