@@ -155,6 +155,15 @@ def test_the_mean_of_x_log_x_under_a_binomial(n):
     assert machinery._binomial_mean_of(n, means) == pytest.approx(np.array(direct), abs=1e-6, rel=1e-10)
 
 
+def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
+    n, means = 400, np.array([3.0, 17.0, 30.0, 3.0, 399.0])
+    machinery._sums_so_far.cache_clear()
+    at_once = machinery._binomial_mean_of(n, means)
+    machinery._sums_so_far.cache_clear()
+    one_by_one = [machinery._binomial_mean_of(n, means[[i]])[0] for i in range(len(means))]
+    np.testing.assert_array_equal(one_by_one, at_once)
+
+
 def test_the_mean_of_samples_is_that_of_drawn_samples(rng):
     table = np.array([[[12.0, 6.0, 3.0], [5.0, 14.0, 25.0]]])
     drawn = rng.multinomial(65, table.ravel() / 65, size=200_000).reshape(-1, 2, 3)

@@ -202,6 +202,17 @@ def test_confidence_is_high_strictly_above_the_threshold():
     assert np.array_equal(threshold_table([1, 1], [0.95, 0.96], 0.95), [[0, 0], [1, 1]])
 
 
+@pytest.mark.parametrize("measure", [meta_d_threshold, m_ratio_threshold])
+def test_resamples_are_fitted_as_their_tables_are_and_belong_to_the_caller(rng, measure):
+    correct, confidence = rng.integers(0, 2, 60), rng.random(60)
+    weights = rng.multinomial(60, np.full(60, 1 / 60), size=20).astype(float)
+    fit = fit_meta_d_threshold(threshold_table(correct, confidence, 0.5, weights=weights))
+    for _ in range(2):
+        values = measure(correct, confidence, threshold=0.5, weights=weights)
+        np.testing.assert_array_equal(values, fit.meta_d if measure is meta_d_threshold else fit.m_ratio)
+        values[:] = 0.0
+
+
 def test_standard_errors_are_those_of_simulated_tables(rng):
     simulated = rng.multinomial(800, [0.15, 0.10, 0.15, 0.60], size=20_000).reshape(-1, 2, 2)
     result = fit_meta_d_threshold(simulated)

@@ -82,10 +82,26 @@ def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
 
 
 def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
-    distinct, place = np.unique(counts, return_inverse=True)
-    few = int(np.searchsorted(distinct, _SUMMED, side="right"))
-    means = np.concatenate([_binomial_sum(n, distinct[:few]), _binomial_series(n, distinct[few:])])
-    return means[place].reshape(counts.shape)
+    means: FloatArray = np.empty(counts.shape)
+    few = counts <= _SUMMED
+    means[few] = _summed_means(n, counts[few].astype(np.intp))
+    many, place = np.unique(counts[~few], return_inverse=True)
+    means[~few] = _binomial_series(n, many)[place]
+    return means
+
+
+def _summed_means(n: int, counts: IntArray) -> FloatArray:
+    known = _sums_so_far(n)
+    asked = np.bincount(counts, minlength=known.size) > 0
+    unknown = np.flatnonzero(asked & np.isnan(known))
+    known[unknown] = _binomial_sum(n, unknown.astype(np.float64))
+    return known[counts]
+
+
+@lru_cache(maxsize=1024)  # resamples of all conditions of a study have few sizes between them
+def _sums_so_far(n: int) -> FloatArray:
+    """E[X log X] by mean, up to where it is summed; NaN until it is."""
+    return np.full(_SUMMED + 1, np.nan)
 
 
 def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -208,7 +208,7 @@ def meta_d_threshold(
     >>> round(meta_d_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     0.932
     """
-    return _fit_trials(correct, confidence, threshold, weights, padding).meta_d
+    return _of_trials("meta_d", correct, confidence, threshold, weights, padding)
 
 
 def m_ratio_threshold(
@@ -245,10 +245,11 @@ def m_ratio_threshold(
     >>> round(m_ratio_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     1.462
     """
-    return _fit_trials(correct, confidence, threshold, weights, padding, type1, n_alternatives).m_ratio
+    return _of_trials("m_ratio", correct, confidence, threshold, weights, padding, type1, n_alternatives)
 
 
-def _fit_trials(
+def _of_trials(
+    quantity: Literal["meta_d", "m_ratio"],
     correct: ArrayLike,
     confidence: ArrayLike,
     threshold: float,
@@ -256,20 +257,25 @@ def _fit_trials(
     padding: Padding,
     type1: TypeOneObserver = "2afc",
     n_alternatives: int | None = None,
-) -> ThresholdMetaD:
+) -> Result:
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    if table.ndim == 3:
-        return fit_meta_d_threshold(table, padding=padding, type1=type1, n_alternatives=n_alternatives)
-    return _fit_counts(tuple(table.ravel()), padding, type1, n_alternatives)
+    fit = _fit_batch if table.ndim == 3 else _fit_one
+    value: Result = getattr(fit(table.tobytes(), padding, type1, n_alternatives), quantity)
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
-@lru_cache(maxsize=256)  # meta-d' and M-ratio are asked for one after the other, of the same trials
-def _fit_counts(
-    counts: tuple[float, ...], padding: Padding, type1: TypeOneObserver, n_alternatives: int | None
+def _fit(
+    counts: bytes, padding: Padding, type1: TypeOneObserver, n_alternatives: int | None, batch: bool
 ) -> ThresholdMetaD:
+    tables = np.frombuffer(counts).reshape(-1, 2, 2)
     return fit_meta_d_threshold(
-        np.reshape(counts, (2, 2)), padding=padding, type1=type1, n_alternatives=n_alternatives
+        tables if batch else tables[0], padding=padding, type1=type1, n_alternatives=n_alternatives
     )
+
+
+# Meta-d' and M-ratio are asked for one after the other: of every condition, and of a few batches of resamples.
+_fit_one = lru_cache(maxsize=256)(partial(_fit, batch=False))
+_fit_batch = lru_cache(maxsize=4)(partial(_fit, batch=True))
 
 
 def _class_reasons(cells: FloatArray) -> Reasons:
