@@ -64,23 +64,25 @@ class Answer:
 
 # Words before an answer ---------------------------------------------------------------------------------------
 
-_ANNOUNCEMENT = (
+ANNOUNCEMENT = (
     r"(?:(?:so|thus|hence|therefore|ok|okay|well|but),?\s)?"
     r"(?:(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:believe|think|say|guess|choose|pick|select|answer|go\swith|opt\sfor)(?:\sthat)?"
     r"(?:\sit(?:'s|\sis))?|(?:(?:the|my)\s)?(?:(?:final|correct|right|best|most\slikely)\s)?"
     r"(?:answer|option|choice|result)\s(?:is|was|would\sbe|should\sbe|must\sbe))"
 )
 _LEAD_IN = re.compile(
-    rf"\W{{0,4}}(?:{_ANNOUNCEMENT}|(?:it|that|this)(?:'s|\sis|\swould\sbe))\s?:?\s", re.IGNORECASE
+    rf"\W{{0,4}}(?:{ANNOUNCEMENT}|(?:it|that|this)(?:'s|\sis|\swould\sbe))\s?:?\s", re.IGNORECASE
 )
-_LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{_ANNOUNCEMENT}\s?:?\s", re.IGNORECASE)
+_LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{ANNOUNCEMENT}\s?:?\s", re.IGNORECASE)
 """``It is`` may be the beginning of a text, as in the title of a book, but never of an answer of another kind."""
 
-_SECOND_THOUGHT = re.compile(
-    r"[.!?,;:)-]\s{1,4}(?:(?:oh|ah|hmm|but|no),?\s)?(?:(?:wait(?=[,.!:]|\sno\b|\sit)|scratch\sthat|on\ssecond\sthoughts?|actually,?\sno)\b[,.!:]?"
-    r"(?:\sno\b[,.!:]?)?|(?:actually|no),?(?=\s(?:it'?s|it\sis|the\sanswer\sis|make\sit)\b))\s",
+SECOND_THOUGHT = re.compile(
+    r"[.!?,;:)-]\s{1,4}(?:(?:oh|ah|hmm|but|no),?\s)?(?:(?:wait(?=[,.!:]|\sno\b|\sit)|scratch\sthat|on\ssecond\sthoughts?|actually,?\sno"
+    r"|correction(?=:))\b[,.!:]?(?:\sno\b[,.!:]?)?|(?:actually|no),?(?=\s(?:it'?s|it\sis|the\sanswer\sis|make\sit)\b)"
+    r"|actually,(?=\s\(?(?:[A-Z]|[-$]{0,2}\d[\d.,]{0,40}|yes|no|true|false)\)?(?:[.!](?:\s|\Z)|\Z)))\s",
     re.IGNORECASE,
 )
+"""Words that take back what stands before them."""
 
 
 def up_to_sentence_end(value: str, end: re.Pattern[str]) -> str:
@@ -94,7 +96,7 @@ def up_to_sentence_end(value: str, end: re.Pattern[str]) -> str:
     A
     A. No wait, it's B
     """
-    *_, start = (0, *(match.end() for match in _SECOND_THOUGHT.finditer(value)))
+    *_, start = (0, *(match.end() for match in SECOND_THOUGHT.finditer(value)))
     return value[:start] + end.split(value[start:], maxsplit=1)[0]
 
 
@@ -251,7 +253,7 @@ def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[st
     boxed = last_box(value)
     value, used = apply_rules(forms.cleaning, boxed or value)
     used = ("box", *used) if boxed else used
-    if forms.taken_back and (thoughts := list(_SECOND_THOUGHT.finditer(value))):
+    if forms.taken_back and (thoughts := list(SECOND_THOUGHT.finditer(value))):
         value, used = value[thoughts[-1].end() :], (*used, "second_thought")
     name, claims = _first_claim(value, options, forms.whole)
     if not claims:

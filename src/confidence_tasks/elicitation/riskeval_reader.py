@@ -21,6 +21,7 @@ from confidence_tasks.elicitation.riskeval_confidence import (
     confidence_statements,
     settled_confidence,
 )
+from confidence_tasks.elicitation.second_thoughts import label_second_thoughts
 from confidence_tasks.questions.question import Kind
 from confidence_tasks.trial import Status
 
@@ -87,14 +88,16 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     text = _text(reply, kind)
     statements = confidence_statements(text)
     confidence = settled_confidence(statements)
-    rest = _without(text, statements)
+    said = _without(text, statements)
+    rest = label_second_thoughts(said, kind, choices)
     abstains, abstention_rules = _abstention(rest)
     answer = _answer(rest, kind, tuple(choices), named_only=abstains and not abstention_rules)
     if answer.text and abstention_rules:
         abstains, abstention_rules = False, ()
     refuses = not abstains and not answer.text and is_refusal(rest)
     decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
-    rules = (*abstention_rules, *answer.rules, *confidence.rules)
+    retaken = ("second_thought",) if rest != said else ()
+    rules = (*abstention_rules, *retaken, *answer.rules, *confidence.rules)
     return RiskReading(
         decision=decision,
         answer=answer.text,

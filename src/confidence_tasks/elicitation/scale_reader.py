@@ -22,6 +22,7 @@ from confidence_tasks.elicitation.refusals import is_refusal
 from confidence_tasks.elicitation.scale_confidence import ScaleReport, read_confidence
 from confidence_tasks.elicitation.scale_prompts import TOP_K, Elicitation
 from confidence_tasks.elicitation.scales import Scale
+from confidence_tasks.elicitation.second_thoughts import second_thoughts
 from confidence_tasks.questions.question import Kind
 from confidence_tasks.trial import Status
 
@@ -251,7 +252,7 @@ ARRANGEMENTS = {
 def _read_leniently(text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format) -> Reading:
     """Read any reply by the tables of rules."""
     cleaned, used = clean(text)
-    cleaned, layouts = apply_rules(LAYOUTS, cleaned)
+    cleaned, layouts = apply_rules((*LAYOUTS, second_thoughts(kind, choices)), cleaned)
     rules = [*used, *layouts]
     search = _search_both(cleaned, scale, kind, choices, asked)
     own = _own_turn(search)
