@@ -64,6 +64,12 @@ _FIGURES_FIRST = re.compile(
     rf"|{_CHANCE}{_OF_BEING_RIGHT}|likely\s(?:to\sbe\s)?{_RIGHT})",
     re.IGNORECASE,
 )
+_MINE_IS = re.compile(
+    r"(?:^|[.,;:(]\s|\b(?:but|and|while|whereas)\s)(?P<said>mine\sis\s(?:only\s|just\s|now\s)?)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SPOKEN_OF = re.compile(r"\b(?:confidence|certainty)\b", re.IGNORECASE)
+_ENDS = re.compile(r"\s{0,4}(?:[.,;:!)\n]|so\b|\Z)", re.IGNORECASE)
 _SURE = re.compile(
     r"\bI(?:'m|\sam)\s(?P<phrase>(?:[a-z]{1,20}\s){0,3}?(?:sure|confident|certain|unsure|uncertain)(?:\sat\sall)?)"
     r"(?=\s{0,4}(?:[.,;:!)]|$)|\s(?:that\s)?(?:it|this)\b|\s(?:that|in|of|about)\s(?:the|my|this)\s(?:final\s)?(?:answer|choice)\b)",
@@ -157,9 +163,10 @@ UNSTATED = StatedConfidence()
 def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
     """Find everything that a text says about confidence, what counts most first.
 
-    Labelled statements come first, then figures before a word (``85% sure``), then words alone (``I am fairly sure``),
-    then a percentage in brackets or a number alone on the last line; within each kind the last one first. A label with
-    nothing readable behind it is a statement without a text, and so is the confidence that an answer would take.
+    Labelled statements come first, then figures before a word (``85% sure``), then ``mine is 60%`` after words about
+    confidence, then words alone (``I am fairly sure``), then a percentage in brackets or a number alone on the last
+    line; within each kind the last one first. A label with nothing readable behind it is a statement without a text,
+    and so is the confidence that an answer would take.
 
     Parameters
     ----------
@@ -180,7 +187,7 @@ def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
     [(nan, '', ())]
     []
     """
-    kinds = (_labelled, _figures_first, _in_words, _bare)
+    kinds = (_labelled, _figures_first, _mine, _in_words, _bare)
     return tuple(
         StatedConfidence(start=found.start, end=found.end)
         if _demanded(text, found.start, found.end)
@@ -276,6 +283,15 @@ def _figures_first(text: str) -> Iterator[StatedConfidence]:
     """Find ``85% confident``, ``0.7 probability``."""
     for match in _FIGURES_FIRST.finditer(text):
         yield _placed(match, match.start(), match.end(), "")
+
+
+def _mine(text: str) -> Iterator[StatedConfidence]:
+    """Find ``mine is 60%`` after words about confidence."""
+    for match in _MINE_IS.finditer(text):
+        start, figures = match.start("said"), _FIGURES.match(text, match.end())
+        spoken_of = _SPOKEN_OF.search(text, max(0, start - _BEFORE), start)
+        if spoken_of and figures and _ENDS.match(text, figures.end()):
+            yield _placed(figures, start, figures.end(), "")
 
 
 def _in_words(text: str) -> Iterator[StatedConfidence]:
