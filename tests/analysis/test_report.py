@@ -94,6 +94,16 @@ def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
     assert any(f"<li>{why}</li>" in note for note in notes)
 
 
+def test_stars_and_shading_are_explained_where_they_are_and_nowhere_else(report):
+    star, starred, shaded = "<sup>*</sup> differs from the baseline", [], []
+    for part in re.split(r'<section class="task"|<details class="more">|</details>', report.html)[1:]:
+        starred.append("<sup>*</sup>" in part.replace(star, ""))
+        assert (star in part) == starred[-1]
+        shaded.append('<td class="best"' in part)
+        assert ("Shading marks" in part) == shaded[-1]
+    assert {*starred} == {*shaded} == {True, False}
+
+
 # What each study shows ------------------------------------------------------------------------------------------
 
 SHOWN = {

@@ -57,6 +57,16 @@ class TableView:
         return list(dict.fromkeys(cell.reason for row in self.rows for cell in row.cells if cell.reason))
 
     @property
+    def starred(self) -> bool:
+        """Whether any cell has a star, which a note must then explain."""
+        return any(cell.star for row in self.rows for cell in row.cells)
+
+    @property
+    def shaded(self) -> bool:
+        """Whether any cell is marked as the best."""
+        return any(cell.best for row in self.rows for cell in row.cells)
+
+    @property
     def spans(self) -> list[int]:
         """How many rows the heading of each row covers: 0 for a row whose heading is that of the row above."""
         sizes: list[int] = []
@@ -90,6 +100,16 @@ class MeasureView:
     direction: str
     figure: FigureView
     tables: tuple[TableView, ...]
+
+    @property
+    def starred(self) -> bool:
+        """Whether any of its tables has a star."""
+        return any(table.starred for table in self.tables)
+
+    @property
+    def shaded(self) -> bool:
+        """Whether any of its tables marks the best."""
+        return any(table.shaded for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
