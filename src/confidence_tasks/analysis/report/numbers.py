@@ -90,6 +90,18 @@ def p_value(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def p_is(p: float) -> str:
+    """Say what a p-value is, in a sentence.
+
+    Examples
+    --------
+    >>> p_is(0.0123), p_is(0.00001)
+    ('p = .012', 'p < .001')
+    """
+    said = p_value(p)
+    return f"p < {said[1:]}" if said.startswith("<") else f"p = {said}"
+
+
 def decimals_for(values: list[float]) -> int:
     """Return how many decimals tell such values apart.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from confidence_tasks.analysis.findings import Findings
 from confidence_tasks.analysis.labels import group_label, measure_label
-from confidence_tasks.analysis.report.numbers import limits, number, p_value, signed
+from confidence_tasks.analysis.report.numbers import limits, number, p_is, signed
 from confidence_tasks.statistics import Interval
 
 _NAMED = 3
@@ -31,7 +31,7 @@ def _contrasts(found: Findings) -> Iterator[str]:
         if told:
             parts = [
                 f"{contrast.model} on {group_label(contrast.group)} ({_difference(contrast.interval)},"
-                f" p = {p_value(contrast.p_adjusted)})"
+                f" {p_is(contrast.p_adjusted)})"
                 for contrast in told[:_NAMED]
             ]
             more = f", and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
@@ -40,7 +40,7 @@ def _contrasts(found: Findings) -> Iterator[str]:
             least = min((c.p_adjusted for c in compared if not math.isnan(c.p_adjusted)), default=math.nan)
             yield (
                 f"No condition’s {measure_label(name)} can be told apart from that on {base}, in any model"
-                f" (smallest corrected p = {p_value(least)})."
+                f" (smallest corrected {p_is(least)})."
             )
 
 

@@ -19,6 +19,7 @@ from confidence_tasks.analysis.report.numbers import (
     decimals_for,
     limits,
     number,
+    p_is,
     p_value,
     signed,
     why_missing,
@@ -246,8 +247,8 @@ def _cell(
     parts = [f"{entry.n:,} trials, {interval.n_units:,} questions"] if drawn else []
     if drawn and contrast is not None and not math.isnan(contrast.p_adjusted):
         difference = signed(contrast.interval.estimate, decimals)
-        corrected = p_value(contrast.p_adjusted)
-        parts.append(f"{difference} against {group_label(contrast.baseline)}, corrected p = {corrected}")
+        corrected = p_is(contrast.p_adjusted)
+        parts.append(f"{difference} against {group_label(contrast.baseline)}, corrected {corrected}")
     width = high - low
 
     def share(value: float) -> float:
