@@ -104,6 +104,13 @@ def test_stars_and_shading_are_explained_where_they_are_and_nowhere_else(report)
     assert {*starred} == {*shaded} == {True, False}
 
 
+def test_the_best_is_marked_among_ways_to_ask_the_same_and_not_among_easy_and_hard_questions(report):
+    parts = re.split(r'<section class="task" id="([^"]*)"', report.html)
+    shaded = {name for name, part in zip(parts[1::2], parts[2::2], strict=True) if 'class="best"' in part}
+    assert "scale_granularity" in shaded
+    assert not shaded & {"lifeeval", "riskeval", "fermieval", "nlp_metad"}
+
+
 # What each study shows ------------------------------------------------------------------------------------------
 
 SHOWN = {

@@ -51,6 +51,7 @@ SCALES = Study(
     },
     headline=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
     condition_numbers=scale_report.bounds_of,
+    alternatives=True,
     tested=("mratio", "meta_d", "auroc", "ece", "brier", "accuracy"),
     figures=(
         scale_report.histograms,

@@ -118,6 +118,9 @@ class Study:
         Pairs of columns that have both a number or neither, the first not above the second.
     grouping : callable
         Puts trials in the groups that the tables have.
+    alternatives : bool
+        Whether its conditions are ways to ask for the same, of which one can be the best; tables then mark it. Radii,
+        penalties and levels are not: some are harder than others.
     figures : tuple of callable
         Make its figures.
     tables : tuple of callable
@@ -148,6 +151,7 @@ class Study:
     binary: tuple[str, ...] = ()
     ordered: tuple[tuple[str, str], ...] = ()
     grouping: Grouping = by_condition
+    alternatives: bool = False
     figures: tuple[MakeFigure, ...] = general.GENERAL
     tables: tuple[MakeTable, ...] = ()
     checks: tuple[Check, ...] = checks.GENERAL

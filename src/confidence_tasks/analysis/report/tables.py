@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 
@@ -27,9 +27,6 @@ from confidence_tasks.analysis.report.numbers import (
 from confidence_tasks.analysis.report.views import CellView, RowView, TableView
 from confidence_tasks.scorers._measures import Measure
 
-ContrastOf: TypeAlias = Callable[[Estimated], Contrast | None]
-"""Gives the contrast of an entry with the baseline, if it has one."""
-
 NOTHING = CellView("")
 
 _UNDRAWN = (math.nan, math.nan)
@@ -48,7 +45,7 @@ def measure_tables(found: Findings, measure: Measure) -> tuple[TableView, ...]:
             for model in found.models
         ]
         caption = "" if by == found.groupings[0] else f"By {by}"
-        tables.append(_table(_contrast_in(found), measure, labels, rows, caption, decimals))
+        tables.append(_table(found, measure, labels, rows, caption, decimals))
     return tuple(table for table in tables if table.rows)
 
 
@@ -59,7 +56,7 @@ def overview_table(overview: Overview, measure: Measure) -> TableView:
         for model in overview.models
     ]
     entries = [entry for _, its in rows for entry in its]
-    table = _table(lambda entry: None, measure, overview.columns, rows, "", _decimals(entries))
+    table = _table(None, measure, overview.columns, rows, "", _decimals(entries))
     best = [_best(measure, _values(its)) for its in zip(*(its for _, its in rows), strict=True)]
     marked = (
         replace(
@@ -79,10 +76,6 @@ def overview_table(overview: Overview, measure: Measure) -> TableView:
     )
 
 
-def _contrast_in(found: Findings) -> ContrastOf:
-    return lambda entry: None if entry.source else found.contrast(entry.model, entry.group, entry.measure)
-
-
 def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableView, ...]:
     """Return measures of every model and source of questions; none where there is one source."""
     if len(found.sources) < 2:
@@ -98,9 +91,7 @@ def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableVi
             for source in found.sources
         ]
         decimals = _decimals([entry for _, entries in rows for entry in entries])
-        tables.append(
-            _table(_contrast_in(found), measure, labels, rows, measure_label(measure.name), decimals)
-        )
+        tables.append(_table(found, measure, labels, rows, measure_label(measure.name), decimals))
     return tuple(tables)
 
 
@@ -113,7 +104,7 @@ def model_tables(found: Findings) -> tuple[TableView, ...]:
         for measure in found.section.study.measures:
             entries = [found.estimate(model.label, label, measure.name) for label in labels]
             if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
-                cells = _cells(_contrast_in(found), measure, entries, _UNDRAWN, _decimals(entries))
+                cells = _cells(found, measure, entries, _UNDRAWN, _decimals(entries))
                 rows.append(RowView(measure_label(measure.name), cells, _n(entries)))
         tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label, dense=True))
     return tuple(tables)
@@ -178,7 +169,7 @@ def _text(value: object, decimals: int) -> str:
 
 
 def _table(
-    contrast_of: ContrastOf,
+    found: Findings | None,
     measure: Measure,
     labels: Sequence[str],
     rows: Sequence[tuple[str, list[Estimated | None]]],
@@ -188,7 +179,7 @@ def _table(
     kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
     span = _span([entry for _, entries in kept for entry in entries])
     views = tuple(
-        RowView(label, _cells(contrast_of, measure, entries, span, decimals), _n(entries))
+        RowView(label, _cells(found, measure, entries, span, decimals), _n(entries))
         for label, entries in kept
     )
     return TableView(tuple(map(group_label, labels)), views, caption)
@@ -215,18 +206,26 @@ def _decimals(entries: Sequence[Estimated | None]) -> int:
 
 
 def _cells(
-    contrast_of: ContrastOf,
+    found: Findings | None,
     measure: Measure,
     entries: Sequence[Estimated | None],
     span: tuple[float, float],
     decimals: int,
 ) -> tuple[CellView, ...]:
-    values = _values(entries)
-    best = _best(measure, values)
+    """Cells of one row; those of one task have contrasts, and the best where that says anything."""
+    ranked = found is not None and found.section.study.alternatives
+    best = _best(measure, _values(entries)) if ranked else set()
     return tuple(
-        NOTHING if entry is None else _cell(entry, contrast_of(entry), decimals, position in best, span)
+        NOTHING if entry is None else _cell(entry, _contrast(found, entry), decimals, position in best, span)
         for position, entry in enumerate(entries)
     )
+
+
+def _contrast(found: Findings | None, entry: Estimated) -> Contrast | None:
+    """The contrast of an entry with the baseline, if it has one."""
+    if found is None or entry.source:
+        return None
+    return found.contrast(entry.model, entry.group, entry.measure)
 
 
 def _best(measure: Measure, values: Sequence[float]) -> set[int]:
