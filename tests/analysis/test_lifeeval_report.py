@@ -66,3 +66,20 @@ def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None
             entry.interval.low,
             entry.interval.high,
         )
+
+
+@pytest.mark.parametrize(
+    ("task", "whiskers", "said"), [("lifeeval", 0, "no luck"), ("scale_granularity", 2, "Wilson")]
+)
+def test_a_known_probability_of_success_has_no_interval_as_if_it_were_an_outcome(
+    report: Report, task: str, whiskers: int, said: str
+) -> None:
+    from matplotlib.figure import Figure
+
+    reliability = next(figure for figure in report.figures if figure.name == f"{task}_reliability")
+    assert said in reliability.caption
+    for _, its_panels in reliability.rows:
+        for panel in its_panels:
+            axes = Figure().add_subplot()
+            panel.draw(axes)
+            assert len(axes.collections) == whiskers

@@ -117,6 +117,11 @@ _RELIABILITY = (
     " Wilson intervals, grey bars the range that a calibrated model stays in 95% of the time, and the blocks along the"
     " bottom show where the trials are."
 )
+_RELIABILITY_OF_SCORES = (
+    "Mean score against stated confidence, in ten bins: below the dashed line a model is overconfident. A score is the"
+    " probability that the guess comes true, which the life table knows, so that no luck is in it: a calibrated model"
+    " lies on the line. The blocks along the bottom show where the trials are."
+)
 _SELECTIVE = (
     "Accuracy when only the most confident share of questions is answered, averaged over the orders of ties. A curve"
     " that falls to the right is confidence that can be acted on."
@@ -125,34 +130,47 @@ _SELECTIVE = (
 
 def reliability(found: Findings, look: Looks) -> Figure:
     """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
-    if len(found.models) * len(found.conditions) > MANY_PANELS:
-        return reliability_overall(found, look)
-    rows = rows_of_models(
-        (model.label, tuple(_reliability_panels(model, found.conditions, look[model.label][0])))
-        for model in found.models
-    )
-    return Figure(f"{found.section.slug}_reliability", "Reliability", _RELIABILITY, rows)
+    return _reliability(found, look, _RELIABILITY, outcomes=True)
+
+
+def reliability_of_scores(found: Findings, look: Looks) -> Figure:
+    """Draw the same where correctness is a probability that is known, not an outcome."""
+    return _reliability(found, look, _RELIABILITY_OF_SCORES, outcomes=False)
 
 
 def reliability_overall(found: Findings, look: Looks) -> Figure:
     """Draw a reliability diagram for every model, over all conditions."""
+    return _reliability_overall(found, look, _RELIABILITY, outcomes=True)
+
+
+def _reliability(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
+    if len(found.models) * len(found.conditions) > MANY_PANELS:
+        return _reliability_overall(found, look, caption, outcomes=outcomes)
+    rows = rows_of_models(
+        (model.label, tuple(_reliability_panels(model, found.conditions, look[model.label][0], outcomes)))
+        for model in found.models
+    )
+    return Figure(f"{found.section.slug}_reliability", "Reliability", caption, rows)
+
+
+def _reliability_overall(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
     its_panels = tuple(
         Panel(model.label, panel.draw)
         for model in found.models
-        for panel in _reliability_panels(model, [None], look[model.label][0])
+        for panel in _reliability_panels(model, [None], look[model.label][0], outcomes)
     )
     name = f"{found.section.slug}_reliability"
-    return Figure(name, "Reliability, all conditions", _RELIABILITY, (("", its_panels),))
+    return Figure(name, "Reliability, all conditions", caption, (("", its_panels),))
 
 
 def _reliability_panels(
-    model: ModelTrials, conditions: Sequence[str | None], colour: Colour
+    model: ModelTrials, conditions: Sequence[str | None], colour: Colour, outcomes: bool
 ) -> Iterator[Panel]:
+    draw = partial(panels.reliability, colour=colour, outcomes=outcomes)
     for label in conditions:
         correct, confidence = judged(model, label)
         if len(correct):
-            draw = partial(panels.reliability, correct=correct, confidence=confidence, colour=colour)
-            yield Panel(group_label(label or ""), draw)
+            yield Panel(group_label(label or ""), partial(draw, correct=correct, confidence=confidence))
 
 
 def _curves(

@@ -63,8 +63,14 @@ def unit_square(axes: Axes, x: str, y: str) -> None:
         axis.set_ticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
-def reliability(axes: Axes, correct: FloatArray, confidence: FloatArray, colour: Colour) -> None:
-    """Draw accuracy against confidence in ten bins, with intervals, what calibration allows, and the counts."""
+def reliability(
+    axes: Axes, correct: FloatArray, confidence: FloatArray, colour: Colour, *, outcomes: bool = True
+) -> None:
+    """Draw accuracy against confidence in ten bins, and the counts.
+
+    With `outcomes`, which are right or wrong, intervals are drawn and what calibration allows; without, correctness is
+    a probability that is known, and the luck of single answers has no part in it.
+    """
     curve = reliability_curve(correct, confidence)
     some = curve.count > 0
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
@@ -76,23 +82,18 @@ def reliability(axes: Axes, correct: FloatArray, confidence: FloatArray, colour:
         zorder=0.6,
     )
     x, y = curve.confidence[some], curve.accuracy[some]
-    axes.vlines(
-        x,
-        curve.consistency_low[some],
-        curve.consistency_high[some],
-        color=Colour.GRID,
-        linewidth=5,
-        zorder=1.5,
-    )
-    axes.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=colour, linewidth=1.1, zorder=2)
+    low, high, count = curve.accuracy_low[some], curve.accuracy_high[some], curve.count[some]
+    if outcomes:
+        calibrated = curve.consistency_low[some], curve.consistency_high[some]
+        axes.vlines(x, *calibrated, color=Colour.GRID, linewidth=5, zorder=1.5)
+        axes.vlines(x, low, high, color=colour, linewidth=1.1, zorder=2)
+        told = [f"right {b:.2f} [{c:.2f}, {d:.2f}]" for b, c, d in zip(y, low, high, strict=True)]
+    else:
+        told = [f"score {b:.2f}" for b in y]
     (dots,) = axes.plot(x, y, "o-", color=colour, linewidth=0.7, markersize=4, markeredgewidth=0, zorder=3)
-    numbers = zip(x, y, curve.accuracy_low[some], curve.accuracy_high[some], curve.count[some], strict=True)
-    tips(
-        dots,
-        [f"confidence {a:.2f}: right {b:.2f} [{c:.2f}, {d:.2f}], n = {n:.0f}" for a, b, c, d, n in numbers],
-    )
+    tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, told, count, strict=True)])
     axes.text(1.0, 0.19, f"n = {len(correct):,}", ha="right", fontsize=7, color=Colour.MUTED)
-    unit_square(axes, "confidence", "accuracy")
+    unit_square(axes, "confidence", "accuracy" if outcomes else "score")
 
 
 def histogram(
