@@ -99,6 +99,44 @@ def test_an_answer_put_in_the_place_of_the_given_one_is_counted():
     assert summary["own_answer_share/halueval"] == pytest.approx(1 / 3)
 
 
+def test_judgements_of_the_given_answer_are_told_apart_from_confidence_in_another():
+    replies = {
+        "yes": ['0.9"}', '0.7"}', '{"Answer": "Rome", "Confidence": 1.0}'],
+        "no": [
+            '0.3"}',
+            '{"Answer": "Rome", "Confidence": 1.0}',
+            '{"Answer": "Bonn", "Confidence": 0.8}',
+            "no",
+        ],
+    }
+    trials = [
+        question_set_trial("judgement", JUDGED[gold], reply, given="Paris")
+        for gold, said in replies.items()
+        for reply in said
+    ]
+    summary = summarise(trials, measures_of("judgement"), ["halueval"])
+    expected = {
+        "ece": (1 - 0.9 + 1 - 0.7 + 0.3) / 3,
+        "accuracy": 2 / 4,  # the reply without a confidence puts no other answer in the place
+        "confidence": (0.9 + 0.7 + 0.3) / 3,
+        "overconfidence": (0.9 + 0.7 + 0.3) / 3 - 2 / 3,
+        "auroc": 1.0,
+    }
+    found = {name: summary[f"judged_{name}/halueval"] for name in expected}
+    assert found == pytest.approx(expected)
+    assert summary["auroc/halueval"] < 1.0
+    alone = [trial for trial in trials if "own_answer" not in trial["rules"]]
+    published = summarise(alone, measures_of("judgement"), ["halueval"])
+    assert found == pytest.approx({name: published[f"{name}/halueval"] for name in expected})
+
+
+@pytest.mark.parametrize("form", ["boolean", "options"])
+def test_sets_without_a_given_answer_have_no_judgements(form):
+    for trial in TRIALS[form]:
+        assert math.isnan(trial["judged_correct"])
+        assert math.isnan(trial["judged_confidence"])
+
+
 # Token probabilities --------------------------------------------------------------------------------------------
 
 

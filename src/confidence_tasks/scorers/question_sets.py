@@ -62,6 +62,9 @@ class QuestionSetTrial(Trial):
         The probability of the stated answer before normalisation, wherever it lies.
     stated : str
         The probabilities of all options as stated, with spaces between.
+    judged_correct, judged_confidence : float
+        ``correct`` and ``confidence`` of a reply that judges the given answer; NaN where it puts its own in the place
+        of that, and where none was given.
     token_correct, token_confidence : float
         Correctness and probability of the favourite by token probabilities, ties sharing the credit; NaN without.
     rules : str
@@ -76,6 +79,8 @@ class QuestionSetTrial(Trial):
     answer_confidence: float
     confidence_raw: float
     stated: str
+    judged_correct: float
+    judged_confidence: float
     token_correct: float
     token_confidence: float
     rules: str
@@ -122,9 +127,11 @@ def _judgement_trial(question: Question, reply: str, tokens: Sequence[Token], gi
     """A trial of the confidence in a given answer; whether that is right is known beforehand (appendix C.1)."""
     from confidence_tasks.elicitation.question_set_reader import read_judgement
 
-    return _single(
-        question, read_judgement(reply, given), grade("yes", kind="boolean", gold=question.gold), {}
-    )
+    reading = read_judgement(reply, given)
+    trial = _single(question, reading, grade("yes", kind="boolean", gold=question.gold), {})
+    if "own_answer" not in reading.rules:
+        trial |= {"judged_correct": trial["correct"], "judged_confidence": trial["confidence"]}
+    return trial
 
 
 def _single(
@@ -191,6 +198,8 @@ def _trial(question: Question, by_token: Mapping[str, float], **columns: Any) ->
         stimulus={"yes": 1.0, "no": 0.0}.get(question.gold or "", math.nan),
         token_correct=_credit(question, favourites),
         token_confidence=top,
+        judged_correct=math.nan,
+        judged_confidence=math.nan,
         **{"favourites": "", "stated": "", **columns},  # type: ignore[typeddict-item]
     )
 
@@ -222,6 +231,7 @@ def _used_rule(name: str) -> Compute:
 
 
 _ANSWERED = right_and_wrong("answer_correct", "answer_confidence")
+_OF_JUDGEMENTS = right_and_wrong("judged_correct", "judged_confidence")
 _BY_TOKENS = right_and_wrong("token_correct", "token_confidence")
 
 MEASURES: tuple[Measure, ...] = (
@@ -327,6 +337,42 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         _used_rule("own_answer"),
         "Share of replies that put an answer of their own in place of the one to judge.",
         interval="wilson",
+    ),
+    Measure(
+        "judged_ece",
+        statistic_of("ece", "judged_correct", "judged_confidence"),
+        "Expected calibration error of the replies that judge the given answer.",
+        "lower",
+        interval="folded",
+        decisive=fewest(*_OF_JUDGEMENTS, filling(10, 5, "judged_confidence")),
+    ),
+    Measure(
+        "judged_accuracy",
+        share(lambda trials: trials["judged_correct"]),
+        "Share of right answers among the given ones that are judged.",
+        interval="wilson",
+    ),
+    Measure(
+        "judged_confidence",
+        share(lambda trials: trials["judged_confidence"]),
+        "Mean confidence of the replies that judge the given answer.",
+        interval="skewed",
+        bounds=(0.0, 1.0),
+    ),
+    Measure(
+        "judged_overconfidence",
+        statistic_of("overconfidence", "judged_correct", "judged_confidence"),
+        "Mean confidence minus accuracy of the replies that judge the given answer.",
+        interval="skewed",
+        decisive=fewest(*_OF_JUDGEMENTS),
+    ),
+    Measure(
+        "judged_auroc",
+        statistic_of("auroc2", "judged_correct", "judged_confidence"),
+        "Chance that a right given answer that is judged has more confidence than a wrong one; ties count one half.",
+        "higher",
+        interval="logit",
+        decisive=fewest(*_OF_JUDGEMENTS),
     ),
 )
 
