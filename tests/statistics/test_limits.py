@@ -21,7 +21,7 @@ from confidence_tasks.analysis.groups import by_condition
 from confidence_tasks.scorers._measures import ACCURACY, Measure
 from confidence_tasks.statistics import bootstrap, equivalence_test
 from confidence_tasks.statistics._core import Reason
-from confidence_tasks.statistics._limits import ALLOWANCE, FOLDED_ALLOWANCE, limits
+from confidence_tasks.statistics._limits import FOLDED_ALLOWANCE, LARGEST_ALLOWANCE, limits
 from confidence_tasks.statistics._resampling import FEWEST_DECISIVE, METHODS, Resampled, as_estimate
 
 
@@ -47,7 +47,7 @@ def normal_draws(center, error, size=100_001):
     return center + error * (z - z.mean()) / z.std()
 
 
-@pytest.mark.parametrize("method", ["student", "skewed", "folded", "widened"])
+@pytest.mark.parametrize("method", ["student", "skewed", "folded"])
 def test_without_bias_or_skewness_an_interval_is_student_s(method):
     """Of a mean of normal values, resampled without noise: the textbook's interval."""
     x = np.random.default_rng(3).normal(0.5, 1.0, 25)
@@ -56,7 +56,7 @@ def test_without_bias_or_skewness_an_interval_is_student_s(method):
     assert limits(found, 0.95, method) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["student", "logit", "widened"])
+@pytest.mark.parametrize("method", ["student", "logit"])
 def test_few_deciding_trials_make_wider_intervals(method):
     """As wide as Student's t with that many trials calls for, on the scale of the interval."""
     draws = normal_draws(0.5, 0.01)
@@ -133,20 +133,25 @@ def test_the_allowance_is_what_a_folded_normal_needs():
     )
 
 
-@pytest.mark.parametrize("bias", [-0.3, 0.05, 2.0])
-def test_a_widened_interval_covers_both_ends_of_the_bias(bias):
-    """The critical value of Imbens & Manski: a normal estimate is 95% covered with the truth at either end."""
-    low, high = limits(resampled(0.0, normal_draws(bias, 1.0), 100_000), 0.95, "widened")
-    range_ = ALLOWANCE * abs(bias)
+@pytest.mark.parametrize("bias", [0.0005, 0.01, 0.1])
+def test_the_interval_of_a_largest_share_covers_both_ends_of_its_bias(bias):
+    """Critical value of Imbens & Manski: 95% with the truth at either end of the bias."""
+    low, high = limits(resampled(0.3, normal_draws(0.3 + bias, 0.05), 400), 0.95, "largest")
+    range_ = LARGEST_ALLOWANCE * bias / np.sqrt(0.3 * 0.7 / 400)
     c = brentq(lambda c: stats.norm.cdf(c + range_) - stats.norm.cdf(-c) - 0.95, 1.0, 3.0)
-    near, far = (low, high) if bias < 0 else (high, low)
-    assert (abs(near), abs(far)) == pytest.approx((c, c + range_), rel=1e-3)
+    wilson = binomtest(120, 400).proportion_ci(2.0 * stats.norm.cdf(c) - 1.0, method="wilson")
+    assert (low, high) == pytest.approx((wilson.low - LARGEST_ALLOWANCE * bias, wilson.high), rel=1e-3)
 
 
-def test_nothing_is_said_of_values_that_were_not_seen():
+def test_a_share_of_0_or_1_of_the_most_frequent_is_not_certain():
+    low, high = limits(resampled(1.0, [1.0] * 50, 20), 0.95, "largest")
+    assert (low, high) == pytest.approx(tuple(binomtest(20, 20).proportion_ci(method="wilson")))
+
+
+def test_nothing_is_said_of_what_resamples_do_not_tell():
     low, high = limits(resampled(3.0, [2.0, 3.0, 3.0]), 0.95, "none")
     assert math.isnan(low)
-    assert high.reason is Reason.UNSEEN
+    assert high.reason is Reason.NOT_RESAMPLED
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -158,7 +163,7 @@ def test_no_interval_where_too_few_trials_decide(method):
     assert low.reason is high.reason is Reason.FEW_DECISIVE
 
 
-@pytest.mark.parametrize("method", ["skewed", "logit", "folded", "widened"])
+@pytest.mark.parametrize("method", ["skewed", "logit", "folded"])
 def test_values_that_are_all_alike_tell_no_error(method):
     """An average of 100 times .7 would have the interval [.7, .7], whatever the next value would be."""
     interval = bootstrap(mean, np.full(100, 0.7), n_resamples=50, method=method)
@@ -166,7 +171,7 @@ def test_values_that_are_all_alike_tell_no_error(method):
     assert interval.low.reason is Reason.CONSTANT
 
 
-@pytest.mark.parametrize("method", ["student", "skewed", "folded", "widened"])
+@pytest.mark.parametrize("method", ["student", "skewed", "folded"])
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_huge_and_tiny_numbers_have_intervals(method, scale):
     draws = np.random.default_rng(0).normal(2.0, 0.1, 500)
@@ -262,7 +267,7 @@ def test_no_interval_without_an_estimate(method):
 
 def test_an_equivalence_test_reads_its_p_value_off_the_resamples():
     with pytest.raises(ValueError, match="equivalence"):
-        equivalence_test(mean, [X], [X], margin=0.1, method="widened")
+        equivalence_test(mean, [X], [X], margin=0.1, method="folded")
 
 
 def test_a_share_less_a_constant_has_the_share_s_interval():
@@ -313,8 +318,17 @@ def test_an_interval_ends_where_the_measure_does():
 
 
 @pytest.mark.parametrize("level", np.linspace(0.02, 0.999, 200))
-def test_a_widened_interval_without_a_bias_is_found_at_every_level(level):
+def test_an_interval_of_a_largest_share_without_a_bias_is_wilson_s_at_every_level(level):
     """Rounding may leave the root outside the bracket that the two extreme cases make."""
-    low, high = limits(resampled(0.0, [-1.0, 1.0] * 50), float(level), "widened")
-    assert float(high) == pytest.approx(-float(low))
-    assert float(high) > 0.0
+    found = limits(resampled(0.4, [0.3, 0.5] * 50, 100), float(level), "largest")
+    assert found == pytest.approx(tuple(binomtest(40, 100).proportion_ci(float(level), method="wilson")))
+
+
+def test_what_decides_a_bootstrap_limits_its_degrees_of_freedom_and_whether_it_is_there():
+    all_decide, seven_do, four_do = (
+        bootstrap(mean, X, n_resamples=200, method="student", decisive=decisive)
+        for decisive in (math.inf, 7.0, 4.0)
+    )
+    wider = stats.t.ppf(0.975, 6) / stats.t.ppf(0.975, len(X) - 1)
+    assert seven_do.high - seven_do.low == pytest.approx(wider * (all_decide.high - all_decide.low))
+    assert four_do.low.reason is Reason.FEW_DECISIVE

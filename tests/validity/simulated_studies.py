@@ -9,7 +9,7 @@ distribution that studies come from, and it has ties, clusters and missing value
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from confidence_tasks.analysis.estimates import (
     deciding,
     interval_of_measure,
     mean,
+    resampled,
 )
 from confidence_tasks.analysis.groups import Cell, Group
 from confidence_tasks.scorers._measures import Columns, Measure
@@ -30,7 +31,6 @@ from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics._resampling import Method, as_estimate
-from confidence_tasks.statistics.question_draws import resampled_kinds
 from confidence_tasks.tasks._samples import Item
 
 MANY = 1e3
@@ -71,7 +71,10 @@ class Population:
     @property
     def methods(self) -> dict[str, Method]:
         """How the interval of each measure is read off its resamples."""
-        return {measure.name: "student" if self.contrast else measure.interval for measure in self.measures}
+        return {
+            measure.name: measure.difference_interval if self.contrast else measure.interval
+            for measure in self.measures
+        }
 
     def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
@@ -103,13 +106,15 @@ class Population:
 
 
 def truths(population: Population) -> dict[tuple[str, str], float]:
-    """The measures of infinitely many questions."""
+    """The measures of infinitely many questions; NaN of what is infinite without an addition to the counts."""
     _, tables = population.tables()
-    found = {
-        (cell, name): Distribution(as_estimate(float(values[0])), values, frozenset())
-        for cell, table in tables
-        for name, values in table.values(MANY * table.kinds.counts[np.newaxis]).items()
-    }
+    found = {}
+    for cell, table in tables:
+        counts = MANY * table.kinds.counts[np.newaxis]
+        for measure in table.measures:
+            compute = measure.posterior.compute if measure.posterior else measure.compute
+            value = np.atleast_1d(np.asarray(compute(table.columns, counts)))
+            found[cell, measure.name] = Distribution(as_estimate(float(value[0])), value, frozenset())
     return {key: float(value.value) for key, value in population.reported(found).items()}
 
 
@@ -119,28 +124,24 @@ def studies(
     """Every measure of every group of each simulated study of ``n`` questions, with its resamples."""
     n_units, tables = population.tables()
     rng = np.random.default_rng(seed)
-    asked = frozenset(map(str, range(n)))
     for _ in range(n_studies):
         drawn = rng.integers(n_units, size=n)
-        kinds = [table.kinds.of_units(drawn) for _, table in tables]
-        parts: dict[tuple[Cell, str], list[np.ndarray]] = {}
-        for block in resampled_kinds(kinds, n_resamples=settings.n_resamples, seed=rng):
-            for (cell, table), weights in zip(tables, block, strict=True):
-                for name, values in table.values(weights).items():
-                    parts.setdefault((cell, name), []).append(values)
+        study = [(cell, replace(table, kinds=table.kinds.of_units(drawn))) for cell, table in tables]
+        values = resampled(study, settings.n_resamples, rng, rng)
         found: dict[tuple[Cell, str], Distribution] = {}
-        for (cell, table), own in zip(tables, kinds, strict=True):
-            here = CellTable(table.columns, own, table.measures)
+        for cell, table in study:
+            counts = table.kinds.counts
+            asked = np.asarray(table.kinds.members.sum(axis=0) > 0.0)
             for measure in table.measures:
-                value = as_estimate(
-                    float(np.asarray(measure.compute(table.columns, own.counts[np.newaxis]))[0])
-                )
-                resamples = np.concatenate(parts[cell, measure.name])
+                value = as_estimate(float(np.asarray(measure.compute(table.columns, counts[np.newaxis]))[0]))
                 extreme = measure.interval == "wilson" and value in (0.0, 1.0)
-                questions = frozenset(map(str, np.flatnonzero(counting(here, measure)))) if extreme else asked
-                decisive = deciding(measure, table.columns, own.counts)
+                questions = np.flatnonzero(counting(table, measure) if extreme else asked)
                 found[cell, measure.name] = Distribution(
-                    value, resamples, questions, decisive, measure.is_mean
+                    value,
+                    values[cell, measure.name],
+                    frozenset(map(str, questions)),
+                    deciding(measure, table.columns, counts),
+                    measure.is_mean,
                 )
         yield population.reported(found)
 
@@ -181,7 +182,10 @@ def printed(
 ) -> dict[tuple[str, str], Interval]:
     """The intervals that the report prints of a study."""
     if population.contrast:
-        return {key: found.interval(settings, "student") for key, found in study.items()}
+        by_name = {measure.name: measure for measure in population.measures}
+        return {
+            key: found.interval(settings, by_name[key[1]].difference_interval) for key, found in study.items()
+        }
     intervals = {}
     for group in dict.fromkeys(group for group, _ in study):
         whole = {measure.name: study[group, measure.name] for measure in population.measures}
@@ -200,7 +204,11 @@ def coverages(
             numbers = float(interval.estimate), float(interval.low), float(interval.high)
             found.setdefault(key, []).append(numbers)
     true = truths(population)
-    return {key: _coverage(true[key], np.array(numbers)) for key, numbers in found.items()}
+    return {
+        key: _coverage(true[key], np.array(numbers))
+        for key, numbers in found.items()
+        if not np.isnan(true[key])
+    }
 
 
 def _coverage(truth: float, numbers: np.ndarray) -> Coverage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,19 @@ class CellTable:
     def values(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Return each measure for every row of weights of the kinds."""
         return {measure.name: np.asarray(measure.compute(self.columns, weights)) for measure in self.measures}
+
+    def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Return a draw of each measure that has a posterior distribution for every row of random weights."""
+        return {
+            measure.name: np.asarray(measure.posterior.draw(self.columns, weights, rng))
+            for measure in self.measures
+            if measure.posterior
+        }
+
+    @property
+    def without_posterior(self) -> CellTable:
+        """The same with the measures that have to be resampled only."""
+        return replace(self, measures=tuple(measure for measure in self.measures if not measure.posterior))
 
 
 def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:

@@ -113,7 +113,7 @@ def contrasts(
                 group.label,
                 baseline,
                 measure.name,
-                difference.interval(settings, "student"),
+                difference.interval(settings, measure.difference_interval),
                 p,
                 p_adjusted,
             )

@@ -21,7 +21,7 @@ from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics._core import BoolArray, FloatArray
 from confidence_tasks.statistics._resampling import Method, Resampled, as_estimate
 from confidence_tasks.statistics._weighting import ratio
-from confidence_tasks.statistics.question_draws import resampled_kinds
+from confidence_tasks.statistics.question_draws import resampled_kinds, weighted_kinds
 from confidence_tasks.statistics.resampling import interval_of
 
 _BLOCK = 256
@@ -60,7 +60,7 @@ class Distribution:
     value : Estimate
         The measure of the trials as they are.
     resamples : ndarray, shape (R,)
-        The measure of each resample.
+        The measure of each resample, or draws from its posterior distribution.
     questions : frozenset of str
         The questions; of a share that is 0 or 1, those that count.
     decisive : float
@@ -123,29 +123,61 @@ def distributions(
             if cell.source == source
             for table in tabulate(columns, cell, measures, unit, n_units)
         ]
-        parts: dict[tuple[Cell, str], list[FloatArray]] = {}
-        for block in resampled_kinds(
-            [table.kinds for _, table in tables],
-            n_resamples=settings.n_resamples,
-            seed=settings.generator("bootstrap", source),
-        ):
-            for (cell, table), weights in zip(tables, block, strict=True):
-                for name, values in table.values(weights).items():
-                    parts.setdefault((cell, name), []).append(values)
+        values = resampled(
+            tables,
+            settings.n_resamples,
+            settings.generator("bootstrap", source),
+            settings.generator("posterior", source),
+        )
         names = np.unique(columns["question_id"][columns["source"] == source].astype(str))
         for cell, table in tables:
             rows = {name: column[cell.rows] for name, column in columns.items()}
             asked = frozenset(map(str, rows["question_id"]))
             for measure in table.measures:
                 value = as_estimate(measure.compute(rows, None))
-                resamples = np.concatenate(parts[cell, measure.name])
                 extreme = measure.interval == "wilson" and value in (0.0, 1.0)
                 questions = frozenset(names[counting(table, measure)]) if extreme else asked
                 decisive = deciding(measure, rows)
                 found[cell, measure.name] = Distribution(
-                    value, resamples, questions, decisive, measure.is_mean
+                    value, values[cell, measure.name], questions, decisive, measure.is_mean
                 )
     return found
+
+
+def resampled(
+    tables: Sequence[tuple[Cell, CellTable]],
+    n_resamples: int,
+    bootstrap: np.random.Generator,
+    posterior: np.random.Generator,
+) -> dict[tuple[Cell, str], FloatArray]:
+    """Evaluate the measures of tables of the same questions on their resamples, or draw them from their posterior.
+
+    Parameters
+    ----------
+    tables : sequence of (Cell, CellTable)
+        Trials of each cell.
+    n_resamples : int
+        How many of either.
+    bootstrap, posterior : numpy.random.Generator
+        Source of the resamples, and of the draws.
+
+    Returns
+    -------
+    mapping of (Cell, str) to ndarray, shape (n_resamples,)
+        By cell and measure.
+    """
+    kinds = [table.kinds for _, table in tables]
+    parts: dict[tuple[Cell, str], list[FloatArray]] = {}
+    for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=bootstrap):
+        for (cell, table), weights in zip(tables, block, strict=True):
+            for name, values in table.without_posterior.values(weights).items():
+                parts.setdefault((cell, name), []).append(values)
+    if any(measure.posterior for _, table in tables for measure in table.measures):
+        for block in weighted_kinds(kinds, n_draws=n_resamples, seed=posterior):
+            for (cell, table), weights in zip(tables, block, strict=True):
+                for name, values in table.draws(weights, posterior).items():
+                    parts.setdefault((cell, name), []).append(values)
+    return {key: np.concatenate(values) for key, values in parts.items()}
 
 
 def deciding(measure: Measure, trials: Columns, weights: FloatArray | None = None) -> float:

@@ -27,14 +27,7 @@ from confidence_tasks.statistics import optimal_threshold
 if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
 
-OVER_PENALTIES: tuple[Measure, ...] = (
-    Measure(
-        "abstention_slope",
-        SLOPE,
-        "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 is blind to risk.",
-        interval="student",
-    ),
-)
+OVER_PENALTIES: tuple[Measure, ...] = (SLOPE,)
 """Measures of all trials together."""
 
 

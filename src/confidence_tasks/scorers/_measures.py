@@ -15,14 +15,51 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from confidence_tasks.trial import READABLE
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics._core import FloatArray
+    from confidence_tasks.statistics._resampling import Method
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Value: TypeAlias = "float | FloatArray"
 Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
+
+
+PRIOR = 0.5
+"""Trials of each outcome that a posterior distribution starts from, after Jeffreys: few outcomes, all of them rare or
+not, are then covered as often as they should be (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286, for two)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
+
+    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
+    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds one of shape
+    :data:`PRIOR` to each outcome, seen or not.
+
+    Attributes
+    ----------
+    outcomes : callable
+        From trials to one trial of each outcome, with the columns that ``compute`` reads.
+    compute : callable
+        The measure, without additions of its own to the numbers of trials.
+    """
+
+    outcomes: Callable[[Columns], Columns]
+    compute: Compute
+
+    def draw(self, trials: Columns, weights: FloatArray, rng: Generator) -> Value:
+        """Return a draw for each row of random weights of the trials, shape (R, n)."""
+        import numpy as np
+
+        prior = self.outcomes(trials)
+        rows = {key: np.concatenate([trials[key], column]) for key, column in prior.items()}
+        n_outcomes = len(next(iter(prior.values())))
+        added = rng.gamma(PRIOR, size=(len(weights), n_outcomes))
+        return self.compute(rows, np.concatenate([weights, added], axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +79,8 @@ class Measure:
     interval : str
         How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"skewed"``
         is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
-        ratios, ``"folded"`` for calibration errors, ``"widened"`` for what else few trials make too high or too low.
+        ratios, ``"folded"`` for calibration errors, ``"largest"`` for the share of what is most frequent, ``"none"``
+        for what resamples do not tell.
     share : str
         Name of the share that this is less a constant, whose interval serves for both; empty for none.
     decisive : callable, optional
@@ -55,6 +93,9 @@ class Measure:
         takes it as it is, and exchanging trials does not tell how it varies.
     refitted : callable, optional
         For such a measure, the same fitted for each row of weights, which are whole numbers.
+    posterior : Posterior, optional
+        Where a trial has few outcomes, some of them rare: the distribution that its interval and those of its
+        differences are read off instead of the resamples. Then nothing needs to be withheld.
     """
 
     name: str
@@ -62,13 +103,14 @@ class Measure:
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
     interval: Literal[
-        "percentile", "student", "skewed", "logit", "log", "folded", "widened", "wilson", "none"
+        "percentile", "student", "skewed", "logit", "log", "folded", "largest", "wilson", "none"
     ] = "percentile"
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
     fitted: bool = False
     refitted: Compute | None = None
+    posterior: Posterior | None = None
 
     @property
     def exchangeable(self) -> Measure | None:
@@ -76,6 +118,11 @@ class Measure:
         if not self.fitted:
             return self
         return None if self.refitted is None else replace(self, compute=self.refitted, fitted=False)
+
+    @property
+    def difference_interval(self) -> Method:
+        """How the interval of a difference of two values is read off."""
+        return "student" if self.posterior is None else "percentile"
 
     @property
     def is_mean(self) -> bool:
@@ -219,10 +266,25 @@ def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
     return holds
 
 
+def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
+    """Correctness, 0 for a reply without an answer, NaN for an answer without a key."""
+    import numpy as np
+
+    missing = _has_status("missing_answer", "unreadable", "refused")(trials)
+    return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
+
+
 ACCURACY = Measure(
     "accuracy",
     share(lambda trials: trials["correct"]),
     "Mean correctness of the answers given; replies without an answer are left out.",
+    "higher",
+    interval="wilson",
+)
+ACCURACY_OF_ALL = Measure(
+    "accuracy_of_all",
+    share(_wrong_if_missing),
+    "The same where a reply without an answer is wrong.",
     "higher",
     interval="wilson",
 )

@@ -24,6 +24,7 @@ from confidence_tasks.scorers._explanation import MEANING as GENERAL_MEANING
 from confidence_tasks.scorers._explanation import plain, table, verdict
 from confidence_tasks.scorers._measures import (
     ACCURACY,
+    ACCURACY_OF_ALL,
     PARSE_RATE,
     Compute,
     Measure,
@@ -196,7 +197,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            "widened",
+            "folded",
             decisive=_FEWER_CLASS,
         ),
         Measure(
@@ -223,6 +224,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             decisive=_FEWER_CLASS,
         ),
         ACCURACY,
+        ACCURACY_OF_ALL,
         PARSE_RATE,
         Measure(
             "nlp",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.elicitation.riskeval_prompts import penalty_of
@@ -15,6 +16,7 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    Posterior,
     columns,
     fewest,
     right_and_wrong,
@@ -173,6 +175,25 @@ def _undecided(trials: Columns, weights: FloatArray | None = None) -> Value:
     return float(min(held @ (answered & between), held @ (abstained & between)))
 
 
+def _outcomes(trials: Columns) -> Columns:
+    """A right answer, a wrong one and an abstention, sure enough to be what every policy would do."""
+    import numpy as np
+
+    return {
+        "answered": np.array([1.0, 1.0, 0.0]),
+        "available": np.array([1.0, 1.0, 0.0]),
+        "outcome": np.array([1.0, 0.0, 0.0]),
+        "confidence": np.array([1.0, 1.0, 0.0]),
+        "penalty": np.full(3, trials["penalty"].mean()),
+    }
+
+
+_EARNED = ("answered", "outcome", "penalty")
+_UTILITY = statistic_of("mean_utility", *_EARNED)
+_UTILITY_NORMALIZED = statistic_of("mean_utility", *_EARNED, normalized=True)
+_SCAFFOLD_UTILITY = statistic_of("scaffold_utility", *_SCAFFOLD)
+_SCAFFOLD_UTILITY_NORMALIZED = statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)
+
 GAIN = Measure(
     "normalized_scaffold_gain",
     statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
@@ -180,8 +201,13 @@ GAIN = Measure(
     interval="skewed",
     decisive=fewest(_not_optimal),
 )
-SLOPE = statistic_of("abstention_slope", "answered", "penalty")
-"""Risk sensitivity: change of the abstention rate per unit of log penalty, over all penalties above 0."""
+SLOPE = Measure(
+    "abstention_slope",
+    statistic_of("abstention_slope", "answered", "penalty"),
+    "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 is blind to risk.",
+    interval="student",
+)
+"""Risk sensitivity, a measure of the trials under all penalties together."""
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -193,19 +219,17 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "normalized_utility",
-        statistic_of("mean_utility", "answered", "outcome", "penalty", normalized=True),
+        _UTILITY_NORMALIZED,
         "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
         "higher",
-        interval="skewed",
-        decisive=fewest(*_answers(_given)),
+        posterior=Posterior(_outcomes, _UTILITY_NORMALIZED),
     ),
     Measure(
         "normalized_scaffold_utility",
-        statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True),
+        _SCAFFOLD_UTILITY_NORMALIZED,
         "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
         "higher",
-        interval="skewed",
-        decisive=fewest(*_answers(_by_policy)),
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED),
     ),
     GAIN,
     Measure(
@@ -232,11 +256,10 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "utility",
-        statistic_of("mean_utility", "answered", "outcome", "penalty"),
+        _UTILITY,
         "Mean utility in points.",
         "higher",
-        interval="skewed",
-        decisive=fewest(*_answers(_given)),
+        posterior=Posterior(_outcomes, _UTILITY),
     ),
     Measure(
         "regret",
@@ -249,11 +272,10 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "scaffold_utility",
-        statistic_of("scaffold_utility", *_SCAFFOLD),
+        _SCAFFOLD_UTILITY,
         "Mean utility of the optimal policy, in points.",
         "higher",
-        interval="skewed",
-        decisive=fewest(*_answers(_by_policy)),
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
     ),
     CONFIDENCE,
     Measure(
@@ -296,7 +318,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "normalized_recalibrated_utility",
-        _recalibrated(statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)),
+        _recalibrated(_SCAFFOLD_UTILITY_NORMALIZED),
         "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
         "normalized_scaffold_utility, what mis-stated confidence costs.",
         "higher",
@@ -359,9 +381,9 @@ def riskeval_summary(
         for measure in COUNTS:
             found[f"{measure.name}/{regime}"] = sum(found[f"{measure.name}/{label}"] for label in labels)
         found |= _with_interval(
-            GAIN.name, regime, _over_penalties(GAIN.compute), _within(trials, labels), seed
+            replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
         )
-    return found | _with_interval("abstention_slope", "all", SLOPE, columns(trials), seed)
+    return found | _with_interval(SLOPE, "all", trials, conditions, seed)
 
 
 def _within(trials: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> Columns:
@@ -398,20 +420,29 @@ def _over_penalties(measure: Compute) -> Compute:
     return compute
 
 
-def _with_interval(name: str, regime: str, measure: Compute, trials: Columns, seed: int) -> dict[str, float]:
-    """Return a measure over several penalties with the limits of its 95% bootstrap interval over questions."""
+def _with_interval(
+    measure: Measure,
+    regime: str,
+    trials: Sequence[Mapping[str, Any]],
+    conditions: Sequence[str],
+    seed: int,
+) -> dict[str, float]:
+    """Return a measure over several penalties with the limits of its 95% interval over questions, as the report's."""
     import numpy as np
 
     from confidence_tasks.statistics import bootstrap
 
-    keys = [f"{name}{part}/{regime}" for part in ("", "_low", "_high")]
-    if not trials:
+    keys = [f"{measure.name}{part}/{regime}" for part in ("", "_low", "_high")]
+    rows = _within(trials, conditions)
+    if not rows:
         return dict.fromkeys(keys, math.nan)
     interval = bootstrap(
-        lambda rows, *, weights: measure(trials, weights),
-        np.arange(len(trials["penalty"])),
-        clusters=trials["question_id"],
+        lambda index, *, weights: measure.compute(rows, weights),
+        np.arange(len(rows["penalty"])),
+        clusters=rows["question_id"],
+        decisive=math.inf if measure.decisive is None else float(measure.decisive(rows, None)),
         n_resamples=N_RESAMPLES,
+        method=measure.interval,
         seed=seed,
     )
     return dict(zip(keys, (interval.estimate, interval.low, interval.high), strict=True))

@@ -19,11 +19,13 @@ from confidence_tasks.scorers._explanation import MEANING, plain, table, verdict
 from confidence_tasks.scorers._grading import grade
 from confidence_tasks.scorers._measures import (
     ACCURACY,
+    ACCURACY_OF_ALL,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Compute,
     Measure,
+    Posterior,
     fewest,
     filling,
     right_and_wrong,
@@ -35,8 +37,6 @@ from confidence_tasks.scorers._reply import reply_text
 from confidence_tasks.trial import Trial
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from confidence_tasks.scorers._measures import Columns
     from confidence_tasks.scorers._measures import Value as Computed
     from confidence_tasks.statistics._core import FloatArray
@@ -118,31 +118,16 @@ def _on_scale(statistic: str) -> Compute:
     return statistic_of(statistic, "confidence_raw", constants=("lower", "upper"))
 
 
-_IN_A_CELL = 2
-"""Right and wrong answers that must lie on either side of the threshold, for meta-d' to have an interval."""
-
-
-def _split(threshold: float) -> Compute:
-    """Right, wrong, sure or unsure answers, whichever are fewest; none if they meet in too small a cell."""
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Computed:
-        import numpy as np
-
-        held = np.ones(len(trials["correct"])) if weights is None else weights
-        sure = trials["confidence"] > threshold
-        judged = [of(trials) for of in right_and_wrong()]
-        cells = np.array([[held @ (of & side) for side in (sure, ~sure)] for of in judged])
-        fewest_of_a_margin = min(cells.sum(axis=0).min(), cells.sum(axis=1).min())
-        return float(fewest_of_a_margin) if cells.min() >= _IN_A_CELL else 0.0
-
-    return compute
-
-
-def _beyond_a_percentile(trials: Columns) -> NDArray[Any]:
-    """Reports, each counted by the part of it that is below the 5th percentile, or above the 95th."""
+def _sides(trials: Columns) -> Columns:
+    """A right and a wrong answer on either side of every threshold."""
     import numpy as np
 
-    return 0.05 * ~np.isnan(trials["confidence_raw"])
+    return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
+
+
+def _split(statistic: str, threshold: float) -> Posterior:
+    """The posterior distribution of a statistic of the four cells that a threshold makes."""
+    return Posterior(_sides, _judged(statistic, threshold=threshold, padding="none"))
 
 
 def _apart_from_the_usual(trials: Columns, weights: FloatArray | None = None) -> Computed:
@@ -164,8 +149,7 @@ MEASURES: tuple[Measure, ...] = (
         _judged("m_ratio_threshold", threshold=THRESHOLDS[0], padding=PADDING),
         "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
         "higher",
-        interval="student",
-        decisive=_split(THRESHOLDS[0]),
+        posterior=_split("m_ratio_threshold", THRESHOLDS[0]),
     ),
     Measure(
         "auroc",
@@ -184,6 +168,7 @@ MEASURES: tuple[Measure, ...] = (
         decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     ACCURACY,
+    ACCURACY_OF_ALL,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure(
@@ -231,45 +216,42 @@ MEASURES: tuple[Measure, ...] = (
         _judged("meta_d_threshold", threshold=THRESHOLDS[0], padding=PADDING),
         "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
         "higher",
-        interval="student",
-        decisive=_split(THRESHOLDS[0]),
+        posterior=_split("meta_d_threshold", THRESHOLDS[0]),
     ),
     Measure(
         "meta_d_95",
         _judged("meta_d_threshold", threshold=THRESHOLDS[1], padding=PADDING),
         "The same with the split at 0.95.",
         "higher",
-        interval="student",
-        decisive=_split(THRESHOLDS[1]),
+        posterior=_split("meta_d_threshold", THRESHOLDS[1]),
     ),
     Measure(
         "mratio_95",
         _judged("m_ratio_threshold", threshold=THRESHOLDS[1], padding=PADDING),
         "meta-d' / d' with the split at 0.95.",
         "higher",
-        interval="student",
-        decisive=_split(THRESHOLDS[1]),
+        posterior=_split("m_ratio_threshold", THRESHOLDS[1]),
     ),
     Measure(
         "meta_information",
         _judged("meta_information"),
         "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
         "higher",
-        interval="widened",
+        interval="student",
         decisive=_apart_from_the_usual,
     ),
     Measure(
         "top1_share",
         _reported("top_share"),
         "Share of the most frequent report.",
-        interval="widened",
+        interval="largest",
         bounds=(0.0, 1.0),
     ),
     Measure(
         "top3_share",
         _reported("top_share", k=3),
         "Share of the three most frequent reports.",
-        interval="widened",
+        interval="largest",
         bounds=(0.0, 1.0),
     ),
     Measure(
@@ -282,7 +264,7 @@ MEASURES: tuple[Measure, ...] = (
         "entropy",
         _reported("confidence_entropy"),
         "Shannon entropy of the reports in bits.",
-        interval="folded",
+        interval="none",
     ),
     Measure(
         "round_share",
@@ -302,7 +284,7 @@ MEASURES: tuple[Measure, ...] = (
         _on_scale("scale_utilization"),
         "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
         "higher",
-        decisive=fewest(_beyond_a_percentile),
+        interval="none",
     ),
 )
 

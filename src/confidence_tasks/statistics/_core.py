@@ -19,7 +19,7 @@ class Reason(StrEnum):
     EMPTY = "n=0"
     TOO_FEW = "too few trials"
     FEW_DECISIVE = "too few trials decide it"
-    UNSEEN = "values that were not seen are not counted"
+    NOT_RESAMPLED = "resamples do not tell how it varies"
     ONE_CLASS = "one class: all correct or all wrong"
     CONSTANT = "all values tied"
     INFINITE = "infinite"

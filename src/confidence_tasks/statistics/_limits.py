@@ -23,8 +23,8 @@ estimate is |e| for a normal error e, E|e| too high, while resamples of it add a
 show a bias of E|e + e'| - E|e| = (sqrt(2) - 1) E|e| only: 1 + sqrt(2) times too little.
 """
 
-ALLOWANCE = 2.0
-"""The same for other statistics that few trials bias: a resample lacks what the sample lacks, and shows too little."""
+LARGEST_ALLOWANCE = 1.25
+"""The same for the share of the most frequent values: resamples pick them anew, and show most of the bias."""
 
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
@@ -92,31 +92,35 @@ def _log(found: Resampled, level: float) -> Limits:
 
 def _folded(found: Resampled, level: float) -> Limits:
     """Standard errors on either side, and further to where the bias says that the truth lies."""
-    bias = FOLDED_ALLOWANCE * _bias(found)
-    reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0)) * _error(found)
-    return _from_truth_to_estimate(found, bias, reach)
-
-
-def _widened(found: Resampled, level: float) -> Limits:
-    """The same, with fewer standard errors as the bias grows: the truth then is at one end (Imbens & Manski 2004)."""
-    bias, error = ALLOWANCE * _bias(found), _error(found)
-    if error == 0.0:
-        return _none(Reason.CONSTANT)
-    range_ = min(abs(bias) / error, _MOST_BIAS)
-    # Without a bias the root is the quantile of both tails, which rounding may leave below 0: the bracket goes beyond.
-    most = ndtri((1.0 + level) / 2.0) + 1.0
-    normal = float(brentq(lambda c: ndtr(c + range_) - ndtr(-c) - level, ndtri(level), most))
-    return _from_truth_to_estimate(found, bias, _quantile(found, float(ndtr(normal))) * error)
-
-
-def _from_truth_to_estimate(found: Resampled, bias: float, reach: float) -> Limits:
-    """From the estimate to the estimate less its bias, and ``reach`` beyond; what is never negative stays so."""
     if _error(found) == 0.0:
         return _none(Reason.CONSTANT)
+    bias = FOLDED_ALLOWANCE * _bias(found)
+    reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0)) * _error(found)
     estimate = float(found.estimate)
     low = estimate - reach - max(bias, 0.0)
     never_negative = min(estimate, float(found.defined.min())) >= 0.0
     return Estimate(max(low, 0.0) if never_negative else low), Estimate(estimate + reach + max(-bias, 0.0))
+
+
+def _fewer_errors(bias: float, level: float) -> float:
+    """How many standard errors go beyond either end of a range of ``bias`` standard errors."""
+    range_ = min(bias, _MOST_BIAS)
+    # Without a bias the root is the quantile of both tails, which rounding may leave below 0: the bracket goes beyond.
+    most = ndtri((1.0 + level) / 2.0) + 1.0
+    return float(brentq(lambda c: ndtr(c + range_) - ndtr(-c) - level, ndtri(level), most))
+
+
+def _largest(found: Resampled, level: float) -> Limits:
+    """Wilson's interval for as many trials as there are, its lower end down to where the bias says the truth lies.
+
+    It goes beyond by fewer standard errors as the bias grows: the truth then is at one end (Imbens & Manski 2004).
+    """
+    share, size = float(found.estimate), found.n_units
+    bias = LARGEST_ALLOWANCE * max(_bias(found), 0.0)
+    error = math.sqrt(max(share * (1.0 - share) / size, size**-2.0))
+    confidence = 2.0 * float(ndtr(_fewer_errors(bias / error, level))) - 1.0
+    low, high = wilson_interval(share * size, size, level=confidence)
+    return Estimate(max(float(low) - bias, 0.0)), Estimate(float(high))
 
 
 def _wilson(found: Resampled, level: float) -> Limits:
@@ -130,7 +134,7 @@ def _wilson(found: Resampled, level: float) -> Limits:
 
 
 def _unknown(found: Resampled, level: float) -> Limits:
-    return _none(Reason.UNSEEN)
+    return _none(Reason.NOT_RESAMPLED)
 
 
 def _quantile(found: Resampled, p: float) -> float:
@@ -172,7 +176,7 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "logit": _logit,
     "log": _log,
     "folded": _folded,
-    "widened": _widened,
+    "largest": _largest,
     "wilson": _wilson,
     "none": _unknown,
 }

@@ -24,7 +24,16 @@ Statistic: TypeAlias = Callable[..., Any]
 """``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""
 
 Method: TypeAlias = Literal[
-    "percentile", "bca", "student", "skewed", "logit", "log", "folded", "widened", "wilson", "none"
+    "percentile",
+    "bca",
+    "student",
+    "skewed",
+    "logit",
+    "log",
+    "folded",
+    "largest",
+    "wilson",
+    "none",
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]

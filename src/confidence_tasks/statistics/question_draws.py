@@ -132,6 +132,51 @@ def resampled_kinds(
         yield _in_columns(samples, size, n_units, lambda k: drawn_counts(n_units, k, rng).astype(np.float64))
 
 
+def weighted_kinds(
+    samples: Sequence[Kinds], *, n_draws: int = 10_000, seed: Seed = 0
+) -> Iterator[list[FloatArray]]:
+    """Weight units at random, each by a standard exponential number, and add up the kinds of every sample.
+
+    This is the Bayesian bootstrap: the weights of rows of one kind, divided by those of all, are draws from the
+    posterior distribution of its share. A draw weights the units of all samples alike, so that differences between
+    samples are paired by unit.
+
+    Parameters
+    ----------
+    samples : sequence of Kinds
+        Tables of the same units, such as the conditions of a study.
+    n_draws : int, default 10000
+        Number of draws R.
+    seed : int or numpy.random.Generator, default 0
+        Source of the weights.
+
+    Yields
+    ------
+    list of ndarray, shape (r, K)
+        For some of the draws, the weights of each sample's kinds; R rows over all blocks.
+
+    Raises
+    ------
+    ValueError
+        If the samples differ in their number of units, or ``n_draws`` is below 1.
+
+    References
+    ----------
+    Rubin (1981), doi:10.1214/aos/1176345338.
+
+    Examples
+    --------
+    >>> kinds = kinds_of([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
+    >>> [(weights,)] = weighted_kinds([kinds], n_draws=10_000)
+    >>> weights.mean(axis=0).round(1), weights.var(axis=0).round(1)  # gamma variates of shape 1 and 3
+    (array([1., 3.]), array([1., 3.]))
+    """
+    n_units = _common_units(samples, n_draws)
+    rng = np.random.default_rng(seed)
+    for size in _blocks(samples, n_draws):
+        yield _in_columns(samples, size, n_units, lambda k: rng.standard_exponential((k, n_units)).T)
+
+
 def exchanged_kinds(
     pairs: Sequence[tuple[Kinds, Kinds]], *, n_resamples: int = 10_000, seed: Seed = 0
 ) -> Iterator[list[tuple[FloatArray, FloatArray]]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ def bootstrap(
     n_resamples: int = 10_000,
     level: float = 0.95,
     method: Method = "percentile",
+    decisive: float = math.inf,
     seed: Seed = 0,
 ) -> Interval:
     """Compute a statistic with its bootstrap interval over questions.
@@ -157,9 +159,13 @@ def bootstrap(
           is not empty where every trial is alike.
         * ``"folded"``: for sums of absolute values, such as calibration errors, which few trials make too high.
           Student's interval, and beyond it 1 + sqrt(2) times the bias that the resamples show, towards the truth.
-        * ``"widened"``: for what else few trials make too high or too low. The same with twice the bias, and fewer
-          standard errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).
+        * ``"largest"``: for the share of the most frequent of many values, which is too high. Wilson's interval for
+          the number of units, and beyond its lower end 1.25 times the bias that the resamples show, with fewer standard
+          errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).
         * ``"none"``: for what resamples say nothing of, such as a number of distinct values.
+    decisive : float, optional
+        How many rows decide the statistic, such as the wrong answers of an AUROC; by default all. Fewer than five give
+        no interval, and Student's t has no more degrees of freedom than so many less one.
 
     Returns
     -------
@@ -194,7 +200,7 @@ def bootstrap(
     check_options(n_resamples, level, method)
     sample, stratum = _sample(statistic, arrays, clusters, strata)
     found = resample(sample, stratum, n_resamples, method, seed)
-    return interval_of(found, level, method, seed)
+    return interval_of(replace(found, decisive=decisive), level, method, seed)
 
 
 def bootstrap_difference(

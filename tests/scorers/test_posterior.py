@@ -1,0 +1,120 @@
+"""Posterior distributions of measures that depend on how often each of a few outcomes occurs."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, mean
+from confidence_tasks.analysis.groups import by_condition
+from confidence_tasks.scorers._measures import Measure, Posterior, share
+from confidence_tasks.scorers.riskeval_measures import MEASURES as RISK
+from confidence_tasks.scorers.scales import MEASURES as SCALES
+from confidence_tasks.statistics import fit_meta_d_threshold
+
+SETTINGS = Settings(n_resamples=20_000)
+
+
+def trials(*groups, **columns):
+    """So many trials of each pair of columns' values, a question each."""
+    n = sum(count for count, *_ in groups)
+    names = list(columns)
+    made = {
+        name: np.concatenate([np.full(count, float(values[i])) for count, *values in groups])
+        for i, name in enumerate(names)
+    }
+    return made | {
+        "source": np.full(n, "s", dtype=object),
+        "condition": np.full(n, "c", dtype=object),
+        "status": np.full(n, "ok", dtype=object),
+        "question_id": np.array([f"q{i}" for i in range(n)], dtype=object),
+    }
+
+
+def judged(*groups):
+    return trials(*groups, correct=None, confidence=None)
+
+
+def interval(columns, measure):
+    (group,) = by_condition(columns)
+    found = distributions(columns, group.cells, [measure], SETTINGS)
+    whole = {measure.name: mean([found[cell, measure.name] for cell in group.cells])}
+    return interval_of_measure(measure, whole, SETTINGS)
+
+
+ACCURACY = Measure(
+    "accuracy",
+    share(lambda columns: columns["correct"]),
+    "A share.",
+    posterior=Posterior(
+        lambda columns: {"correct": np.array([0.0, 1.0])}, share(lambda columns: columns["correct"])
+    ),
+)
+
+
+@pytest.mark.parametrize("right", [0, 3, 50, 100])
+def test_of_a_share_it_is_the_beta_distribution_of_jeffreys(right):
+    found = interval(judged((right, 1.0, 0.9), (100 - right, 0.0, 0.9)), ACCURACY)
+    exact = stats.beta.ppf([0.025, 0.975], right + 0.5, 100 - right + 0.5)
+    assert (found.low, found.high) == pytest.approx(tuple(exact), abs=0.004)
+    assert found.estimate == right / 100
+
+
+@pytest.mark.parametrize("name", ["mratio", "meta_d"])
+@pytest.mark.parametrize("table", [(60, 0, 20, 20), (120, 40, 30, 10), (90, 1, 9, 0)])
+def test_m_ratio_is_that_of_dirichlet_cells(name, table):
+    """Cells drawn independently of the package's weights: gamma variates of each count and a half."""
+    right_low, right_high, wrong_low, wrong_high = table
+    columns = judged(
+        (right_low, 1.0, 0.5), (right_high, 1.0, 0.95), (wrong_low, 0.0, 0.5), (wrong_high, 0.0, 0.95)
+    )
+    (measure,) = [measure for measure in SCALES if measure.name == name]
+    cells = np.random.default_rng(1).gamma(np.reshape([*table], (2, 2))[::-1] + 0.5, size=(40_000, 2, 2))
+    drawn = fit_meta_d_threshold(cells, padding="none")
+    exact = np.asarray(drawn.m_ratio if name == "mratio" else drawn.meta_d)
+    found = interval(columns, measure)
+    assert (np.mean(exact < found.low), np.mean(exact > found.high)) == pytest.approx(
+        (0.025, 0.025), abs=0.006
+    )
+
+
+@pytest.mark.parametrize("penalty", [0.5, 20.0])
+def test_utility_is_the_mean_of_what_outcomes_earn(penalty):
+    columns = trials(
+        (30, 1.0, 1.0, 0.99),
+        (2, 1.0, 0.0, 0.99),
+        (68, 0.0, 0.0, 0.2),
+        answered=None,
+        outcome=None,
+        confidence=None,
+    )
+    columns |= {"penalty": np.full(100, penalty), "available": columns["answered"]}
+    shares = np.random.default_rng(2).dirichlet([30.5, 2.5, 68.5], 40_000)
+    exact = np.quantile(shares @ [1.0, -penalty, 0.0], [0.025, 0.975])
+    for measure in RISK:
+        if measure.name in ("utility", "scaffold_utility"):
+            found = interval(columns, measure)
+            assert (found.low, found.high) == pytest.approx(tuple(exact), abs=0.02 * (1.0 + penalty))
+        if measure.name in ("normalized_utility", "normalized_scaffold_utility"):
+            found = interval(columns, measure)
+            assert (found.low, found.high) == pytest.approx(tuple(exact / (1.0 + penalty)), abs=0.02)
+
+
+def test_a_question_asked_twice_counts_once():
+    """Two trials of every question tell no more than one."""
+    once = judged((20, 1.0, 0.9), (10, 0.0, 0.9))
+    twice = {name: np.concatenate([column, column]) for name, column in once.items()}
+    first, second = interval(once, ACCURACY), interval(twice, ACCURACY)
+    assert second.high - second.low == pytest.approx(first.high - first.low, rel=0.05)
+
+
+def test_differences_are_paired_by_question():
+    """Of two conditions under which every question has the same answer nothing differs but the prior."""
+    one = judged((200, 1.0, 0.9), (100, 0.0, 0.9))
+    other = one | {"condition": np.full(300, "d", dtype=object)}
+    columns = {name: np.concatenate([column, other[name]]) for name, column in one.items()}
+    cells = [cell for group in by_condition(columns) for cell in group.cells]
+    found = distributions(columns, cells, [ACCURACY], SETTINGS)
+    first, second = (found[cell, "accuracy"] for cell in cells)
+    difference = (first - second).interval(SETTINGS, ACCURACY.difference_interval)
+    alone = first.interval(SETTINGS, "percentile")
+    assert difference.high - difference.low < 0.15 * (alone.high - alone.low)
