@@ -9,6 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.analysis.figures.figure import Figure, Panel
@@ -67,7 +68,9 @@ def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "
     for pattern, replacement in _SHORTER:
         text = pattern.sub(replacement, text)
     text = _TAG.sub(_shorter_tag, text)
-    text = _without_bare_groups(_NAMED.sub("<g", _with_tips(text)))
+    text = _AXIS.sub("<g data-axis", _with_tips(text))
+    text = _without_bare_groups(_NAMED.sub("<g", text))
+    text = _without_bare_groups(_together(_definitions_first(text)))
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
     return _coloured(text, {colour: f"var({colour.variable})" for colour in Colour})
 
@@ -170,7 +173,7 @@ def _titled(match: re.Match[str]) -> str:
 
 def _shorter_tag(tag: re.Match[str]) -> str:
     """Round coordinates to a tenth of a point, as good as exact; numbers between the tags are texts, and stay."""
-    return _STRAIGHT.sub(_shorter_path, _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1", tag[0])))
+    return _STRAIGHT.sub(_shorter_path, _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1\2", tag[0])))
 
 
 def _shorter_path(path: re.Match[str]) -> str:
@@ -224,8 +227,32 @@ def _without_bare_groups(text: str) -> str:
     return "".join(parts)
 
 
+def _definitions_first(text: str) -> str:
+    """Put what is referred to at the beginning, so that nothing stands between neighbours."""
+    start = text.index(">") + 1
+    return text[:start] + "".join(_DEFINED.findall(text)) + _DEFINED.sub("", text[start:])
+
+
+def _together(text: str) -> str:
+    """Say once of neighbours what they share: the style of markers, the edges that cut lines, the upright lines."""
+    text = _ALIKE.sub(lambda group: f"<g{group[1]}{group[2]}>{group[3].replace(group[2], '')}</g>", text)
+    parts = []
+    for clip, neighbours in groupby(_ELEMENT.findall(text), _clip_of):
+        run = list(neighbours)
+        whole = "".join(run)
+        parts.append(f"<g{clip}>{whole.replace(clip, '')}</g>" if clip and len(run) > 1 else whole)
+    return _UPRIGHT.sub(r"\1", "".join(parts))
+
+
+def _clip_of(element: str) -> str:
+    """The edges that a path or a group is cut at; nothing for other elements, and for the tags of larger groups."""
+    whole = element.startswith("<path ") or element.endswith("</g>")
+    clip = _CLIP.search(element) if whole else None
+    return clip[0] if clip else ""
+
+
 def share_parts(page: str) -> str:
-    """Give a page's drawings what they have in common: classes in place of styles, one of each tick and marker.
+    """Give a page's drawings what they have in common: classes in place of styles, one of each axis, tick and marker.
 
     Parameters
     ----------
@@ -245,10 +272,14 @@ def share_parts(page: str) -> str:
         ids[ident] = parts.setdefault((before, after), f"d{len(parts)}")
         return ""
 
+    def once(axis: re.Match[str]) -> str:
+        return f'<use href="#{parts.setdefault(("<g ", f">{axis[1]}</g>"), f"d{len(parts)}")}"/>'
+
     def shared(drawing: re.Match[str]) -> str:
         text = _TAG.sub(lambda tag: _STYLE.sub(named, tag[0]), drawing[0])
         text = _EMPTY.sub("", _PART.sub(taken_out, text))
-        return _ID.sub(lambda ident: ident[1] + ids[ident[2]], text)
+        text = _ID.sub(lambda ident: ident[1] + ids[ident[2]], text)
+        return _SHARED_AXIS.sub(once, text)
 
     page = _DRAWING.sub(shared, page)
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
@@ -267,14 +298,24 @@ _PART = re.compile(
     r'(<path )id="([mp][0-9a-f]{10})"([^>]*/>)|(<clipPath )id="([mp][0-9a-f]{10})"(>.*?</clipPath>)',
     re.DOTALL,
 )
+_SHARED_AXIS = re.compile(r"<g data-axis>((?:(?!<g).)*?)</g>", re.DOTALL)
 _EMPTY = re.compile(r"<defs>\s*</defs>")
 _STRAIGHT = re.compile(r'(?<= d=")([MLz\d. -]+)(?=")')
 _STEP = re.compile(r"([MLz])([^MLz]*)")
 _GROUP = re.compile(r"(</?g(?: [^>]*)?>)")
 _TAG = re.compile(r"<[^>]*>")
-_DIGITS = re.compile(r"(\d\.\d)\d+")
+_DIGITS = re.compile(r"(\d)(?:\.0\d*|(\.\d)\d*)(?!\d)")
 _AROUND_COMMANDS = re.compile(r" ?\b([MLCQz]) ")
 
+_AXIS = re.compile(r'<g id="matplotlib\.axis_\d+"')
+_DEFINED = re.compile(r"<defs>.*?</defs>", re.DOTALL)
+_ALIKE = re.compile(
+    r'<g( clip-path="[^"]*")>(?=<use [^>]*?( style="(?![^"]*[ "]opacity)[^"]*"))'
+    r"((?:<use [^>]*?\2[^>]*/?>(?:<title>[^<]*</title></use>)?)+)</g>"
+)
+_ELEMENT = re.compile(r"<g [^>]*>(?:(?!</?g[ >]).)*</g>|<[^>]*>|[^<]+", re.DOTALL)
+_CLIP = re.compile(r' clip-path="[^"]*"')
+_UPRIGHT = re.compile(r'(V[\d.-]+)("[^>]*fill: none[^>]*/>)<path d="(?=M[-\d. ]+V[\d.-]+\2)')
 _NAMED = re.compile(r'<g id="[^"]*"')
 """Groups are named alike in every drawing, and no two elements of a page may share a name."""
 
@@ -291,6 +332,8 @@ _SHORTER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"> <", "><"),
         (r"<g [^>]*><path d=\"[^\"]*\" style=\"fill: none\"/></g>", ""),  # grounds that cannot be seen
         (r"<defs></defs>", ""),
+        (r"<path(?![^>]* d=)[^>]*/>", ""),  # of intervals that do not exist
+        (r"<g(?: [^>]*)?/>", ""),
         (rf" clip-path=\"[^\"]*\"( style=\"fill: none; stroke: {Colour.GRID})", r"\1"),  # a grid lies within
     )
 )

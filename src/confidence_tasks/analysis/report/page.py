@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -85,6 +86,7 @@ def page(
         overviews=overviews,
         models=list(look),
         looks=look,
+        model_numbers={model: number for number, model in enumerate(look)},
         marks=_MARKS,
         shared=Markup(SHARED),  # noqa: S704 - a constant
         marker_names={marker: number for number, marker in enumerate(_MARKS)},
@@ -102,7 +104,11 @@ def page(
         seed=settings.seed,
         version=version("confidence-tasks"),
     )
-    return share_parts(html)
+    return _IMPLIED.sub("", share_parts(html))
+
+
+_IMPLIED = re.compile("</t[dhr]>")
+"""End tags that HTML puts itself, of which a page has tens of thousands."""
 
 
 def _coded(text: str) -> Markup:
