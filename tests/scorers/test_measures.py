@@ -7,6 +7,7 @@ import pytest
 
 from confidence_tasks.scorers._measures import (
     ACCURACY,
+    ACCURACY_OF_ALL,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -67,6 +68,19 @@ def test_missing_answers_leave_accuracy_and_count_in_the_parse_rate() -> None:
     assert found["parse_rate/0-20"] == 0.5
     assert found["parse_rate_strict/0-20"] == 0.25
     assert found["confidence/0-20"] == 0.5
+
+
+def test_missing_answers_may_count_as_wrong() -> None:
+    trials = [
+        trial(),
+        trial(status="missing_confidence"),
+        trial(correct=0.0),
+        *(trial(status=status, correct=NAN) for status in ("missing_answer", "unreadable", "refused")),
+        trial(correct=NAN),  # an answer that no key judges
+        trial(status="unreadable"),  # of a given answer that is known to be right
+    ]
+    found = summarise(trials, (ACCURACY, ACCURACY_OF_ALL), ("0-20",))
+    assert found == {"accuracy/0-20": 3 / 4, "accuracy_of_all/0-20": 3 / 7}
 
 
 def test_a_measure_takes_only_the_trials_that_have_all_it_needs() -> None:

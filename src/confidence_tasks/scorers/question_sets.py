@@ -20,6 +20,7 @@ from confidence_tasks.scorers._explanation import MEANING, plain, table, verdict
 from confidence_tasks.scorers._grading import grade
 from confidence_tasks.scorers._measures import (
     ACCURACY,
+    ACCURACY_OF_ALL,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -244,6 +245,7 @@ MEASURES: tuple[Measure, ...] = (
         decisive=fewest(*right_and_wrong(), filling(10, 5)),
     ),
     ACCURACY,
+    ACCURACY_OF_ALL,
     CONFIDENCE,
     Measure(
         "overconfidence",
