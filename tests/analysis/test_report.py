@@ -104,6 +104,17 @@ def test_stars_and_shading_are_explained_where_they_are_and_nowhere_else(report)
     assert {*starred} == {*shaded} == {True, False}
 
 
+def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
+    found = of_study(report, "fermieval")
+    model = found.models[0].label
+    asked, judged = (
+        found.estimate(model, "p=0.9", "coverage").n,
+        cell(found, model, condition="p=0.9", split="test"),
+    )
+    assert asked > len(judged["truth"])
+    assert "n is the number of trials asked, read or not, and in FermiEval of both halves" in report.html
+
+
 def test_the_best_is_marked_among_ways_to_ask_the_same_and_not_among_easy_and_hard_questions(report):
     parts = re.split(r'<section class="task" id="([^"]*)"', report.html)
     shaded = {name for name, part in zip(parts[1::2], parts[2::2], strict=True) if 'class="best"' in part}
