@@ -163,6 +163,13 @@ def test_the_page_needs_nothing_from_elsewhere(report):
     assert links <= {"arxiv.org", "127.0.0.1:7575"}
 
 
+def test_every_drawing_is_well_formed(report):
+    drawings = re.findall(r'<svg role="img".*?</svg>', report.html, re.DOTALL)
+    assert len(drawings) > 50
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+
+
 def test_every_figure_says_in_words_what_it_is(report):
     drawn = re.findall(r"<svg role=\"img\" aria-label=\"([^\"]*)\"", report.html)
     panels = sum(len(panels) for figure in report.figures for _, panels in figure.rows)

@@ -68,7 +68,7 @@ def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "
     for pattern, replacement in _SHORTER:
         text = pattern.sub(replacement, text)
     text = _TAG.sub(_shorter_tag, text)
-    text = _AXIS.sub("<g data-axis", _with_tips(text))
+    text = _AXIS.sub('<g class="axis"', _with_tips(text))
     text = _without_bare_groups(_NAMED.sub("<g", text))
     text = _without_bare_groups(_together(_definitions_first(text)))
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
@@ -298,7 +298,7 @@ _PART = re.compile(
     r'(<path )id="([mp][0-9a-f]{10})"([^>]*/>)|(<clipPath )id="([mp][0-9a-f]{10})"(>.*?</clipPath>)',
     re.DOTALL,
 )
-_SHARED_AXIS = re.compile(r"<g data-axis>((?:(?!<g).)*?)</g>", re.DOTALL)
+_SHARED_AXIS = re.compile(r'<g class="axis">((?:(?!<g).)*?)</g>', re.DOTALL)
 _EMPTY = re.compile(r"<defs>\s*</defs>")
 _STRAIGHT = re.compile(r'(?<= d=")([MLz\d. -]+)(?=")')
 _STEP = re.compile(r"([MLz])([^MLz]*)")
