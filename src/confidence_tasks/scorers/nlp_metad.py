@@ -24,7 +24,6 @@ from confidence_tasks.scorers._explanation import MEANING as GENERAL_MEANING
 from confidence_tasks.scorers._explanation import plain, table, verdict
 from confidence_tasks.scorers._measures import (
     ACCURACY,
-    ACCURACY_OF_ALL,
     PARSE_RATE,
     Compute,
     Measure,
@@ -224,7 +223,6 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             decisive=_FEWER_CLASS,
         ),
         ACCURACY,
-        ACCURACY_OF_ALL,
         PARSE_RATE,
         Measure(
             "nlp",
