@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def tabulate(
     gathered = {name: column[alike.example] for name, column in rows.items()}
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
-    probe = _Probe(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members)
+    probe = _Probe.of(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members)
     served = [measure for measure in measures if probe.agrees(measure)]
     others = [measure for measure in measures if measure not in served]
     as_they_are = kinds_of([np.arange(len(unit))], unit, n_units)
@@ -118,12 +118,18 @@ class _Probe:
     """A few random weightings of trials, and what they are as weightings of kinds."""
 
     rows: Columns
+    weights: FloatArray
     gathered: Columns
-    members: csr_array
+    gathered_weights: FloatArray
+
+    @classmethod
+    def of(cls, rows: Columns, gathered: Columns, members: csr_array) -> Self:
+        """Draw the weights; ``members`` says which trials are of which kind."""
+        weights = np.random.default_rng(0).integers(0, 4, (_PROBES, members.shape[1])).astype(np.float64)
+        return cls(rows, weights, gathered, (members @ weights.T).T)
 
     def agrees(self, measure: Measure) -> bool:
         """Whether a measure of the kinds is that of the trials, whatever their weights."""
-        weights = np.random.default_rng(0).integers(0, 4, (_PROBES, self.members.shape[1])).astype(np.float64)
-        wanted = measure.compute(self.rows, weights)
-        found = measure.compute(self.gathered, (self.members @ weights.T).T)
+        wanted = measure.compute(self.rows, self.weights)
+        found = measure.compute(self.gathered, self.gathered_weights)
         return np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)

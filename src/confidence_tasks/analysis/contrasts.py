@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
 from confidence_tasks.analysis.estimates import Distribution, Distributions, Settings, mean
-from confidence_tasks.analysis.groups import Columns, Group
+from confidence_tasks.analysis.groups import Cell, Columns, Group
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, bonferroni
 from confidence_tasks.statistics._core import FloatArray
@@ -94,7 +94,9 @@ def contrasts(
     if not pairs:
         return []
     exact = is_exact(len(set(columns["question_id"])), settings.n_resamples)
-    exchanged = [_exchanges(columns, group, its_base, measures, settings) for group, its_base in pairs]
+    exchangeable = [tested for measure in measures if (tested := measure.exchangeable)]
+    tables = _tabulated(columns, pairs, exchangeable)
+    exchanged = [_exchanges(group, its_base, tables, exchangeable, settings) for group, its_base in pairs]
     found = []
     for measure in measures:
         differences = [
@@ -161,24 +163,34 @@ class _Pair:
         return {name: np.concatenate([column, second[name]]) for name, column in first.items()}
 
 
+def _tabulated(
+    columns: Columns, pairs: Sequence[tuple[Group, Group]], measures: Sequence[Measure]
+) -> dict[Cell, list[CellTable]]:
+    """Return the tables of every cell, once for all the contrasts that it is part of."""
+    unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
+    cells = dict.fromkeys(cell for pair in pairs for group in pair for cell in group.cells)
+    return {cell: tabulate(columns, cell, measures, unit, n_units) for cell in cells}
+
+
 def _exchanges(
-    columns: Columns, group: Group, base: Group, measures: Sequence[Measure], settings: Settings
+    group: Group,
+    base: Group,
+    tables: Mapping[Cell, Sequence[CellTable]],
+    measures: Sequence[Measure],
+    settings: Settings,
 ) -> dict[str, FloatArray]:
     """Return each measure's contrast for every exchange: the mean over the sources, which both groups have.
 
     What a measure fits to the trials is fitted for every exchange, as it was to each group; a measure that cannot be
     fitted so often has no entry.
     """
-    measures = [tested for measure in measures if (tested := measure.exchangeable)]
     if not measures:
         return {}
-    unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
     pairs = [
         _Pair(first, second)
         for one, other in product(group.cells, base.cells)
         if one.source == other.source
-        for first in tabulate(columns, one, measures, unit, n_units)
-        for second in tabulate(columns, other, measures, unit, n_units)
+        for first, second in product(tables[one], tables[other])
     ]
     stacked = [pair.stacked() for pair in pairs]
     values: dict[str, list[FloatArray]] = {measure.name: [] for measure in measures}
