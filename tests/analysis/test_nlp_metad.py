@@ -80,6 +80,19 @@ def test_resamples_are_those_of_the_questions_that_were_drawn(drawn):
             assert cell.measure(name).resamples[r] == pytest.approx(value, abs=1e-9), name
 
 
+def test_resamples_of_bins_of_one_width_lie_between_their_own_extremes():
+    drawn = trials(Evidence(), 60, rng=np.random.default_rng(4))
+    experiment = resample(drawn, settings=QUICK, binnings={"equal_width": BINNINGS["equal_width"]})
+    cell = experiment.cells[HERE._replace(binning="equal_width")]
+    (weights,) = drawn_columns(60, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
+    order = np.argsort(drawn["question_id"].astype(str).to_numpy(), kind="stable")
+    for r in (0, 3, 199):
+        again = drawn.iloc[np.repeat(order, weights[:, r])]
+        edges = np.linspace(again["nlp"].min(), again["nlp"].max(), 9)[1:-1]
+        table = np.stack(correctness_table(again["correct"], again["nlp"], edges=edges))
+        assert (cell.count_draws[r] == table).all()
+
+
 def test_questions_asked_twice_are_drawn_together():
     once = trials(Evidence(), 60, rng=np.random.default_rng(3))
     twice = cell_of(together(once, once))

@@ -60,19 +60,23 @@ class Binning:
         The column that is binned.
     balanced : bool
         Whether as many right as wrong answers are taken, at random, before anything else.
+    moving : bool
+        Whether a resample has edges of its own. It must where they hang on a few trials, such as the extremes.
+        Quantiles hardly vary, and ties in a resample would make them vary more than they do.
     """
 
     n_ratings: int = 4
     edges: Edges = quantile_edges
     evidence: str = "nlp"
     balanced: bool = False
+    moving: bool = False
 
 
 BINNINGS: Mapping[str, Binning] = {
     PRIMARY: Binning(),
     "K=3": Binning(n_ratings=3),
     "K=6": Binning(n_ratings=6),
-    "equal_width": Binning(edges=equal_width_edges),
+    "equal_width": Binning(edges=equal_width_edges, moving=True),
     "gold": Binning(evidence="gold_nlp"),
     "balanced": Binning(balanced=True),
 }
@@ -100,8 +104,9 @@ def resample(
     Notes
     -----
     Edges of bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all
-    temperatures. A resample keeps them. (The paper's resamples recompute "the full pipeline"; edges that are part of
-    it make M-ratio's intervals a little wider, see :func:`~confidence_tasks.statistics.meta_d_ratings_intervals`.)
+    temperatures. A resample keeps them, but those between the extremes. (The paper's resamples recompute "the full
+    pipeline"; quantiles that are part of it make M-ratio's intervals wider than they should be, see
+    :func:`~confidence_tasks.statistics.meta_d_ratings_intervals`.)
     """
     cells: dict[Key, Cell] = {}
     for source, its_trials in trials.groupby("source", sort=True):
@@ -146,10 +151,13 @@ class _Part:
     unit: IntArray
     edges: FloatArray
     sums: FloatArray
+    moving: bool
 
     def drawn(self, columns: WeightColumns) -> dict[str, FloatArray]:
         """Return counts and AUROC2 in some of the resamples, as the cell has them."""
-        counts = {"count_draws": self._counted(self._octiles, len(self.edges) + 1, columns)}
+        size = len(self.edges) + 1
+        ratings = self._moved(size, columns) if self.moving else self._counted(self._octiles, size, columns)
+        counts = {"count_draws": ratings}
         if self.key.binning != PRIMARY:
             return counts
         return counts | {
@@ -189,6 +197,18 @@ class _Part:
             return np.bincount(cell, minlength=2 * size).reshape(2, size).astype(np.float64)
         return cells_columns(cell, self.unit, 2 * size, columns).reshape(-1, 2, size)
 
+    def _moved(self, size: int, columns: WeightColumns) -> FloatArray:
+        """Count them between the extremes of every resample, shape (R, 2, size)."""
+        order = np.argsort(self.evidence, kind="stable")
+        evidence, right = self.evidence[order], self.correct[order]
+        found = np.empty((columns.shape[1], 2, size))
+        for r, drawn in enumerate(columns[self.unit[order]].T):
+            there = drawn > 0
+            edges = equal_width_edges(evidence[there], size)
+            cell = size * right.astype(np.int64) + np.searchsorted(edges, evidence, side="right")
+            found[r] = np.bincount(cell, drawn, 2 * size).reshape(2, size)
+        return found
+
 
 def _parts(
     trials: pd.DataFrame,
@@ -224,7 +244,8 @@ def _parts(
 
 def _part(key: Key, trials: pd.DataFrame, binning: Binning, edges: FloatArray, sums: FloatArray) -> _Part:
     correct, evidence = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", binning.evidence))
-    return _Part(key, correct, evidence, trials["unit"].to_numpy(dtype=np.int64), edges, sums)
+    unit = trials["unit"].to_numpy(dtype=np.int64)
+    return _Part(key, correct, evidence, unit, edges, sums, binning.moving)
 
 
 def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:
