@@ -18,7 +18,15 @@ from confidence_tasks.analysis.figures.style import DARK, LIGHT, Colour
 from confidence_tasks.analysis.report.numbers import number
 from confidence_tasks.analysis.report.tables import extra_view
 from confidence_tasks.analysis.report.write import report_of
-from confidence_tasks.statistics import auarc, coverage, ece, hard_easy_slope, wilson_interval
+from confidence_tasks.statistics import (
+    auarc,
+    complete,
+    coverage,
+    ece,
+    hard_easy_slope,
+    reliability_curve,
+    wilson_interval,
+)
 
 
 def of_study(report, name):
@@ -311,3 +319,30 @@ def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert len(made.html.encode()) < 3_000_000
     assert all(len(found.models) == 10 for found in made.findings)
+
+
+def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagram(report):
+    from matplotlib.figure import Figure as Page
+
+    found = of_study(report, "riskeval")
+    reliability = next(figure for figure in report.figures if figure.name == "riskeval_reliability")
+    assert "as if the trials of one question were one" in reliability.caption
+    (_, its_panels), *_ = reliability.rows
+    axes = Page().add_subplot()
+    its_panels[0].draw(axes)
+    _, whiskers = axes.collections
+    columns = found.models[0].columns
+    trials = complete(columns["correct"], columns["confidence"])
+    wide, narrow = (
+        np.nansum(curve.accuracy_high - curve.accuracy_low)
+        for curve in (
+            reliability_curve(
+                *trials,
+                questions=columns["question_id"][~np.isnan(columns["correct"] + columns["confidence"])],
+            ),
+            reliability_curve(*trials),
+        )
+    )
+    drawn = sum(np.ptp(segment[:, 1]) for segment in whiskers.get_segments())
+    assert drawn == pytest.approx(wide)
+    assert wide > 1.5 * narrow

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from sklearn.calibration import calibration_curve
 
-from confidence_tasks.statistics import ece, reliability_curve
+from confidence_tasks.statistics import ece, reliability_curve, wilson_interval
 
 
 def simulated(n, seed=0, values=None):
@@ -112,6 +112,40 @@ def test_accuracy_has_the_interval_of_wilson():
         interval = stats.binomtest(round(curve.count[b] * curve.accuracy[b]), int(curve.count[b]))
         low, high = interval.proportion_ci(0.9, method="wilson")
         assert (curve.accuracy_low[b], curve.accuracy_high[b]) == pytest.approx((low, high), rel=1e-10)
+
+
+@pytest.mark.parametrize(("binning", "edges"), CONVENTIONS)
+def test_questions_asked_ten_times_have_the_intervals_of_questions_asked_once(binning, edges):
+    correct, confidence = simulated(80)
+    once = reliability_curve(correct, confidence, bins=4, binning=binning, edges=edges)
+    again = reliability_curve(
+        np.tile(correct, 10),
+        np.tile(confidence, 10),
+        bins=4,
+        binning=binning,
+        edges=edges,
+        questions=np.tile(np.arange(80).astype(str), 10),
+    )
+    np.testing.assert_array_equal(again.count, 10 * once.count)
+    for name in ("accuracy", "accuracy_low", "accuracy_high", "consistency_low", "consistency_high"):
+        np.testing.assert_allclose(getattr(again, name), getattr(once, name), rtol=1e-9)
+
+
+def test_the_worth_of_unequal_questions_gives_the_mean_its_true_variance():
+    rng, sizes, accuracy = np.random.default_rng(2), np.array([12, 5, 2, 1, 1, 1]), 0.7
+    questions = np.repeat(np.arange(len(sizes)), sizes)
+    drawn = rng.random((40_000, len(sizes))) < accuracy
+    variance = (drawn[:, questions].mean(axis=1)).var()
+    worth = accuracy * (1 - accuracy) / variance
+    right = (drawn[0][questions]).astype(float)
+    curve = reliability_curve(right, np.full(len(right), 0.75), bins=1, questions=questions)
+    limits = wilson_interval(worth * right.mean(), worth)
+    np.testing.assert_allclose([curve.accuracy_low[0], curve.accuracy_high[0]], limits, atol=0.01)
+
+
+def test_each_trial_needs_its_question():
+    with pytest.raises(ValueError, match="lengths differ"):
+        reliability_curve([1, 0], [0.5, 0.5], questions=["a"])
 
 
 @pytest.mark.parametrize("values", [None, [0.3, 0.55, 0.8, 0.95]])

@@ -78,6 +78,14 @@ class Bins:
             position = np.floor((start + EDGE_TOLERANCE) * self.number)
         return np.clip(position, 0, self.size - 1).astype(np.intp)
 
+    def numbers(self, confidence: FloatArray) -> NDArray[np.intp]:
+        """Bin of each trial, shape (n,)."""
+        if self.binning == "equal_width":
+            return self.index(confidence, confidence)
+        ascending, n = np.sort(confidence), max(len(confidence), 1)
+        start, end = (np.searchsorted(ascending, confidence, side) / n for side in ("left", "right"))
+        return self.index(start, end)
+
     def places(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
         """How many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
 

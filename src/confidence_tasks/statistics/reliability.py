@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics._binning import Binning, Bins, Edges
-from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics._core import FloatArray, same_length
 from confidence_tasks.statistics._weighting import ratio, trials
 from confidence_tasks.statistics.proportion import wilson_interval
 
@@ -55,6 +56,7 @@ def reliability_curve(
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
     level: float = 0.95,
+    questions: ArrayLike | None = None,
 ) -> ReliabilityCurve:
     """Tabulate accuracy against confidence.
 
@@ -69,6 +71,9 @@ def reliability_curve(
         As in :func:`~confidence_tasks.statistics.ece`.
     level : float, default 0.95
         Nominal coverage of the intervals of each bin, in (0, 1).
+    questions : array_like, shape (n,), optional
+        Which question each trial asked, by any labels, where one was asked several times: its trials are right or wrong
+        together. By default each trial is a question of its own.
 
     Returns
     -------
@@ -86,8 +91,13 @@ def reliability_curve(
     It is exact for trials of one confidence, and too wide otherwise, as mixed confidences make the number right less
     variable.
 
+    Where a bin holds n(q) trials of each question q, both intervals are those of (sum n(q))^2 / sum n(q)^2 independent
+    trials, the number of questions if all have as many. So much are they worth if the trials of a question are all
+    right or all wrong; otherwise they are worth more, and the intervals are too wide.
+
     References
     ----------
+    Kish (1965), Survey Sampling, for the number of independent trials.
     Broecker & Smith (2007), Increasing the reliability of reliability diagrams, doi:10.1175/WAF993.1, for the
     consistency interval. Wilson (1927), doi:10.1080/01621459.1927.10502953.
 
@@ -107,9 +117,12 @@ def reliability_curve(
     count, hits, total = (column[0] for column in sums)
     mean = ratio(total, count)
     low, high = partition.limits(stated)
-    accuracy_low, accuracy_high = wilson_interval(hits, count, level=level)
+    worth = count if questions is None else _independent(np.asarray(questions), partition, stated, count)
+    worth_right = hits * ratio(worth, count, otherwise=0.0)
+    accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
+    whole = np.floor(worth + _ROUNDING)
     consistency_low, consistency_high = (
-        ratio(np.asarray(binom.ppf(tail, count, np.clip(mean, 0.0, 1.0))), count)
+        ratio(np.asarray(binom.ppf(tail, whole, np.clip(mean, 0.0, 1.0))), whole)
         for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
     )
     return ReliabilityCurve(
@@ -124,3 +137,18 @@ def reliability_curve(
         consistency_high=consistency_high,
         level=level,
     )
+
+
+_ROUNDING = 1e-9
+"""What a whole number of trials may lose."""
+
+
+def _independent(
+    questions: NDArray[Any], partition: Bins, confidence: FloatArray, count: FloatArray
+) -> FloatArray:
+    """How many independent trials those of each bin are worth, where a question is right or wrong throughout."""
+    same_length(questions=questions, confidence=confidence)
+    number = np.unique(questions, return_inverse=True)[1]
+    pairs, sizes = np.unique(np.stack([partition.numbers(confidence), number]), axis=1, return_counts=True)
+    squares = np.bincount(pairs[0], sizes**2, minlength=partition.size).astype(np.float64)
+    return ratio(count**2, squares, otherwise=0.0)

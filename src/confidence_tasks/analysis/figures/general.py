@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from confidence_tasks.analysis.cell_tables import number_questions
 from confidence_tasks.analysis.figures import panels
 from confidence_tasks.analysis.figures.figure import Figure, Key, Panel
 from confidence_tasks.analysis.figures.panels import Line
@@ -43,9 +45,16 @@ def model_keys(found: Findings, look: Looks) -> tuple[Key, ...]:
 
 def judged(model: ModelTrials, condition: str | None = None) -> tuple[FloatArray, FloatArray]:
     """Return correctness and confidence of the trials that have both, under one condition or any."""
-    rows = np.ones(len(model), dtype=bool) if condition is None else model.columns["condition"] == condition
+    rows = _asked(model, condition)
     correct, confidence = complete(model.columns["correct"][rows], model.columns["confidence"][rows])
     return correct, confidence
+
+
+def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
+    rows: NDArray[np.bool_] = (
+        np.ones(len(model), dtype=bool) if condition is None else model.columns["condition"] == condition
+    )
+    return rows
 
 
 def by_condition(
@@ -114,8 +123,8 @@ MANY_PANELS = 40
 
 _RELIABILITY = (
     "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
-    " Wilson intervals, grey bars the range that a calibrated model stays in 95% of the time, and the blocks along the"
-    " bottom show where the trials are."
+    " Wilson intervals, grey bars the range that a calibrated model stays in 95% of the time, both as if the trials of"
+    " one question were one, and the blocks along the bottom show where the trials are."
 )
 _RELIABILITY_OF_SCORES = (
     "Mean score against stated confidence, in ten bins: below the dashed line a model is overconfident. A score is the"
@@ -168,9 +177,14 @@ def _reliability_panels(
 ) -> Iterator[Panel]:
     draw = partial(panels.reliability, colour=colour, outcomes=outcomes)
     for label in conditions:
-        correct, confidence = judged(model, label)
+        rows = _asked(model, label)
+        numbers, _ = number_questions(model.columns, rows)
+        correct, confidence, questions = complete(
+            model.columns["correct"][rows], model.columns["confidence"][rows], numbers[rows]
+        )
         if len(correct):
-            yield Panel(group_label(label or ""), partial(draw, correct=correct, confidence=confidence))
+            its_own = partial(draw, correct=correct, confidence=confidence, questions=questions)
+            yield Panel(group_label(label or ""), its_own)
 
 
 def _curves(

@@ -64,14 +64,20 @@ def unit_square(axes: Axes, x: str, y: str) -> None:
 
 
 def reliability(
-    axes: Axes, correct: FloatArray, confidence: FloatArray, colour: Colour, *, outcomes: bool = True
+    axes: Axes,
+    correct: FloatArray,
+    confidence: FloatArray,
+    questions: FloatArray,
+    colour: Colour,
+    *,
+    outcomes: bool = True,
 ) -> None:
     """Draw accuracy against confidence in ten bins, and the counts.
 
     With `outcomes`, which are right or wrong, intervals are drawn and what calibration allows; without, correctness is
     a probability that is known, and the luck of single answers has no part in it.
     """
-    curve = reliability_curve(correct, confidence)
+    curve = reliability_curve(correct, confidence, questions=questions)
     some = curve.count > 0
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
     axes.stairs(
