@@ -176,7 +176,7 @@ def statistic_of(
         from confidence_tasks import statistics
 
         keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-        kept_weights = None if weights is None else weights[..., keep]
+        kept_weights = None if weights is None else _of_kept(weights, keep)
         fixed = {key: float(trials[key][0]) for key in constants}
         function = getattr(statistics, name)
         value: Value = function(
@@ -187,6 +187,13 @@ def statistic_of(
     return compute
 
 
+def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
+    """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
+    import numpy as np
+
+    return weights if keep.all() else np.compress(keep, weights, axis=-1)
+
+
 def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     """Make a measure of the share of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
 
@@ -195,7 +202,7 @@ def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
 
         holds = np.asarray(of(trials), dtype=np.float64)
         keep = ~np.isnan(holds)
-        kept = np.ones(int(keep.sum())) if weights is None else weights[..., keep]
+        kept = np.ones(int(keep.sum())) if weights is None else _of_kept(weights, keep)
         total = kept.sum(axis=-1)
         with np.errstate(invalid="ignore"):
             value = np.asarray(kept @ holds[keep]) / total
