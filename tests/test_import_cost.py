@@ -1,4 +1,4 @@
-"""Inspect imports every plugin at every start: ours must bring nothing heavy with it."""
+"""Inspect imports every plugin at every start: ours must bring nothing heavy with it. Nor must the list of commands."""
 
 import subprocess
 import sys
@@ -17,3 +17,18 @@ print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
 def test_registry_pulls_in_nothing_heavy() -> None:
     found = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+HELP = f"""
+import sys
+from confidence_tasks.cli import COMMANDS, SUMMARIES, main
+main(["--help"], standalone_mode=False)
+assert COMMANDS.keys() == SUMMARIES.keys()
+print(sorted({{*{HEAVY!r}, "numpy", "inspect_ai"}} & set(sys.modules)))
+"""
+
+
+def test_help_lists_every_command_and_imports_none() -> None:
+    found = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1] == "[]"
+    assert "  report        Write a page of tables, figures and checks from logs." in found.stdout

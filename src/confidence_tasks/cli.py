@@ -22,6 +22,18 @@ COMMANDS: Mapping[str, str] = {
 }
 """Module and attribute of each command."""
 
+SUMMARIES: Mapping[str, str] = {
+    "compare": "Compare A with B on the questions that both were asked.",
+    "lm-eval-path": "Print the folder for lm_eval's --include_path.",
+    "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a hub.",
+    "power": "Predict how many questions a study needs, by simulation.",
+    "report": "Write a page of tables, figures and checks from logs.",
+    "rescore": "Read the replies in logs anew and compute every metric again.",
+    "score": "Score replies that you already have, into normal Inspect logs.",
+    "sources": "List the sources of questions; fetch them ahead; verify the copies.",
+}
+"""What each command does, said without importing it."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is needed."""
@@ -37,6 +49,11 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, SUMMARIES[name]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what the user must put right is shown as a message, without a traceback."""
