@@ -102,12 +102,6 @@ def test_what_is_of_answers_given_is_decided_by_the_rarer_of_right_and_wrong_one
         assert deciding(RISK[name], trials) == 71.0, name
 
 
-def test_recalibrated_utility_is_decided_by_what_the_recalibrated_policy_answers():
-    sure = risky(1, (40, 1.0, 1.0, 0.9), (12, 1.0, 0.0, 0.9))
-    assert deciding(RISK["normalized_recalibrated_utility"], sure) == 12.0
-    assert deciding(RISK["normalized_recalibrated_utility"], {**sure, "penalty": np.full(52, 50.0)}) == 0.0
-
-
 def test_a_threshold_is_decided_where_answers_and_abstentions_meet():
     apart = risky(1, (30, 1.0, 1.0, 0.8), (30, 0.0, 1.0, 0.4))
     assert deciding(RISK["implied_threshold"], apart) == 0.0
@@ -171,7 +165,7 @@ def test_weights_count_as_repetitions(seed, n):
     repeated = {name: np.repeat(column, weights) for name, column in risk.items()}
     for table in (SCALES, RISK):
         for name, measure in table.items():
-            if measure.decisive is None or "recalibrated" in name:  # fitted to the questions as they are
+            if measure.decisive is None:
                 continue
             assert deciding(measure, risk, weights.astype(float)) == pytest.approx(
                 deciding(measure, repeated)

@@ -99,6 +99,20 @@ def test_utility_is_the_mean_of_what_outcomes_earn(penalty):
             assert (found.low, found.high) == pytest.approx(tuple(exact / (1.0 + penalty)), abs=0.02)
 
 
+def test_recalibrated_utility_is_that_of_recalibrated_confidence():
+    """Of confidence that needs no recalibration the same as the scaffold's, whose outcomes are as many."""
+    columns = trials(
+        (90, 1.0, 1.0, 0.9), (10, 1.0, 0.0, 0.9), answered=None, outcome=None, confidence=None
+    ) | {"penalty": np.full(100, 1.0), "available": np.ones(100)}
+    plain, recalibrated = (
+        interval(columns, measure)
+        for measure in RISK
+        if measure.name in ("normalized_scaffold_utility", "normalized_recalibrated_utility")
+    )
+    assert (recalibrated.low, recalibrated.high) == pytest.approx((plain.low, plain.high), abs=0.01)
+    assert plain.low < plain.estimate == recalibrated.estimate < plain.high
+
+
 def test_a_question_asked_twice_counts_once():
     """Two trials of every question tell no more than one."""
     once = judged((20, 1.0, 0.9), (10, 0.0, 0.9))

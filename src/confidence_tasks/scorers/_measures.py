@@ -46,17 +46,20 @@ class Posterior:
         From trials to one trial of each outcome, with the columns that ``compute`` reads.
     compute : callable
         The measure, without additions of its own to the numbers of trials.
+    prepared : callable
+        What becomes of the trials, but not of those of ``outcomes``, before.
     """
 
     outcomes: Callable[[Columns], Columns]
     compute: Compute
+    prepared: Callable[[Columns], Columns] = lambda trials: trials
 
     def draw(self, trials: Columns, weights: FloatArray, rng: Generator) -> Value:
         """Return a draw for each row of random weights of the trials, shape (R, n)."""
         import numpy as np
 
-        prior = self.outcomes(trials)
-        rows = {key: np.concatenate([trials[key], column]) for key, column in prior.items()}
+        own, prior = self.prepared(trials), self.outcomes(trials)
+        rows = {key: np.concatenate([own[key], column]) for key, column in prior.items()}
         n_outcomes = len(next(iter(prior.values())))
         added = rng.gamma(PRIOR, size=(len(weights), n_outcomes))
         return self.compute(rows, np.concatenate([weights, added], axis=1))

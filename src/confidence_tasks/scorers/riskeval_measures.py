@@ -101,36 +101,32 @@ def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Val
     return implied - float(optimal_threshold(trials["penalty"][0]))
 
 
+def _recalibrate(trials: Columns) -> Columns:
+    """Put cross-fitted confidence in the place of the stated one, where there is all that it takes."""
+    import numpy as np
+
+    from confidence_tasks import statistics
+
+    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
+    kept = {key: column[keep] for key, column in trials.items()}
+    confidence = np.full(len(keep), np.nan)
+    confidence[keep] = statistics.cross_fitted_confidence(
+        kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
+    )
+    return {**trials, "confidence": confidence}
+
+
 def _recalibrated(measure: Compute) -> Compute:
     """A measure on cross-fitted confidence; under resampling the recalibration stays as it is."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
-        from confidence_tasks import statistics
-
-        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
-        kept = {key: column[keep] for key, column in trials.items()}
-        confidence = statistics.cross_fitted_confidence(
-            kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
-        )
-        return measure({**kept, "confidence": confidence}, None if weights is None else weights[..., keep])
+        return measure(_recalibrate(trials), weights)
 
     return compute
 
 
 def _given(trials: Columns) -> NDArray[Any]:
     holds: NDArray[Any] = trials["answered"] == 1.0
-    return holds
-
-
-def _by_policy(trials: Columns) -> NDArray[Any]:
-    """Where the optimal policy answers."""
-    from confidence_tasks.statistics import optimal_threshold
-
-    holds: NDArray[Any] = (trials["confidence"] >= optimal_threshold(trials["penalty"])) & (
-        trials["available"] == 1.0
-    )
     return holds
 
 
@@ -144,16 +140,6 @@ def _not_optimal(trials: Columns) -> NDArray[Any]:
         trials["confidence"] >= optimal_threshold(trials["penalty"])
     )
     return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
-
-
-def _answers(
-    given: Callable[[Columns], NDArray[Any]],
-) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
-    """Right and wrong answers among those given."""
-    return (
-        lambda trials: given(trials) & (trials["outcome"] == 1.0),
-        lambda trials: given(trials) & (trials["outcome"] == 0.0),
-    )
 
 
 _GIVEN_WITH_CONFIDENCE = tuple(
@@ -322,9 +308,8 @@ MEASURES: tuple[Measure, ...] = (
         "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
         "normalized_scaffold_utility, what mis-stated confidence costs.",
         "higher",
-        interval="skewed",
-        decisive=_recalibrated(fewest(*_answers(_by_policy))),
         fitted=True,
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,
