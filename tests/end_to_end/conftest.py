@@ -1,13 +1,13 @@
 """Real harness runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai import Task, eval
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import Model
+from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 collect_ignore = ["loopback_run.py"]
 """A program that a test runs in a process of its own."""
@@ -25,6 +25,14 @@ def run(tmp_path: Path) -> Run:
         return read_eval_log(log.location)
 
     return run_task
+
+
+def saying(texts: Sequence[str]) -> Model:
+    """A model that replies with these texts, one after the other."""
+    outputs = [ModelOutput.from_content("mockllm", text) for text in texts]
+    for output in outputs:
+        output.usage = ModelUsage()
+    return get_model("mockllm/model", custom_outputs=outputs)
 
 
 def metrics(log: EvalLog) -> dict[str, float]:

@@ -14,7 +14,7 @@ from confidence_tasks.tasks.fermieval_logprob import fermieval_logprob
 from confidence_tasks.tasks.fermieval_sampling import fermieval_sampling
 from confidence_tasks.trial import STATUSES
 
-from .conftest import Run, metrics, trials
+from .conftest import Run, metrics, saying, trials
 
 pytestmark = pytest.mark.usefixtures("mirror")
 
@@ -44,12 +44,7 @@ def test_any_reply_becomes_a_trial_with_a_status(run: Run) -> None:
             "<script>alert(1)</script>",
         ),
     ]
-    outputs = []
-    for text in hostile:
-        output = ModelOutput.from_content("mockllm", text)
-        output.usage = ModelUsage()
-        outputs.append(output)
-    made = trials(run(fermieval(n=2), get_model("mockllm/model", custom_outputs=outputs)))
+    made = trials(run(fermieval(n=2), saying(hostile)))
     assert len(made) == len(hostile)
     assert all(trial["status"] in STATUSES for trial in made)
     assert sum(not math.isnan(trial["lower"]) for trial in made) == 2

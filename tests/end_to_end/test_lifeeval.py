@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import get_model
 
 from confidence_tasks.scorers.lifeeval import MEASURES, TOKEN_MEASURES
 from confidence_tasks.tasks.lifeeval import RADII, lifeeval
 from confidence_tasks.trial import STATUSES
 
-from .conftest import Run, metrics, trials
+from .conftest import Run, metrics, saying, trials
 
 QUESTIONS = 40
 
@@ -70,12 +70,7 @@ def test_any_reply_becomes_a_trial_with_a_status(run: Run) -> None:
         "{" * 10_000,
         "84",
     ]
-    outputs = []
-    for text in hostile:
-        output = ModelOutput.from_content("mockllm", text)
-        output.usage = ModelUsage()
-        outputs.append(output)
-    made = trials(run(lifeeval(n=len(hostile)), get_model("mockllm/model", custom_outputs=outputs)))
+    made = trials(run(lifeeval(n=len(hostile)), saying(hostile)))
     assert len(made) == len(hostile)
     assert all(trial["status"] in STATUSES for trial in made)
     assert all(math.isnan(trial["confidence"]) for trial in made)

@@ -4,7 +4,6 @@ import math
 from statistics import NormalDist
 
 import pytest
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from confidence_tasks.elicitation.scales import GRANULARITY
 from confidence_tasks.scorers.scales import MEASURES
@@ -12,7 +11,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.tasks.scales import scale_granularity
 from confidence_tasks.trial import STATUSES
 
-from .conftest import Run, metrics, trials
+from .conftest import Run, metrics, saying, trials
 
 QUESTIONS = 60
 """Few: a sample costs the harness some 20 ms. The validity suite has the precise checks."""
@@ -58,13 +57,9 @@ def test_any_reply_becomes_a_trial_with_a_status(run: Run) -> None:
         "{" * 10_000,
         "no",
     ]
-    outputs = []
-    for text in hostile:
-        output = ModelOutput.from_content("mockllm", text)
-        output.usage = ModelUsage()
-        outputs.append(output)
-    model = get_model("mockllm/model", custom_outputs=outputs)
-    made = trials(run(scale_granularity(scales="0-20", sources="arithmetic", n=len(hostile)), model))
+    made = trials(
+        run(scale_granularity(scales="0-20", sources="arithmetic", n=len(hostile)), saying(hostile))
+    )
     assert len(made) == len(hostile)
     assert all(trial["status"] in STATUSES for trial in made)
 

@@ -10,6 +10,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from confidence_tasks.lm_eval_tasks import lm_eval_tasks_path
+from confidence_tasks.simulation.lm_eval_model import SimulatedLM
 
 
 class Scripted(LM):
@@ -44,6 +45,18 @@ def replying(reply):
         return ModelOutput.from_content("scripted", text).model_copy(update={"usage": usage})
 
     return get_model("mockllm/model", custom_outputs=output, memoize=False)
+
+
+def both_models(reply):
+    """Parametrize a test with a model for each harness that replies alike: a scripted pair and a simulated one."""
+    return pytest.mark.parametrize(
+        ("lm_eval_model", "inspect_model"),
+        [
+            (lambda: Scripted(reply), lambda: replying(reply)),
+            (lambda: SimulatedLM("sloppy"), lambda: "simulated/sloppy"),
+        ],
+        ids=["scripted", "simulated"],
+    )
 
 
 def lm_eval_run(model, tasks, metadata, **options):

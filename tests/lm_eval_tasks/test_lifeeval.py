@@ -6,11 +6,10 @@ import zlib
 
 import numpy as np
 import pytest
-from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
+from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
 from confidence_tasks.elicitation.lifeeval_prompts import lifeeval_reply
 from confidence_tasks.scorers.lifeeval import MEASURES
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
 from confidence_tasks.tasks.lifeeval import RADII, lifeeval, lifeeval_items
 
 REPLIES = (
@@ -36,14 +35,7 @@ class TestSameAsInspect:
 
     N = 12
 
-    @pytest.mark.parametrize(
-        ("lm_eval_model", "inspect_model"),
-        [
-            (lambda: Scripted(reply_to), lambda: replying(reply_to)),
-            (lambda: SimulatedLM("sloppy"), lambda: "simulated/sloppy"),
-        ],
-        ids=["scripted", "simulated"],
-    )
+    @both_models(reply_to)
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path
     ):

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
+from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
 from confidence_tasks.elicitation.question_set_prompts import (
     QUESTION_SETS,
@@ -15,7 +15,6 @@ from confidence_tasks.elicitation.question_set_prompts import (
     options_reply,
 )
 from confidence_tasks.scorers.question_sets import measures_of
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
 from confidence_tasks.tasks import question_sets
 
 N = 12
@@ -59,14 +58,7 @@ def test_the_group_holds_the_five_sets():
 
 class TestSameAsInspect:
     @pytest.mark.parametrize("name", QUESTION_SETS)
-    @pytest.mark.parametrize(
-        ("lm_eval_model", "inspect_model"),
-        [
-            (lambda: Scripted(reply_to), lambda: replying(reply_to)),
-            (lambda: SimulatedLM("sloppy"), lambda: "simulated/sloppy"),
-        ],
-        ids=["scripted", "simulated"],
-    )
+    @both_models(reply_to)
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, name, lm_eval_model, inspect_model, mirror, tmp_path
     ):

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
+from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
 from confidence_tasks.elicitation.riskeval_prompts import PENALTIES, penalty_text
 from confidence_tasks.questions import load
 from confidence_tasks.scorers.riskeval_measures import COUNTS, MEASURES
 from confidence_tasks.simulation import answer_key, answers
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
 from confidence_tasks.tasks import riskeval as tasks
 
 N = 15
@@ -49,14 +48,7 @@ def capitals(tmp_path):
 
 
 class TestSameAsInspect:
-    @pytest.mark.parametrize(
-        ("lm_eval_model", "inspect_model"),
-        [
-            (lambda: Scripted(reply_to), lambda: replying(reply_to)),
-            (lambda: SimulatedLM("sloppy"), lambda: "simulated/sloppy"),
-        ],
-        ids=["scripted", "simulated"],
-    )
+    @both_models(reply_to)
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path
     ):
