@@ -197,6 +197,19 @@ def test_both_conventions_add_a_half_to_each_cell():
         assert padded.d_prime == pytest.approx(2 * ndtri(13 / 19), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("threshold", "n", "ratio"), [(0.9, 100, 0.99), (0.9, 200, 1.0), (0.95, 100, 0.79), (0.95, 200, 0.9)]
+)
+def test_the_half_added_takes_from_an_ideal_observer_what_the_guide_says(threshold, n, ratio):
+    rng, d_prime = np.random.default_rng(5), 1.5
+    toward_truth = rng.normal(d_prime / 2, 1.0, (2_000, n))
+    sure = 1.0 / (1.0 + np.exp(-d_prime * np.abs(toward_truth))) > threshold
+    cells = 2 * (toward_truth > 0) + sure
+    tables = np.stack([(cells == cell).sum(axis=1) for cell in range(4)], axis=1).reshape(-1, 2, 2)
+    found = fit_meta_d_threshold(tables.astype(float), padding="hautus").m_ratio
+    assert np.nanmean(found) == pytest.approx(ratio, abs=0.04)
+
+
 def test_confidence_is_high_strictly_above_the_threshold():
     assert np.array_equal(threshold_table([1, 1, 0, 0], [0.9, 0.91, 0.9, 1.0], 0.9), [[1, 1], [1, 1]])
     assert np.array_equal(threshold_table([1, 1], [0.95, 0.96], 0.95), [[0, 0], [1, 1]])
