@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.scorers import fermieval, lifeeval, question_sets, riskeval_measures, scales
+from confidence_tasks.scorers import fermieval, question_sets, riskeval_measures, scales
 from confidence_tasks.scorers._measures import Measure
 
 NAN = math.nan
-SCALES, SETS, RISK, FERMI, LIFE = (
+SCALES, SETS, RISK, FERMI = (
     {measure.name: measure for measure in measures}
     for measures in (
         scales.MEASURES,
         question_sets.ALL_MEASURES,
         riskeval_measures.MEASURES,
         fermieval.MEASURES + fermieval.CONFORMAL_MEASURES + fermieval.JACKKNIFE_MEASURES,
-        lifeeval.MEASURES,
     )
 )
 
@@ -137,18 +136,6 @@ def test_a_winkler_score_is_decided_by_misses_of_its_half():
     assert deciding(FERMI["winkler_calibration"], both) == 20.0
     assert deciding(FERMI["conformal_winkler"], both) == 0.0  # moved out to 9, nothing is missed
     assert deciding(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 1.0
-
-
-@pytest.mark.parametrize("unit", [1.0, 1e-3])
-def test_regret_rests_on_as_many_trials_as_would_be_as_uncertain(unit):
-    def regret(*numbers):
-        return deciding(
-            LIFE["regret"], {"mas": np.array([*numbers, NAN]) * unit, "correct": np.zeros(len(numbers) + 1)}
-        )
-
-    assert regret(*[0.0] * 40, *[0.5] * 6) == pytest.approx(6.0)
-    assert regret(*[0.01] * 40, 0.9) < 2.5  # one decides
-    assert regret(0.0, 0.0) == 0.0
 
 
 draws = st.integers(0, 2**32 - 1)

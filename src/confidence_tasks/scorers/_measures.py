@@ -235,30 +235,6 @@ def fewest(*sets: Callable[[Columns], NDArray[Any]]) -> Compute:
     return compute
 
 
-def effective(of: Callable[[Columns], NDArray[Any]]) -> Compute:
-    """Make a count of the trials that a sum of non-negative numbers rests on: as many alike would be as uncertain.
-
-    This is Kish's effective size, the square of the sum over the sum of squares: a few large numbers among many zeros
-    are few.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> effective(lambda trials: trials["regret"])({"regret": np.array([0.0, 0.0, 0.4, 0.4])}, None)
-    2.0
-    """
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
-        amount = np.nan_to_num(of(trials))
-        held = np.ones(len(amount)) if weights is None else weights
-        total, squares = held @ amount, held @ np.square(amount)
-        return float(total**2 / squares) if squares > 0.0 else 0.0
-
-    return compute
-
-
 def having(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
     """Make the set of trials that have a value in a column, and any value in some others."""
 

@@ -23,7 +23,6 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
-    effective,
     share,
     statistic_of,
     summarise,
@@ -33,9 +32,7 @@ from confidence_tasks.scorers._tokens import reply_tokens
 from confidence_tasks.trial import Trial
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from confidence_tasks.scorers._measures import Columns, Compute
+    from confidence_tasks.scorers._measures import Compute
 
 Window = Literal["half_open", "inclusive"]
 """Which completed years count as within r of k: k - r to k + r - 1, or to k + r."""
@@ -208,11 +205,6 @@ def _judged(statistic: str, *more: str, **options: Any) -> Compute:
     return statistic_of(statistic, "correct", "confidence", *more, **options)
 
 
-def _regret(trials: Columns) -> NDArray[Any]:
-    distance: NDArray[Any] = trials["mas"] - trials["correct"]
-    return distance
-
-
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "ece",
@@ -259,11 +251,10 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "regret",
-        share(_regret),
+        share(lambda trials: trials["mas"] - trials["correct"]),
         "Mean distance of the score from the maximum achievable one.",
         "lower",
         interval="skewed",
-        decisive=effective(_regret),
         bounds=(0.0, 1.0),
     ),
     Measure(
