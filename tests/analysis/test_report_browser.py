@@ -113,6 +113,22 @@ def test_the_page_fits_its_window_and_asks_for_nothing(browser, page_file, schem
     page.context.close()
 
 
+def test_every_marker_tells_its_number_even_where_a_line_is_drawn_over_it(browser, page_file):
+    page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
+    under_the_pointer = page.evaluate(
+        """[...document.querySelectorAll('.panel use')].filter((one) => one.querySelector('title')
+             && one.checkVisibility()).slice(0, 60).map((one) => {
+               one.scrollIntoView({ block: 'center', behavior: 'instant' });
+               const { left, top, width, height } = one.getBoundingClientRect();
+               const found = document.elementFromPoint(left + width / 2, top + height / 2);
+               return found.querySelector('title') !== null && found.tagName;
+             })"""
+    )
+    assert len(under_the_pointer) > 10
+    assert set(under_the_pointer) == {"use"}
+    page.context.close()
+
+
 def test_a_page_on_paper_has_every_measure_in_dark_on_white_and_nothing_cut_off(browser, page_file):
     page, _, _ = opened(browser, page_file, color_scheme="dark", viewport={"width": 690, "height": 970})
     page.emulate_media(media="print", color_scheme="dark")
