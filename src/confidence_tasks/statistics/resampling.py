@@ -160,7 +160,7 @@ def bootstrap(
         * ``"folded"``: for sums of absolute values, such as calibration errors, which few trials make too high.
           Student's interval, and beyond it 1 + sqrt(2) times the bias that the resamples show, towards the truth.
         * ``"largest"``: for the share of the most frequent of many values, which is too high. Wilson's interval for
-          the number of units, and beyond its lower end 1.25 times the bias that the resamples show, with fewer standard
+          the number of units, and beyond its lower end 1.4 times the bias that the resamples show, with fewer standard
           errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).
         * ``"none"``: for what resamples say nothing of, such as a number of distinct values.
     decisive : float, optional
