@@ -113,8 +113,13 @@ def test_the_page_fits_its_window_and_asks_for_nothing(browser, page_file, schem
     page.context.close()
 
 
-def test_every_marker_tells_its_number_even_where_a_line_is_drawn_over_it(browser, page_file):
-    page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
+def test_every_marker_tells_its_number_even_where_a_line_is_drawn_over_it(browser, tmp_path):
+    trials = rows("scales")
+    for i in range(8):
+        write(tmp_path / f"{i}.jsonl", [{**trial, "model": f"{i}"} for trial in trials])
+    path = tmp_path / "report.html"
+    path.write_text(report_of(collect(tmp_path), settings=Settings(n_resamples=20)).html, encoding="utf-8")
+    page, _, _ = opened(browser, path, viewport={"width": 1280, "height": 900})
     under_the_pointer = page.evaluate(
         """[...document.querySelectorAll('.panel use')].filter((one) => one.querySelector('title')
              && one.checkVisibility()).slice(0, 60).map((one) => {
