@@ -38,7 +38,8 @@ X = np.random.default_rng(3).normal(0.5, 1.0, 400)
 
 
 def resampled(estimate, draws, n_units=100, decisive=math.inf):
-    return Resampled(as_estimate(estimate), np.asarray(draws, dtype=float), n_units, decisive=decisive)
+    draws = np.asarray(draws, dtype=float)
+    return Resampled(as_estimate(estimate), draws, n_units, decisive=decisive, freedom=decisive - 1.0)
 
 
 def normal_draws(center, error, size=100_001):
@@ -304,6 +305,17 @@ def test_a_mean_of_other_measures_is_decided_by_its_weakest_part():
     """An M-ratio of three replies is biased, and stays so in an average with a good one."""
     pooled = mean_of([part(3.0, False), part(400.0, False)])
     assert pooled.interval(Settings(), "student").low.reason is Reason.FEW_DECISIVE
+
+
+def test_degrees_of_freedom_of_a_mean_lie_between_its_parts_and_are_those_of_the_part_that_varies():
+    steady = Distribution(as_estimate(0.5), np.full(101, 0.5), NAMES, 6.0)
+    few, many = part(6.0, False), part(101.0, False)
+    assert mean_of([few, many]).degrees == pytest.approx(2.0 / (1.0 / 5.0 + 1.0 / 100.0))
+    assert mean_of([few, few, few]).degrees == pytest.approx(5.0)
+    assert (many - steady).degrees == pytest.approx(100.0)
+    assert (few - many).degrees == mean_of([few, many]).degrees
+    assert mean_of([steady, steady]).degrees == 5.0
+    assert mean_of([part(math.inf, True)] * 2).degrees == math.inf
 
 
 def test_a_difference_is_decided_by_its_weaker_side():

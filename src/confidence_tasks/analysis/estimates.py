@@ -67,6 +67,8 @@ class Distribution:
         How many trials decide the measure.
     is_mean : bool
         Whether it is a mean over trials.
+    freedom : float, optional
+        Degrees of freedom of its standard error; by default as many trials as decide it, less one.
     """
 
     value: Estimate
@@ -74,6 +76,12 @@ class Distribution:
     questions: frozenset[str]
     decisive: float = math.inf
     is_mean: bool = False
+    freedom: float | None = None
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of its standard error."""
+        return self.decisive - 1.0 if self.freedom is None else self.freedom
 
     def __sub__(self, other: Distribution) -> Distribution:
         """The difference, paired by question where both were drawn together."""
@@ -81,12 +89,19 @@ class Distribution:
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
             resamples = self.resamples - other.resamples
-        fewest = min(self.decisive, other.decisive)
-        return Distribution(difference, resamples, self.questions | other.questions, fewest)
+        return Distribution(
+            difference,
+            resamples,
+            self.questions | other.questions,
+            decisive=min(self.decisive, other.decisive),
+            freedom=_freedom([self, other]),
+        )
 
     def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
         """Read off the interval; a resample that is infinite counts as undefined."""
-        found = Resampled(self.value, self.resamples, len(self.questions), decisive=self.decisive)
+        found = Resampled(
+            self.value, self.resamples, len(self.questions), decisive=self.decisive, freedom=self.degrees
+        )
         return interval_of(found, settings.level, method, settings.seed)
 
 
@@ -214,7 +229,28 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         frozenset[str]().union(*(part.questions for part in parts)),
         _decisive_of_mean(parts),
         all(part.is_mean for part in parts),
+        _freedom(parts),
     )
+
+
+def _freedom(parts: Sequence[Distribution]) -> float:
+    """Degrees of freedom of a sum: harmonic mean over the parts, weighted by their shares of the variance.
+
+    They are no more than Satterthwaite's (doi:10.2307/3002019), which are of parts that vary independently: of the same
+    questions under several penalties they do not.
+    """
+    variances = [_variance(part.resamples) for part in parts]
+    if not sum(variances) > 0.0:
+        return min(part.degrees for part in parts)
+    inverse = sum(
+        v / part.degrees if part.degrees > 0.0 else math.inf for v, part in zip(variances, parts, strict=True)
+    )
+    return sum(variances) / inverse if inverse > 0.0 else math.inf
+
+
+def _variance(values: FloatArray) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.var()) if len(defined) else 0.0
 
 
 def _decisive_of_mean(parts: Sequence[Distribution]) -> float:

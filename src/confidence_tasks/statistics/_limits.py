@@ -138,8 +138,8 @@ def _unknown(found: Resampled, level: float) -> Limits:
 
 
 def _quantile(found: Resampled, p: float) -> float:
-    """A quantile of Student's t with as many degrees of freedom as trials decide, less one."""
-    return float(stdtrit(min(found.n_units, found.decisive) - 1.0, p))
+    """A quantile of Student's t with the degrees of freedom of the standard error."""
+    return float(stdtrit(min(found.n_units - 1.0, found.freedom), p))
 
 
 def _error(found: Resampled) -> float:

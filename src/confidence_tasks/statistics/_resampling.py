@@ -120,6 +120,8 @@ class Resampled:
         Corrections of BCa.
     decisive : float
         Number of trials that decide the statistic, such as the wrong answers of an AUROC; infinite if all do.
+    freedom : float
+        Degrees of freedom of its standard error, if fewer than units less one.
     """
 
     estimate: Estimate
@@ -128,6 +130,7 @@ class Resampled:
     bias: float = 0.0
     acceleration: float = 0.0
     decisive: float = math.inf
+    freedom: float = math.inf
 
     @property
     def defined(self) -> FloatArray:

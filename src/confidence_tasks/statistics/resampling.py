@@ -200,7 +200,7 @@ def bootstrap(
     check_options(n_resamples, level, method)
     sample, stratum = _sample(statistic, arrays, clusters, strata)
     found = resample(sample, stratum, n_resamples, method, seed)
-    return interval_of(replace(found, decisive=decisive), level, method, seed)
+    return interval_of(replace(found, decisive=decisive, freedom=decisive - 1.0), level, method, seed)
 
 
 def bootstrap_difference(
