@@ -112,10 +112,16 @@ def truths(population: Population) -> dict[tuple[str, str], float]:
     for cell, table in tables:
         counts = MANY * table.kinds.counts[np.newaxis]
         for measure in table.measures:
-            compute = measure.posterior.compute if measure.posterior else measure.compute
-            value = np.atleast_1d(np.asarray(compute(table.columns, counts)))
+            value = np.atleast_1d(np.asarray(_unpadded(measure, table.columns, counts)))
             found[cell, measure.name] = Distribution(as_estimate(float(value[0])), value, frozenset())
     return {key: float(value.value) for key, value in population.reported(found).items()}
+
+
+def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> object:
+    """A measure without additions of its own to the numbers of trials."""
+    if measure.posterior is None:
+        return measure.compute(columns, weights)
+    return measure.posterior.compute(measure.posterior.prepared(columns), weights)
 
 
 def studies(
