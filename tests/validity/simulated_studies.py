@@ -25,7 +25,7 @@ from confidence_tasks.analysis.estimates import (
     resampled,
 )
 from confidence_tasks.analysis.groups import Cell, Group
-from confidence_tasks.scorers._measures import Columns, Measure
+from confidence_tasks.scorers._measures import Columns, Measure, Value
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
@@ -117,7 +117,7 @@ def truths(population: Population) -> dict[tuple[str, str], float]:
     return {key: float(value.value) for key, value in population.reported(found).items()}
 
 
-def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> object:
+def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> Value:
     """A measure without additions of its own to the numbers of trials."""
     if measure.posterior is None:
         return measure.compute(columns, weights)
