@@ -42,12 +42,19 @@ class CellTable:
         return {measure.name: np.asarray(measure.compute(self.columns, weights)) for measure in self.measures}
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Return a draw of each measure that has a posterior distribution for every row of random weights."""
-        return {
-            measure.name: np.asarray(measure.posterior.draw(self.columns, weights, rng))
-            for measure in self.measures
-            if measure.posterior
-        }
+        """Return a draw of each measure that has a posterior distribution for every row of random weights.
+
+        Measures of the same outcomes are of the same draws.
+        """
+        weighted: dict[object, tuple[Columns, FloatArray]] = {}
+        found = {}
+        for measure in self.measures:
+            if posterior := measure.posterior:
+                of = posterior.outcomes, posterior.prepared
+                if of not in weighted:
+                    weighted[of] = posterior.weighted(self.columns, weights, rng)
+                found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
+        return found
 
     @property
     def without_posterior(self) -> CellTable:

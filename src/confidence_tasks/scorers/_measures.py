@@ -54,15 +54,14 @@ class Posterior:
     compute: Compute
     prepared: Callable[[Columns], Columns] = lambda trials: trials
 
-    def draw(self, trials: Columns, weights: FloatArray, rng: Generator) -> Value:
-        """Return a draw for each row of random weights of the trials, shape (R, n)."""
+    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
+        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
         import numpy as np
 
         own, prior = self.prepared(trials), self.outcomes(trials)
         rows = {key: np.concatenate([own[key], column]) for key, column in prior.items()}
-        n_outcomes = len(next(iter(prior.values())))
-        added = rng.gamma(PRIOR, size=(len(weights), n_outcomes))
-        return self.compute(rows, np.concatenate([weights, added], axis=1))
+        added = rng.gamma(PRIOR, size=(len(weights), len(next(iter(prior.values())))))
+        return rows, np.concatenate([weights, added], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
