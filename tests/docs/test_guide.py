@@ -94,7 +94,7 @@ def test_every_parameter_is_explained(name: str) -> None:
     wanted = {
         parameter
         for task in TASKS_OF[name]
-        for parameter in inspect.signature(getattr(_registry, task)).parameters
+        for parameter in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters
     }
     assert wanted <= explained
 
@@ -104,7 +104,7 @@ def test_inspect_commands_name_tasks_parameters_and_subjects_that_exist(page: Pa
     for words in said(page, "inspect"):
         if words[1] != "eval" or "/" not in words[2]:
             continue
-        known = inspect.signature(task_named(words[2])).parameters
+        known = inspect.signature(inspect.unwrap(task_named(words[2]))).parameters
         assert named(words, "-T").keys() <= known.keys(), words
         for model in options(words, "--model"):
             if model.startswith("simulated/"):

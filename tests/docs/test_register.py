@@ -75,8 +75,12 @@ def test_entry_agrees_with_its_task(path: Path) -> None:
     function = getattr(_registry, name)
     module = import_module(function.__module__)
     assert task["task_path"] == f"src/{function.__module__.replace('.', '/')}.py"
-    assert re.search(rf"^@task\ndef {name}\(", (ROOT / task["task_path"]).read_text(encoding="utf-8"), re.M)
-    parameters = ", ".join(inspect.signature(function).parameters)
+    assert re.search(
+        rf"^@task\n@no_other_parameters\ndef {name}\(",
+        (ROOT / task["task_path"]).read_text(encoding="utf-8"),
+        re.M,
+    )
+    parameters = ", ".join(inspect.signature(inspect.unwrap(function)).parameters)
     assert task["comment"] == f"version {module.VERSION}; parameters {parameters}"
     assert re.fullmatch(r"\d+-[A-Z]", module.VERSION)
 

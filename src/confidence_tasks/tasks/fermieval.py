@@ -21,6 +21,7 @@ from confidence_tasks.elicitation.fermieval_prompts import (
 from confidence_tasks.questions import Question, load
 from confidence_tasks.scorers._stages import cached_generate
 from confidence_tasks.scorers.fermieval import HEADLINE, TEST, fermieval_metrics, fermieval_scorer
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._viewer import provenance, viewer
 
@@ -100,6 +101,7 @@ def levels_of(value: str | float | list[float]) -> list[float]:
 
 
 @task
+@no_other_parameters
 def fermieval(
     levels: str | float | list[float] = "0.9,0.95,0.99,0.998",
     split: str = "all",

@@ -19,6 +19,7 @@ from confidence_tasks.scorers.fermieval_logprob import (
     fermieval_logprob_metrics,
     fermieval_logprob_scorer,
 )
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset, one_of
 from confidence_tasks.tasks._token_probabilities import MOST_ALTERNATIVES, generate_with_probabilities
 from confidence_tasks.tasks._viewer import provenance, viewer
@@ -43,6 +44,7 @@ def exponent_items(questions: Sequence[Question]) -> Iterator[Item]:
 
 
 @task
+@no_other_parameters
 def fermieval_logprob(
     levels: str | float | list[float] = "0.9,0.95,0.99,0.998",
     split: str = "all",

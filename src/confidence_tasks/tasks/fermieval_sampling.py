@@ -29,6 +29,7 @@ from confidence_tasks.scorers.fermieval_sampling import (
     fermieval_sampling_metrics,
     fermieval_sampling_scorer,
 )
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._reply_seed import reply_seed
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._viewer import provenance, viewer
@@ -106,6 +107,7 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
 
 
 @task
+@no_other_parameters
 def fermieval_sampling(
     ask: str | list[str] = "interval",
     samples: int = 20,

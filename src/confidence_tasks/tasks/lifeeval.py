@@ -16,6 +16,7 @@ from confidence_tasks.questions import load
 from confidence_tasks.questions.life_table import load_life_table
 from confidence_tasks.questions.loading import check_number
 from confidence_tasks.scorers.lifeeval import HEADLINE, WINDOWS, Window, lifeeval_metrics, lifeeval_scorer
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._token_probabilities import asking, generation
 from confidence_tasks.tasks._viewer import provenance, viewer
@@ -73,6 +74,7 @@ def _radii(value: str | int | list[int]) -> list[int]:
 
 
 @task
+@no_other_parameters
 def lifeeval(
     radii: str | int | list[int] = "1,5,10,20",
     n: int | None = None,

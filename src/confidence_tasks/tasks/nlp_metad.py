@@ -36,6 +36,7 @@ from confidence_tasks.scorers.nlp_metad import (
     nlp_metad_scorer,
 )
 from confidence_tasks.tasks._fewshot import held_out
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._reply_seed import is_simulated, reply_seed
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._token_probabilities import ProbabilityGate, is_local
@@ -196,6 +197,7 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
 
 
 @task
+@no_other_parameters
 def nlp_metad(
     source: str = "trivia_qa",
     temperatures: str | float | list[float] = ALL_TEMPERATURES,

@@ -13,6 +13,7 @@ from inspect_ai.log import HeadlineMetric
 from confidence_tasks.elicitation.question_set_prompts import QUESTION_SETS, Form
 from confidence_tasks.questions import Question, load
 from confidence_tasks.scorers.question_sets import HEADLINE, question_set_metrics, question_set_scorer
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset
 from confidence_tasks.tasks._token_probabilities import asking, generation
 from confidence_tasks.tasks._viewer import provenance, viewer
@@ -116,6 +117,7 @@ def _question_set_task(
 
 
 @task
+@no_other_parameters
 def boolq(
     n: int | None = None,
     seed: int = 0,
@@ -145,6 +147,7 @@ def boolq(
 
 
 @task
+@no_other_parameters
 def sciq(
     n: int | None = None,
     seed: int = 0,
@@ -170,6 +173,7 @@ def sciq(
 
 
 @task
+@no_other_parameters
 def lsat_ar(
     n: int | None = None,
     seed: int = 0,
@@ -183,6 +187,7 @@ def lsat_ar(
 
 
 @task
+@no_other_parameters
 def sat_en(
     n: int | None = None,
     seed: int = 0,
@@ -196,6 +201,7 @@ def sat_en(
 
 
 @task
+@no_other_parameters
 def halueval(
     n: int | None = None,
     seed: int = 0,

@@ -30,6 +30,7 @@ from confidence_tasks.questions import Question, load
 from confidence_tasks.scorers._stages import cached_generate, require_roles
 from confidence_tasks.scorers.riskeval import needs_judge, riskeval_metrics, riskeval_scorer
 from confidence_tasks.scorers.riskeval_measures import HEADLINE, HIGH_PENALTY
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._viewer import provenance, viewer
 
@@ -128,6 +129,7 @@ def roles_needed(questions: Sequence[Question], parser: Parser, judge: Judge) ->
 
 
 @task
+@no_other_parameters
 def riskeval(
     source: str = "gpqa_diamond",
     penalties: str | list[str] | float = ALL_PENALTIES,

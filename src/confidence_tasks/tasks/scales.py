@@ -17,6 +17,7 @@ from confidence_tasks.questions import load
 from confidence_tasks.scorers._stages import cached_generate
 from confidence_tasks.scorers.scales import HEADLINE, scale_metrics, scale_scorer
 from confidence_tasks.tasks._fewshot import held_out, worked_examples
+from confidence_tasks.tasks._parameters import no_other_parameters
 from confidence_tasks.tasks._samples import Item, dataset, listed, one_of
 from confidence_tasks.tasks._viewer import provenance, viewer
 
@@ -113,6 +114,7 @@ def _scale_task(
 
 
 @task
+@no_other_parameters
 def scale_granularity(
     scales: str | list[str] | None = None,
     sources: str | list[str] = SOURCES,
@@ -128,6 +130,7 @@ def scale_granularity(
 
 
 @task
+@no_other_parameters
 def scale_boundary(
     scales: str | list[str] | None = None,
     sources: str | list[str] = SOURCES,
@@ -143,6 +146,7 @@ def scale_boundary(
 
 
 @task
+@no_other_parameters
 def scale_nonstandard(
     scales: str | list[str] | None = None,
     sources: str | list[str] = SOURCES,
