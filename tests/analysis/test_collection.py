@@ -183,6 +183,7 @@ def test_nothing_to_report_is_said_on_the_page_and_by_the_exit_code(foreign, tmp
         assert code == 1
         assert "Nothing to report" in page
         assert str(paths[0]).rsplit("/", 1)[-1] in page
+        (tmp_path / "page.html").unlink()
 
 
 def test_logs_of_different_versions_are_told_apart(log, tmp_path):
@@ -338,3 +339,17 @@ def test_astronomical_numbers_in_replies_are_reported_without_a_warning(number, 
         write(tmp_path / f"{study}.jsonl", [{"study": study, "model": "m", **trial} for trial in trials])
     made = report_of(collect(tmp_path), settings=FEW)
     assert [len(found.models[0]) for found in made.findings] == [40, 40]
+
+
+def test_an_existing_page_is_not_replaced_by_one_that_has_nothing_to_report(tmp_path):
+    page, tables = tmp_path / "page.html", tmp_path / "tables"
+    page.write_text("the page of last week")
+    tables.mkdir()
+    (tables / "estimates.csv").write_text("the table of last week")
+    code, kept, printed = run(tmp_path / "nowhere", "--tables", tables, folder=tmp_path)
+    assert (code, kept) == (1, "the page of last week")
+    assert (tables / "estimates.csv").read_text() == "the table of last week"
+    assert "no trials were found" in printed
+    assert "left as it was" in " ".join(printed.split())
+    _, _, printed = run(tmp_path / "nowhere", "--json", folder=tmp_path)
+    assert json.loads(printed[printed.index("{") : printed.rindex("}") + 1])["report"] is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
 from confidence_tasks.analysis.console import (
     errors,
@@ -68,7 +69,8 @@ def report(
     PATH is an Inspect log, a sample file of lm-eval, a plain file of trials (CSV, JSON lines, Parquet), or a folder of
     these, searched in depth; local, or any address that fsspec opens (s3://, gs://, https://).
 
-    Exits with 1 when no trials were found; the page then says what was.
+    Exits with 1 when no trials were found; the page then says what was, unless there is a page already, which is left
+    as it is.
     """
     collection = read(paths)
     total = sum(len(section.models) for section in sections(collection.files))
@@ -81,15 +83,18 @@ def report(
             title=title,
             advance=lambda what: advance(next(done), total),
         )
-    write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
-    if tables is not None:
+    found_any = bool(made.findings)
+    written = found_any or not output.exists()
+    if written:
+        write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
+    if found_any and tables is not None:
         write_tables(made.findings, made.extras, tables, made.overviews)
-    if figures is not None:
+    if found_any and figures is not None:
         write_figures(made.figures, figures)
     if as_json:
         print_json(
             {
-                "report": str(output),
+                "report": str(output) if written else None,
                 "estimates": records(estimates_frame(made.findings)),
                 "contrasts": records(contrasts_frame(made.findings)),
                 "notices": [
@@ -105,8 +110,9 @@ def report(
                 "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],
             }
         )
-    else:
+    elif written:
         click.echo(output)
-    if not made.findings:
-        errors.print("[red]no trials were found[/]: the page says what was")
+    if not found_any:
+        outcome = "the page says what was" if written else f"{output} was left as it was"
+        errors.print(f"[red]no trials were found[/]: {escape(outcome)}")
         raise SystemExit(1)
