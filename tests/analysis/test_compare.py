@@ -6,9 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.analysis.runs import write
 
 from confidence_tasks.analysis import collect
+from confidence_tasks.analysis.commands.compare import compare as command
 from confidence_tasks.analysis.compare import Comparison, compare
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.findings import Findings, findings
@@ -81,3 +83,12 @@ def test_what_cannot_be_fitted_for_every_exchange_has_no_p_value(found: Findings
     recalibrated = _compared(found, measure)[measure]
     assert not math.isnan(recalibrated.difference.estimate)
     assert math.isnan(recalibrated.p_value)
+
+
+def test_the_command_says_over_what_p_is_corrected(bold_and_careful: Path) -> None:
+    folder = str(bold_and_careful)
+    models = ["--model-a", "lab/bold", "--model-b", "lab/careful", "--resamples", "100"]
+    done = CliRunner().invoke(command, [folder, folder, *models])
+    assert done.exit_code == 0, done.output
+    footer = " ".join(done.output.split("\n\n")[-1].split())
+    assert "over the conditions within each measure (Holm), not over measures" in footer

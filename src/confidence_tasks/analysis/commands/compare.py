@@ -53,8 +53,8 @@ def compare(
 
     A and B are logs, sample files, files of trials or folders, as for `report`; the same path twice compares two models
     in it. Differences are A minus B, paired by question, with a bootstrap interval over questions, a permutation test
-    that exchanges A and B within questions, and Holm's correction for the conditions. A measure leaves out replies that
-    lack what it needs, as in the report: see how many could be read.
+    that exchanges A and B within questions, and Holm's correction over the conditions within each measure. A measure
+    leaves out replies that lack what it needs, as in the report: see how many could be read.
 
     Exits with 1 when there is nothing that both were asked.
     """
@@ -121,7 +121,9 @@ def _print(found: list[Comparison]) -> None:
             [_row(each) for each in found if each.task == task], frozenset({"A", "B", "A − B", "p", "n"})
         )
     if found:
-        click.echo("\np is corrected for the conditions (Holm), n is questions; * p < .05")
+        click.echo(
+            "\np is corrected over the conditions within each measure (Holm), not over measures; n is questions; * p < .05"
+        )
     if any(math.isnan(each.p_value) and math.isfinite(each.difference.estimate) for each in found):
         click.echo("no p where a measure rests on a fit that cannot be made anew for every exchange")
 
