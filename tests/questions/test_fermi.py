@@ -201,3 +201,15 @@ def test_no_network_names_the_mirror_variable_and_the_command(monkeypatch) -> No
         load("fermi")
     with pytest.raises(SourceError, match="sources fetch fermi"):
         find_source("fermi").verify(None)
+
+
+def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, tmp_path: Path) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise OSError("no route")
+
+    monkeypatch.setattr("urllib.request.urlopen", unreachable)
+    with pytest.raises(
+        SourceError, match=r"no route.*connection.*fetch fermi --into FOLDER`.*_MIRROR"
+    ) as refused:
+        find_source("fermi").fetch(tmp_path)
+    assert "fetch fermi`" not in str(refused.value)

@@ -1,6 +1,7 @@
 """Hub sources: mirror, cache and download; everything that can be wrong with them is said."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -180,13 +181,17 @@ def test_verify_without_a_copy_says_how_to_get_one() -> None:
         SOURCE.verify(None)
 
 
-def test_no_network_names_the_mirror_variable_and_the_command(monkeypatch) -> None:
+@pytest.mark.parametrize("attempt", [lambda: SOURCE.load(None, 0, None), lambda: SOURCE.fetch()])
+def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, attempt) -> None:
     monkeypatch.setattr(
         "datasets.load.load_dataset",
         lambda *args, **kwargs: (_ for _ in ()).throw(ConnectionError("no route")),
     )
-    with pytest.raises(SourceError, match=rf"no route.*sources fetch toy.*{MIRROR_VARIABLE}"):
-        SOURCE.load(None, 0, None)
+    with pytest.raises(SourceError) as refused:
+        attempt()
+    message = str(refused.value)
+    assert re.search(rf"no route.*connection.*fetch toy --into FOLDER.*{MIRROR_VARIABLE}.*\.jsonl", message)
+    assert "sources fetch toy`" not in message
 
 
 @pytest.mark.parametrize("name", ["gpqa_diamond", "hle"])

@@ -19,7 +19,7 @@ from confidence_tasks.questions.errors import SourceError
 from confidence_tasks.questions.question import Question
 from confidence_tasks.questions.sampling import ordered
 from confidence_tasks.questions.source import Source, State
-from confidence_tasks.questions.storage import MIRROR_VARIABLE, cache_folder, sha256_of, write_atomically
+from confidence_tasks.questions.storage import cache_folder, sha256_of, without_network, write_atomically
 
 REPOSITORY = "landy8697/open-scioly-fermi"
 COMMIT = "dea8a2595651160d4f247f8a47ad9ca4aa2ceeee"
@@ -142,11 +142,7 @@ def _download(name: str, expected: str) -> bytes:
         with urlopen(url, timeout=_TIMEOUT_SECONDS) as reply:
             content: bytes = reply.read(_MAX_BYTES)
     except OSError as error:
-        raise SourceError(
-            f"fermi: cannot download {url} ({error}). Where there is internet, `confidence-tasks sources fetch fermi` "
-            f"downloads it ahead; elsewhere set {MIRROR_VARIABLE} to a folder that holds {' and '.join(FILES)} in "
-            "'fermi', or lies beside such a folder"
-        ) from error
+        raise SourceError(f"fermi: cannot download {url} ({error}). {without_network('fermi')}") from error
     if hashlib.sha256(content).hexdigest() != expected:
         raise SourceError(f"fermi: {url} does not have the pinned SHA-256 {expected}")
     return content

@@ -14,7 +14,13 @@ from confidence_tasks.questions.question import Question
 from confidence_tasks.questions.sampling import ordered
 from confidence_tasks.questions.shapes import Place, Row, Shape
 from confidence_tasks.questions.source import Source, State
-from confidence_tasks.questions.storage import MIRROR_VARIABLE, cache_folder, sha256_of, write_atomically
+from confidence_tasks.questions.storage import (
+    MIRROR_VARIABLE,
+    cache_folder,
+    sha256_of,
+    without_network,
+    write_atomically,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -202,9 +208,8 @@ def download_rows(source: HubSource) -> list[Row]:
             f" Access must be granted at {source.page} to the account of HF_TOKEN." if source.gated else ""
         )
         raise SourceError(
-            f"{source.name}: cannot be read from the hub ({_first_line(error)}).{access} Where there is internet, "
-            f"`confidence-tasks sources fetch {source.name}` downloads it ahead; elsewhere set {MIRROR_VARIABLE} "
-            "to a folder with <owner>/<name>/<config>/<split>.jsonl"
+            f"{source.name}: cannot be read from the hub ({_first_line(error)}).{access} "
+            f"{without_network(source.name)}; or give the path of a .jsonl or .csv file of questions in its place"
         ) from error
 
 

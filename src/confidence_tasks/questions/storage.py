@@ -13,6 +13,14 @@ MIRROR_VARIABLE = "CONFIDENCE_TASKS_MIRROR"
 CACHE_VARIABLE = "CONFIDENCE_TASKS_CACHE"
 
 
+def without_network(name: str) -> str:
+    """Say what helps where a source cannot be downloaded."""
+    return (
+        f"Check the connection and try again; or run `confidence-tasks sources fetch {name} --into FOLDER` on a "
+        f"machine with internet, and set {MIRROR_VARIABLE} to that folder here"
+    )
+
+
 def cache_folder() -> Path:
     """Folder of what was fetched: CONFIDENCE_TASKS_CACHE, or the user's cache folder of the platform."""
     configured = os.environ.get(CACHE_VARIABLE)
