@@ -196,7 +196,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            "folded",
+            "student",
             decisive=_FEWER_CLASS,
         ),
         Measure(
