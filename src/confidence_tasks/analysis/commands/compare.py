@@ -122,7 +122,8 @@ def _print(found: list[Comparison]) -> None:
         )
     if found:
         click.echo(
-            "\np is corrected over the conditions within each measure (Holm), not over measures; n is questions; * p < .05"
+            "\np is corrected over the conditions within each measure (Holm), not over measures; n is questions; "
+            "* p < .05"
         )
     if any(math.isnan(each.p_value) and math.isfinite(each.difference.estimate) for each in found):
         click.echo("no p where a measure rests on a fit that cannot be made anew for every exchange")
