@@ -265,3 +265,42 @@ def test_a_few_whole_studies_reject_as_often_as_was_recorded(setting: Setting) -
     error = math.sqrt(recorded * (1 - recorded) * (1 / setting.again + 1 / setting.studies))
     found = rejections(setting, pair, range(10_000, 10_000 + setting.again)) / setting.again
     assert abs(found - recorded) < 3 * error
+
+
+def _planned_replies(subject: Subject, scale: Scale) -> dict[str, np.ndarray]:
+    of_first, _ = paired_draws(12, 0.0, np.random.default_rng(5))
+    return dict(PLANS["scales"].replies(subject, of_first, scale.label))
+
+
+@pytest.mark.parametrize("upper", [5_000, 200_000])
+@pytest.mark.parametrize("rounding", [0.0, 0.7])
+def test_however_wide_a_scale_is_questions_are_of_as_many_kinds(upper: int, rounding: float) -> None:
+    raw = _planned_replies(Subject(rounding=rounding), Scale(0, upper))["confidence_raw"]
+    assert 100 < len(np.unique(raw)) <= 202
+    assert raw.min() >= 0.0
+    assert raw.max() <= upper
+
+
+def test_up_to_two_hundred_steps_are_planned_for_one_by_one() -> None:
+    scale, subject = Scale(7, 207), Subject(rounding=0.5, round_to=5)
+    of_first, _ = paired_draws(12, 0.0, np.random.default_rng(5))
+    _, confidence = decide(subject, of_first[0], scale.label)
+    exact = reported(subject, confidence, scale, of_first[0])
+    np.testing.assert_array_equal(_planned_replies(subject, scale)["confidence_raw"], exact)
+
+
+@pytest.mark.parametrize("name", PLANS["scales"].measures)
+def test_steps_taken_together_leave_the_measures_as_they_are(name: str) -> None:
+    scale, subject = Scale(0, 4_999), Subject(bias=0.5)
+    of_first, _ = paired_draws(12, 0.0, np.random.default_rng(5))
+    correct, confidence = decide(subject, of_first[0], scale.label)
+    plan = PLANS["scales"]
+    exact = {
+        "correct": correct.astype(float),
+        "confidence_raw": reported(subject, confidence, scale, of_first[0]),
+    }
+    of_all, of_steps = (
+        float(plan.measures[name].compute(plan.trials(replies, scale.label), None))
+        for replies in (exact, _planned_replies(subject, scale))
+    )
+    assert of_steps == pytest.approx(of_all, abs=0.003)

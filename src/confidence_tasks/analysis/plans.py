@@ -89,10 +89,17 @@ def _planned(measures: tuple[Measure, ...], levers: Mapping[str, Lever]) -> dict
 # Confidence scales ------------------------------------------------------------------------------------------------
 
 
+_MOST_STEPS = 200
+"""Steps of a wider scale are taken together, to so many or fewer, so that questions are alike."""
+
+
 def _scale_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    scale = Scale.parse(condition)
     correct, confidence = decide(subject, draws[0], condition)
-    raw = reported(subject, confidence, Scale.parse(condition), draws[0])
-    return {"correct": correct.astype(np.float64), "confidence_raw": raw}
+    raw = reported(subject, confidence, scale, draws[0])
+    step = -(-scale.width // _MOST_STEPS)
+    nearest = scale.lower + step * np.rint((raw - scale.lower) / step)
+    return {"correct": correct.astype(np.float64), "confidence_raw": np.minimum(nearest, scale.upper)}
 
 
 def _scale_trials(replies: Columns, condition: str) -> Columns:

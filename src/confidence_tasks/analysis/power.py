@@ -167,6 +167,7 @@ def power_curve(
     -----
     Each simulated study is tested with 399 exchanges, more for an ``alpha`` below .025, where ``compare`` makes 10,000.
     The agreement with studies gone through reply by reply is in ``benchmarks/results_power.md``.
+    Confidence on a scale of more than 200 steps is rounded to 200 or fewer, so that any width takes as long.
 
     Examples
     --------
