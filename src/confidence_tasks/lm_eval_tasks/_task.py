@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from difflib import get_close_matches
+from functools import cache
 from typing import Any, ClassVar
 
 from datasets.arrow_dataset import Dataset
@@ -22,7 +25,10 @@ from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.scorers._questions import question_metadata
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.tasks._fewshot import with_replies_shown
+from confidence_tasks.tasks._parameters import unknown_parameter
 from confidence_tasks.tasks._samples import Item
+
+_log = logging.getLogger(__name__)
 
 _DEFAULTS: Mapping[str, Any] = {
     "output_type": "generate_until",
@@ -46,6 +52,8 @@ class StudyTask(ConfigurableTask):
 
     Attributes
     ----------
+    PARAMETERS : sequence of str
+        What the study reads of the metadata.
     MEASURES : sequence of Measure
         The study's metrics.
     WORKED_EXAMPLES : bool
@@ -54,6 +62,7 @@ class StudyTask(ConfigurableTask):
         Whether the log-probability of each generation is asked for.
     """
 
+    PARAMETERS: ClassVar[Sequence[str]] = ()
     MEASURES: ClassVar[Sequence[Measure]] = ()
     WORKED_EXAMPLES: ClassVar[bool] = False
     SCORES_GENERATION: ClassVar[bool] = False
@@ -64,6 +73,9 @@ class StudyTask(ConfigurableTask):
         stub = {key: value for key, value in config.items() if key != "class"}
         defaults = {**_DEFAULTS, **self.defaults(stub.get("metadata") or {})}
         super().__init__(config=deepcopy({**defaults, **stub}))
+        for name in near_misses(self.config.metadata or {}, self.PARAMETERS):
+            study = type(self).__module__.rpartition(".")[2]
+            warn_once(f"metadata: {unknown_parameter(study, name, self.PARAMETERS)}")
         measures = self.measures(self.config.metadata or {})
         self._aggregation_list = dict(aggregations(measures))
         self._metric_fn_list = dict.fromkeys(self._aggregation_list)
@@ -175,6 +187,29 @@ class StudyTask(ConfigurableTask):
         score = scores[0] if scores else unscored("not asked for")
         trial = self.trial(doc, "" if reply is None else reply, score)
         return sample_metrics(trial, list(self._aggregation_list))
+
+
+_NEAR = 0.83
+"""Similarity of a misspelt name; one lower takes the simulated subject's temperature_shift for temperatures."""
+
+
+def near_misses(given: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Return the names that are not known, but nearly.
+
+    Others cannot be told from the model's arguments, which lm-eval puts into the metadata.
+
+    Examples
+    --------
+    >>> near_misses(["sources", "pretrained", "n"], ["source", "n"])
+    ['sources']
+    """
+    return [name for name in given if name not in known and get_close_matches(name, known, n=1, cutoff=_NEAR)]
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Warn, but not again for every condition and source of a study."""
+    _log.warning(message)
 
 
 def _examples(item: Item) -> list[dict[str, str]]:

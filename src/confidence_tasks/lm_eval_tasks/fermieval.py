@@ -31,6 +31,7 @@ class FermiTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("condition", "split", "n", "question_seed", "mirror")
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics; without a calibration half, intervals are adjusted by each other."""

@@ -35,6 +35,7 @@ class FermiLogprobTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("levels", "split", "n", "question_seed", "mirror")
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics at every level; without the calibration half no temperature is fitted."""

@@ -34,12 +34,24 @@ CONDITIONS: Mapping[str, str] = {"interval": "interval", "exponent": "direct,rea
 class FermiSamplingTask(StudyTask):
     """Samples of intervals at every level, or of exponents.
 
-    Its parameters are ``ask``, ``samples``, ``temperatures``, ``levels``, ``split``, ``n``, ``question_seed`` and
-    ``mirror``, as in Inspect's task. Each sample is a document; ``n`` limits the questions, ``--limit`` the samples. In
-    the names of metrics, ``/`` stands where Inspect's have a comma, which lm-eval's own end at.
+    Its parameters are ``condition`` (what is asked), ``ask``, ``samples``, ``temperatures``, ``levels``, ``split``,
+    ``n``, ``question_seed`` and ``mirror``, as in Inspect's task. Each sample is a document; ``n`` limits the
+    questions, ``--limit`` the samples. In the names of metrics, ``/`` stands where Inspect's have a comma, which
+    lm-eval's own end at.
     """
 
     VERSION = VERSION
+    PARAMETERS = (
+        "condition",
+        "ask",
+        "samples",
+        "temperatures",
+        "levels",
+        "split",
+        "n",
+        "question_seed",
+        "mirror",
+    )
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics by way of asking, temperature and level."""

@@ -38,6 +38,7 @@ class LifeEvalTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("condition", "n", "question_seed", "window", "table", "population", "token_probabilities")
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics, with those of token probabilities where they are asked for."""

@@ -38,6 +38,7 @@ class NlpTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("condition", "source", "n", "question_seed", "k", "force_gold", "mirror")
     MEASURES = MEASURES
     WORKED_EXAMPLES = True
     SCORES_GENERATION = True

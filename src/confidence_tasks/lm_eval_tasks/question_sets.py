@@ -31,6 +31,7 @@ class QuestionSetTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("condition", "source", "n", "question_seed", "mirror", "token_probabilities")
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics of the set's form."""

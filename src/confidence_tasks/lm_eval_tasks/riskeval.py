@@ -28,6 +28,17 @@ class RiskTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = (
+        "condition",
+        "source",
+        "n",
+        "question_seed",
+        "strategy",
+        "parser",
+        "judge",
+        "images",
+        "mirror",
+    )
     MEASURES = (*MEASURES, *COUNTS)
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:

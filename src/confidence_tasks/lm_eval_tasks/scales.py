@@ -26,6 +26,7 @@ class ScaleTask(StudyTask):
     """
 
     VERSION = VERSION
+    PARAMETERS = ("condition", "source", "n", "question_seed", "elicitation", "mirror")
     MEASURES = MEASURES
     WORKED_EXAMPLES = True
 
