@@ -9,7 +9,6 @@ from dataclasses import fields
 
 import pytest
 from lm_eval.models.api_models import TemplateAPI
-from lm_eval.models.huggingface import HFLM
 
 from confidence_tasks.lm_eval_tasks import _task
 from confidence_tasks.lm_eval_tasks._task import StudyTask, near_misses
@@ -62,7 +61,11 @@ def test_what_is_known_or_the_model_s_is_not_warned_of(caplog: pytest.LogCapture
 
 
 @pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.hf
 def test_no_argument_of_a_model_is_taken_for_a_parameter(study: type[StudyTask]) -> None:
+    pytest.importorskip("torch", reason="needs the extra: pip install 'confidence-tasks[hf]'")
+    from lm_eval.models.huggingface import HFLM
+
     names = {name for model in (HFLM, TemplateAPI) for name in inspect.signature(model.__init__).parameters}
     names |= {field.name for field in fields(Subject)} | {"version"}
     assert near_misses(sorted(names), study.PARAMETERS) == []
