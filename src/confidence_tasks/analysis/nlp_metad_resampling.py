@@ -186,9 +186,7 @@ class _Part:
     @property
     def _deciles(self) -> IntArray:
         """The bins of equal mass, equal evidence sharing one."""
-        ascending, n = np.sort(self.evidence), max(len(self.evidence), 1)
-        start, end = (np.searchsorted(ascending, self.evidence, side) / n for side in ("left", "right"))
-        return Bins(INFORMATION_BINS, "equal_mass").index(start, end)
+        return Bins(INFORMATION_BINS, "equal_mass").numbers(self.evidence)
 
     def _counted(self, bins: IntArray, size: int, columns: WeightColumns | None = None) -> FloatArray:
         """Count wrong and right answers by bin: of every resample (R, 2, size), or of the trials themselves."""
