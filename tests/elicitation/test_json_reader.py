@@ -113,6 +113,14 @@ def test_a_number_that_the_reply_breaks_off_in_is_absent(broken_off):
     assert read_json_fields(broken_off, KEYS).fields == {"Answer": "81"}
 
 
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [('{"Answer": 81, "Confidence": 0,85}', "0,85"), ('{"Answer": 81,\n"Confidence": 1,000}', "1,000")],
+)
+def test_a_comma_between_digits_does_not_cut_a_number_short(text, confidence):
+    assert read_json_fields(text, KEYS).fields == {"Answer": "81", "Confidence": confidence}
+
+
 def test_fields_of_two_objects_are_not_mixed():
     text = '{"Answer": 80, "Confidence": 0.5,}\n{"Answer": 81, "Conf'
     assert read_json_fields(text, KEYS).fields == {"Answer": "80", "Confidence": "0.5"}

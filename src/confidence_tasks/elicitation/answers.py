@@ -117,7 +117,7 @@ _BUT = re.compile(
     r"\bbut\s(?:generally\s|technically\s|mostly\s)?(yes|no|true|false)\b(?!\s\w)", re.IGNORECASE
 )
 _POLAR_WORD = re.compile(
-    rf"\b(?:(not|never|isn't|wasn't|aren't)\s)?(yes|no|true|false|correct|incorrect|untrue)\b{_NO_NOUN}",
+    rf"\b(?:(not|never|isn't|wasn't|aren't|hardly|unlikely\sto\sbe|far\sfrom)\s)?(yes|no|true|false|correct|incorrect|untrue)\b{_NO_NOUN}",
     re.IGNORECASE,
 )
 
@@ -153,7 +153,7 @@ LENIENT_BOOLEANS: tuple[ClaimRule, ...] = (
 # Numbers and texts ----------------------------------------------------------------------------------------------
 
 _ALTERNATIVES = re.compile(r"(\d)\s(?:[A-Za-z]{1,12}\s)?or\s\W?(\d)", re.IGNORECASE)
-_PLAIN_NUMBER = re.compile(r"-?\$?(?:\d{1,300}|\d{1,3}(?:,\d{3}){1,99})(?:\.\d{1,300})?%?\.?", re.ASCII)
+_PLAIN_NUMBER = re.compile(r"-?\$?(?:\d{1,300}|(?!0)\d{1,3}(?:,\d{3}){1,99})(?:\.\d{1,300})?%?\.?", re.ASCII)
 
 
 def _plain_number(value: str, options: Options) -> Claims:

@@ -24,8 +24,9 @@ _AFTER_TEXT = r"(?=\s{0,20}(?:[,}\n]|//|/\*|\Z))"
 _VALUE = re.compile(
     rf"""\s{{0,20}}(?:"(?P<double>[^\n]{{0,1000}}?)"{_AFTER_TEXT}"""
     rf"""|'(?P<single>[^\n]{{0,1000}}?)'{_AFTER_TEXT}"""
-    r"""|(?P<bare>[^\s,{}\[\]"'][^,{}\[\]\n]{0,400})(?P<end>\Z)?)"""
+    r"""|(?P<bare>[^\s,{}\[\]"'](?:[^,{}\[\]\n]|(?<=\d),(?=\d)){0,400})(?P<end>\Z)?)"""
 )
+"""A comma between digits ends no value: it is that of 0,85 or of 1,000."""
 _COMMENT = re.compile(r"\s*(?://|/\*|\s#).*")
 
 

@@ -34,9 +34,10 @@ _NUMERAL = re.compile(
     (?:
         (?:(?P<whole>\d{1,6})(?:[ ]|-|[ ]and[ ]))? (?P<above>\d{1,12})[ ]?/[ ]?(?P<below>\d{1,12}) (?![\d/.])
       | (?:
-            (?P<grouped>\d{1,3}
+            (?P<grouped>(?!0)\d{1,3}
                 (?:(?:,\d{3}){1,99}+|(?:[ ]\d{3}){1,99}+|(?:'\d{3}){1,99}+|(?:_\d{3}){1,99}+)(?!\d)(?:\.\d++)?)
-          | (?P<dotted>\d{1,3}(?:(?:\.\d{3}){2,99}+(?!\d)(?:,\d++)?|(?:\.\d{3}){1,99}+,\d++)|\d++,\d{1,2}(?![\d,]))
+          | (?P<dotted>\d{1,3}(?:(?:\.\d{3}){2,99}+(?!\d)(?:,\d++)?|(?:\.\d{3}){1,99}+,\d++)
+                |(?:0,\d++|\d++,\d{1,2})(?![\d,]))
           | (?P<plain>\d++(?:\.\d++)?|\.\d++)
         )
         (?: [eE](?P<exponent>[-+]?\d++)(?![A-Za-z])
@@ -225,13 +226,13 @@ def read_number(text: str) -> Number | None:
     numbers = list(find_numbers(plain))
     if not numbers:
         return number_in_words(plain)
-    _, equals, right = plain.rpartition("=")
-    result = read_number(right) if equals else None
-    if result is not None:
-        return replace(result, forms=(*result.forms, "equation"))
     remarks = [remark.span() for remark in _REMARK.finditer(plain)]
     outside = [n for n in numbers if not any(start <= n.start < end for start, end in remarks)]
     aside = ("remark",) if 0 < len(outside) < len(numbers) else ()
+    _, equals, right = (_REMARK.sub(" ", plain) if aside else plain).rpartition("=")
+    result = read_number(right) if equals else None
+    if result is not None:
+        return replace(result, forms=(*result.forms, *aside, "equation"))
     numbers = outside or numbers
     first = numbers[0]
     if len(numbers) == 1:
