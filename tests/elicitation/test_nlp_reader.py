@@ -51,6 +51,8 @@ REPAIRED = {
     "1969. That was the first landing.": "1969",
     "Paris because it is the capital": "Paris",
     "<think>\nFrance. London?\n</think>\n\nParis": "Paris",
+    "France. London?\n</think>\n\nParis.": "Paris",
+    "<thinking>London?</thinking>\nParis.": "Paris",
 }
 
 NONE = {

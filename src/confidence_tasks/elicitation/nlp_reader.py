@@ -6,15 +6,13 @@ import re
 from dataclasses import dataclass
 
 from confidence_tasks.elicitation.answers import FORMS, read_answer
+from confidence_tasks.elicitation.cleaning import strip_thoughts
 from confidence_tasks.elicitation.refusals import is_refusal
 from confidence_tasks.questions.question import Kind
 from confidence_tasks.trial import Status
 
 SPAN = 2_000
 """So many characters of a reply are read."""
-
-REASONING = ("<think>", "</think>")
-"""What stands around reasoning that a provider did not take out."""
 
 LABEL = re.compile(r"\W{0,4}(?:(?:final|short|my)\s)?(?:answer|a)\W{0,4}[:：][\s\"'*_“‘]{0,4}", re.IGNORECASE)
 """A line that repeats what the prompt ends with, such as ``**Answer:**``."""
@@ -92,11 +90,9 @@ def read_short_answer(reply: str, kind: Kind = "text") -> ShortAnswer:
 
 
 def _after_reasoning(reply: str) -> int:
-    """Return where a reply goes on after reasoning that the provider left in it; at its end, if it never does."""
-    if not reply.lstrip().startswith(REASONING[0]):
-        return 0
-    closed = reply.find(REASONING[1])
-    return len(reply) if closed < 0 else closed + len(REASONING[1])
+    """Return where a reply goes on after thoughts that the provider left in it; at its end, if it never does."""
+    said = strip_thoughts(reply)
+    return len(reply) - len(said) if reply.endswith(said) else 0
 
 
 def _first_line(text: str, begin: int, end: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from confidence_tasks.elicitation.answers import Answer, read_answer
+from confidence_tasks.elicitation.cleaning import strip_thoughts
 from confidence_tasks.elicitation.json_reader import JsonFields, read_json_fields
 from confidence_tasks.elicitation.reading import Reading
 from confidence_tasks.elicitation.refusals import is_refusal
@@ -116,12 +117,15 @@ def read_judgement(text: str, given: str) -> Reading:
 
 def _continued(text: str) -> JsonFields | None:
     """Read a text that goes on with the object which the prompt began, once; None for any other."""
-    continued = _CONTINUED.match(text)
+    said = strip_thoughts(text)
+    continued = _CONTINUED.match(said)
     if continued is None or _CONTINUED_AGAIN.search(continued["rest"]):
         return None
     rest = continued["rest"] if continued["rest"].strip("\"' \n\t") else "}"
     found = read_json_fields(f'{{"Confidence": "{continued["confidence"]}"{rest}', KEYS)
-    return replace(found, rules=("opening_quote", *found.rules)) if continued["quote"] else found
+    thought = ("thought",) if said != text else ()
+    quote = ("opening_quote",) if continued["quote"] else ()
+    return replace(found, rules=(*thought, *quote, *found.rules))
 
 
 def _folded(answer: str) -> str:

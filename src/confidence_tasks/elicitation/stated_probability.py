@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 from confidence_tasks.elicitation.answers import Answer
 from confidence_tasks.elicitation.numbers import read_number
 from confidence_tasks.elicitation.reading import Reading
 from confidence_tasks.elicitation.refusals import is_refusal
+
+_EVEN = re.compile(r"50 ?/ ?50")
 
 
 def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
@@ -28,13 +31,14 @@ def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
 
     Examples
     --------
-    >>> for text in ("0.85", "85%", "0.9 (very sure)", "1.2", "0.7-0.8", "high"):
+    >>> for text in ("0.85", "85%", "0.9 (very sure)", "1.2", "0.7-0.8", "50/50", "high"):
     ...     print(text, *read_probability(text))
     0.85 0.85 ()
     85% 0.85 ('percent',)
     0.9 (very sure) 0.9 ('remark',)
     1.2 1.2 ()
     0.7-0.8 nan ('several_numbers',)
+    50/50 0.5 ('even_odds',)
     high nan ()
     """
     number = read_number(text)
@@ -42,6 +46,8 @@ def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
         return math.nan, ()
     if "one_of_several" in number.forms:
         return math.nan, ("several_numbers",)
+    if _EVEN.fullmatch(number.text):
+        return 0.5, ("even_odds",)
     value = number.value / 100 if number.percent else number.value
     remark = () if number.forms or number.percent or text.strip() == number.text else ("remark",)
     return float(value), (*(("percent",) if number.percent else ()), *number.forms, *remark)
