@@ -346,6 +346,13 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("Answer: B\nConfidence that this is right: 0.85", "answer", "B", 0.85, "ok"),
     choice("Answer: B\nConfidence that the answer is correct is high", "answer", "B", 0.8, "repaired"),
     number("Answer: 42\nMy confidence that the answer is 42 is 85%", "answer", "42", 0.85, "ok"),
+    # figures that do not say how sure
+    choice("Answer: B\nI'm not 100% sure.", "answer", "B", NONE, "missing_confidence"),
+    choice("Answer: B\nI can't be 100% certain. Confidence: 70%", "answer", "B", 0.7, "ok"),
+    choice("Answer: B\nConfidence: 50/50", "answer", "B", 0.5, "repaired"),
+    choice('{"answer": "B", "confidence": 0,9}', "answer", "B", 0.9, "ok"),
+    choice("I choose not to answer.", "abstain", "", NONE, "refused"),
+    choice("I'd rather not answer this.", "abstain", "", NONE, "refused"),
     # thoughts, fences, JSON
     choice("<think>Maybe A, confidence 20%?</think>Answer: B\nConfidence: 0.9", "answer", "B", 0.9, "ok"),
     choice("<think>ABSTAIN?</think>\n\nAnswer: B\nConfidence: 0.9", "answer", "B", 0.9, "ok"),

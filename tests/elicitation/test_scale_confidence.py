@@ -64,9 +64,15 @@ def test_number_over_anything_but_the_upper_bound_is_never_read_as_one_on_the_sc
 
 @given(st.sampled_from(ALL_SCALES), st.integers(1, 99))
 def test_proportion_is_never_read_as_a_number_on_the_scale(scale: Scale, hundredths: int) -> None:
-    report = read_confidence(f"0.{hundredths:02d}", scale)
+    for point in ".,":
+        report = read_confidence(f"0{point}{hundredths:02d}", scale)
 
-    assert not report.found or scale.violates(report.raw)
+        assert not report.found or scale.violates(report.raw)
+
+
+@pytest.mark.parametrize(("value", "raw"), [("not 100%", math.nan), ("not 90 but 60", 60.0)])
+def test_denied_number_is_no_report(value: str, raw: float) -> None:
+    assert read_confidence(value, ON_100).raw == pytest.approx(raw, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from confidence_tasks.elicitation.answers import up_to_sentence_end
 from confidence_tasks.elicitation.cleaning import Rule, is_placeholder, last_box
 from confidence_tasks.elicitation.labels import Part, Place, trim
 from confidence_tasks.elicitation.refusals import is_refusal
+from confidence_tasks.elicitation.verbal_confidence import is_denied
 from confidence_tasks.questions.question import Kind
 
 SHORT = 120
@@ -108,7 +109,8 @@ def _labelled_confidences(reply: Reply) -> Iterable[Place]:
 
 def _cued_confidences(reply: Reply) -> Iterable[Place]:
     for cue in _CONFIDENCE_CUE.finditer(reply.text):
-        yield Place(cue["after"] or cue["before"], *cue.span())
+        if not is_denied(reply.text, cue.start()):
+            yield Place(cue["after"] or cue["before"], *cue.span())
 
 
 def _paired_confidences(reply: Reply) -> Iterable[Place]:

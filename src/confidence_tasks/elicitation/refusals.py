@@ -46,7 +46,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     _refusal(
         "will_not",
-        rf"\bi (?:will not|won't|would rather not|prefer not to|refuse to) {_DO}\b",
+        rf"\bi(?: (?:will not|won't|(?:prefer|choose|decide) not to|refuse to)|(?: woul|')d rather not) {_DO}\b",
         "I will not answer that.",
     ),
     _refusal(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from confidence_tasks.elicitation.numbers import number_in_words
-from confidence_tasks.elicitation.verbal_confidence import verbal_confidence
+from confidence_tasks.elicitation.verbal_confidence import is_denied, verbal_confidence
 
 IMPLIED_PERCENT = (10, 100)
 """A bare number above the first and up to the second is a percentage."""
@@ -28,7 +28,8 @@ _FIGURES = re.compile(
     (?:about\s|around\s|approximately\s|roughly\s|approx\.?\s|~\s?|≈\s?|exactly\s|an?\s)?
     (?P<bound>(?:[<>]=?|over|above|under|below|at\sleast|at\smost|more\sthan|less\sthan|greater\sthan|up\sto|nearly|almost)\s?)?
     (?P<first>[-+]?{_NUMBER})(?P<percent>{_PERCENT})?
-    (?: (?:\s?(?:-|to)\s?|(?(between)\sand\s|(?!)))(?P<second>{_NUMBER})(?P<second_percent>{_PERCENT})?
+    (?: (?:\s?(?:-|to)\s?|(?<=\b50)/(?=50\b)|(?(between)\sand\s|(?!)))
+        (?P<second>{_NUMBER})(?P<second_percent>{_PERCENT})?
       | \s?(?:/|out\sof)\s?(?P<whole>{_NUMBER}) )?
     (?:\s?[(,]?\s?on\sa\sscale\s(?:of|from)\s\d{{1,3}}\s?(?:-|to)\s?(?P<top>\d{{1,6}})\)?)?
     """,
@@ -282,7 +283,9 @@ def _value(line: str, start: int, offset: int, scale: str) -> StatedConfidence |
 def _figures_first(text: str) -> Iterator[StatedConfidence]:
     """Find ``85% confident``, ``0.7 probability``."""
     for match in _FIGURES_FIRST.finditer(text):
-        yield _placed(match, match.start(), match.end(), "")
+        start, end = match.span()
+        denied = is_denied(text, start)
+        yield StatedConfidence(start=start, end=end) if denied else _placed(match, start, end, "")
 
 
 def _mine(text: str) -> Iterator[StatedConfidence]:

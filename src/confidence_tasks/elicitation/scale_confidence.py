@@ -16,6 +16,7 @@ from functools import lru_cache
 from confidence_tasks.elicitation.cleaning import Rule, clean_value, is_placeholder
 from confidence_tasks.elicitation.numbers import Number, find_numbers, number_in_words
 from confidence_tasks.elicitation.scales import Scale
+from confidence_tasks.elicitation.verbal_confidence import is_denied
 
 SPAN = 500
 """So many characters of a value are read."""
@@ -66,6 +67,7 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _OPTION_SHARE = re.compile(r"(?<!\w)[A-Z]\s?[:=)]\s?\d")
+_POINT = re.compile(r"\.\d|\d,\d")
 _CERTAIN = re.compile(r"\babsolute(?:ly)? certain", re.IGNORECASE)
 _NO_CONFIDENCE = re.compile(r"\bno confidence at all\b", re.IGNORECASE)
 
@@ -112,20 +114,25 @@ def _range(text: str, scale: Scale) -> Core | None:
     return ((float(match[1] or match[2]) + float(match[3])) / 2, _around(text, match)) if match else None
 
 
+def _stated(text: str) -> Number | None:
+    """Return the first number that is not denied."""
+    return next((number for number in find_numbers(text) if not is_denied(text, number.start)), None)
+
+
 def _proportion(text: str, scale: Scale) -> Core | None:
-    number = next(find_numbers(text), None)
-    if number is None or "." not in number.text or number.percent or not 0 < number.value <= 1:
+    number = _stated(text)
+    if number is None or not _POINT.search(number.text) or number.percent or not 0 < number.value <= 1:
         return None
     return _only_a_violation(float(number.value), scale), _around(text, number)
 
 
 def _decimal(text: str, scale: Scale) -> Core | None:
-    number = next(find_numbers(text), None)
-    return _numeral(text, scale) if number and re.search(r"\d[.,]\d", number.text) else None
+    number = _stated(text)
+    return _numeral(text, scale) if number and _POINT.search(number.text) else None
 
 
 def _numeral(text: str, scale: Scale) -> Core | None:
-    number = next(find_numbers(text), None)
+    number = _stated(text)
     return (float(number.value), _around(text, number)) if number else None
 
 
@@ -160,7 +167,7 @@ REPORTS: tuple[Rule[Callable[[str, Scale], Core | None]], ...] = (
     Rule("range", _range, "The middle of two numbers.", "15-18"),
     Rule("proportion", _proportion, "A decimal up to 1 is read only as a violation.", "0.85"),
     Rule("decimal", _decimal, "A decimal on the integer scale.", "15.5"),
-    Rule("numeral", _numeral, "The first number in the text.", "+17"),
+    Rule("numeral", _numeral, "The first number in the text that is not denied.", "+17"),
     Rule("number_words", _number_words, "A number in words.", "seventeen"),
 )
 """Ways to state a number, tried in order; the first that applies decides. The scale of the examples is 0-20."""

@@ -172,3 +172,22 @@ def verbal_confidence(phrase: str) -> float:
         if text in EXPRESSIONS:
             return EXPRESSIONS[text]
     return math.nan
+
+
+_DENIAL = re.compile(
+    r"(?:\bnot|n't|\bcannot|\bnever|\bwithout)\s(?:(?:be|being|feel|have|even|quite|exactly|really|a|the|at|about|anywhere|"
+    r"near|close|to|over|more|than)\s){0,4}\Z",
+    re.IGNORECASE,
+)
+_BEFORE = 80
+
+
+def is_denied(text: str, start: int) -> bool:
+    """Whether the words before a figure deny it: who is not 100% sure does not say how sure.
+
+    Examples
+    --------
+    >>> is_denied("I'm not even 50% sure.", 13), is_denied("I'm not there, but 50% sure.", 19)
+    (True, False)
+    """
+    return _DENIAL.search(text, max(0, start - _BEFORE), start) is not None
