@@ -45,6 +45,7 @@ FIELDS = {"scales": (), "lifeeval": ("sex", "age", "radius"), "fermieval": ("spl
 
 ROW = {"question": "Is it?", "answer": "yes", "kind": "boolean", "scale": "0-100"}
 SCALES = {**ROW, "reply": "Answer: yes\nConfidence: 80"}
+FERMI = {"question": "How many?", "answer": 5, "level": 0.9, "reply": '{"L": 4, "U": 6}'}
 
 
 def rows_of(log: EvalLog, study: str) -> list[dict[str, Any]]:
@@ -134,6 +135,25 @@ def test_each_model_gets_a_log_and_repeated_questions_are_epochs(tmp_path: Path)
     ]
 
 
+@pytest.mark.parametrize(
+    ("study", "rows"),
+    [
+        (
+            "lifeeval",
+            [{"sex": sex, "age": age, "radius": 5} for sex in ("male", "female") for age in (30, 60)],
+        ),
+        ("halueval", [{"given": "Rome", "answer": "no"}, {"given": "London", "answer": "yes"}]),
+    ],
+)
+def test_what_a_text_leaves_out_tells_questions_apart(
+    study: str, rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    same = {"question": "Which?", "reply": '{"Answer": 80, "Confidence": 0.5}'}
+    path = write([{**same, **row} for row in rows], tmp_path / "mine.jsonl")
+    (log,) = score_replies(path, study, log_dir=tmp_path)
+    assert len({trial["question_id"] for trial in trials(log)}) == len(rows)
+
+
 def test_replies_of_three_real_models(tmp_path: Path, shared_data: Path) -> None:
     """SAT-EN and LifeEval: what the paper's figures are computed from (tests/scorers/test_published_figures.py)."""
     known = {q.id.rsplit("-", 1)[1].lstrip("0") or "0": q for q in load("sat_en", mirror=shared_data / "hub")}
@@ -220,7 +240,22 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         ([{**SCALES, "reply": 7}], "scales", "line 1: reply must be a text"),
         ([{**SCALES, "reply": "x" * 1_000_001}], "scales", "line 1: reply has more than 1,000,000"),
         ([{**SCALES, "penalty": -1}], "riskeval", "line 1: penalty '-1' must be a number, 0 or above"),
-        ([{**SCALES, "level": 2}], "fermieval", "line 1: level=2 is not a number from 0 to 1"),
+        ([{**FERMI, "level": 2}], "fermieval", "line 1: level=2 is not a number from 0 to 1"),
+        ([{**FERMI, "answer": 100_000}], "fermieval", "line 1: answer=100000 is no exponent of ten"),
+        ([{**FERMI, "answer": "10^5"}], "fermieval", "line 1: 'answer' '10.5' is not a number"),
+        ([{**SCALES, "gold": "no"}], "scales", "line 1: answer and gold both name the key, and differ"),
+        (
+            [{"question": "Is it?", "answer": 1, "reply": "x"}],
+            "boolq",
+            "line 1: 'answer' '1' is not yes or no",
+        ),
+        ([{"question": "What?", "answer": "x", "reply": "x"}], "sciq", "'choices' and the kind 'choice' go"),
+        (
+            [{**SCALES, "id": "1"}, {**SCALES, "id": "1", "question": "Or not?"}],
+            "scales",
+            "rows with the id mine-1 differ in their question",
+        ),
+        ([SCALES, {**SCALES, "elicitation": "cot"}], "scales", "differ in their question, key or fields"),
         ([{**SCALES, "sex": "x", "age": 3, "radius": 5}], "lifeeval", "line 1: sex='x'"),
         ([[1, 2]], "scales", "line 1: not an object"),
         ([], "scales", "holds no replies"),

@@ -59,7 +59,12 @@ def _cleaned(row: Any, where: str) -> Row:
     if longest := [name for name, value in cleaned.items() if len(str(value)) > MAX_CHARACTERS]:
         raise SourceError(f"{where}: {longest[0]} has more than {MAX_CHARACTERS:,} characters")
     if "gold" in cleaned:
-        cleaned.setdefault("answer", cleaned.pop("gold"))
+        gold = cleaned.pop("gold")
+        if cleaned.setdefault("answer", gold) != gold:
+            raise SourceError(
+                f"{where}: answer and gold both name the key, and differ: leave out what the model answered, which is"
+                " read from its reply"
+            )
     return cleaned
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 
 from inspect_ai.scorer import Metric, Scorer
 
@@ -16,6 +17,8 @@ from confidence_tasks.elicitation.riskeval_prompts import penalty_of
 from confidence_tasks.elicitation.scale_prompts import ELICITATIONS
 from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.questions import Question
+from confidence_tasks.questions.fermi import LARGEST_EXPONENT
+from confidence_tasks.questions.question import Kind
 from confidence_tasks.scorers.fermieval import CALIBRATION, TEST, fermieval_metrics, fermieval_scorer
 from confidence_tasks.scorers.lifeeval import lifeeval_metrics, lifeeval_scorer
 from confidence_tasks.scorers.question_sets import question_set_metrics, question_set_scorer
@@ -41,6 +44,8 @@ class ReplyForm:
         Makes the study's scorer, without a model's help.
     metrics : callable
         Makes the study's metrics of what was asked.
+    kind : str, optional
+        The only kind that its questions have.
     """
 
     fields: Mapping[str, str]
@@ -48,6 +53,7 @@ class ReplyForm:
     item: Callable[[Question, Row], Item]
     scorer: Callable[[], Scorer]
     metrics: Callable[[Sequence[Item]], Metric]
+    kind: Kind | None = None
 
     def completed(self, row: Row) -> Row:
         """Return a row with the last field read off its condition, where only that is given."""
@@ -75,6 +81,8 @@ def _risk(question: Question, row: Row) -> Item:
 
 def _interval(question: Question, row: Row) -> Item:
     level = _number(row, "level", 0.0, 1.0)
+    if abs(float(question.gold or 0)) > LARGEST_EXPONENT:
+        raise ValueError(f"answer={question.gold} is no exponent of ten: of 1,000 it is 3")
     split = one_of((CALIBRATION, TEST), str(row.get("split") or TEST), "split")
     metadata = {"level": level, "split": split}
     return Item(question, condition_of_level(level), question.text, metadata=metadata)
@@ -85,12 +93,21 @@ def _life(question: Question, row: Row) -> Item:
     if sex not in ("male", "female"):
         raise ValueError(f"sex={sex!r} is neither male nor female")
     case = {"sex": sex, "age": int(age), "radius": int(radius), "window": "half_open", "table": ""}
-    return Item(replace(question, gold=None), f"radius={int(radius)}", question.text, metadata=case)
+    question = _told_apart(replace(question, gold=None), row, f"{sex}-{age:g}-{radius:g}")
+    return Item(question, f"radius={int(radius)}", question.text, metadata=case)
 
 
 def _member(name: str, question: Question, row: Row) -> Item:
-    given = {"given": str(row["given"])} if "given" in row else {}
-    return Item(question, question.source, question.text, metadata={"question_set": name, **given})
+    metadata = {"question_set": name}
+    if "given" in row:
+        metadata["given"] = str(row["given"])
+        question = _told_apart(question, row, sha256(metadata["given"].encode()).hexdigest()[:12])
+    return Item(question, question.source, question.text, metadata=metadata)
+
+
+def _told_apart(question: Question, row: Row, by: str) -> Question:
+    """Let an id made from the text also depend on what the text may leave out."""
+    return question if "id" in row else replace(question, id=f"{question.id}-{by}")
 
 
 def _set_metrics(name: str, items: Sequence[Item]) -> Metric:
@@ -146,6 +163,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         _interval,
         fermieval_scorer,
         _interval_metrics,
+        "number",
     ),
     **{
         name: ReplyForm(
@@ -154,6 +172,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
             partial(_member, name),
             question_set_scorer,
             partial(_set_metrics, name),
+            "choice" if spec.form == "options" else "boolean",
         )
         for name, spec in QUESTION_SETS.items()
     },

@@ -78,7 +78,14 @@ def score_replies(
     form = REPLY_FORMS[one_of(tuple(REPLY_FORMS), study, "study")]
     by_model: dict[str, list[Recorded]] = {}
     asked: Counter[tuple[str, str]] = Counter()
+    questions: dict[str, Question] = {}
+    items: dict[str, Item] = {}
     for name, item, reply in _replies(path, study, form, model or path.stem):
+        question = item.question
+        if questions.setdefault(question.id, question) != question or items.setdefault(item.id, item) != item:
+            raise SourceError(
+                f"{path}: rows with the id {question.id} differ in their question, key or fields"
+            )
         asked[name, item.id] += 1
         by_model.setdefault(name, []).append(Recorded(item, reply, asked[name, item.id]))
     if not by_model:
@@ -114,7 +121,10 @@ def _replies(path: Path, study: str, form: ReplyForm, model: str) -> Iterator[tu
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:
     source = re.sub(r"[^\w.-]+", "_", str(row.get("source") or path.stem), flags=re.ASCII)
     of_question = QUESTION_FIELDS - form.fields.keys()
-    return parse_question(source, {name: value for name, value in row.items() if name in of_question})
+    fields = {name: value for name, value in row.items() if name in of_question}
+    if form.kind and fields.setdefault("kind", form.kind) != form.kind:
+        raise ValueError(f"'kind' must be {form.kind}, not {fields['kind']!r}")
+    return parse_question(source, fields)
 
 
 # Logs -------------------------------------------------------------------------------------------------------------
