@@ -17,7 +17,9 @@ from tests.analysis.runs import rows, write
 
 from confidence_tasks.analysis import collect, report_of, trials
 from confidence_tasks.analysis.commands.report import report as command
+from confidence_tasks.analysis.compare import compare
 from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.analysis.sections import sections
 from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.questions import Question
 from confidence_tasks.scorers.fermieval import fermieval_trial
@@ -353,3 +355,51 @@ def test_an_existing_page_is_not_replaced_by_one_that_has_nothing_to_report(tmp_
     assert "left as it was" in " ".join(printed.split())
     _, _, printed = run(tmp_path / "nowhere", "--json", folder=tmp_path)
     assert json.loads(printed[printed.index("{") : printed.rindex("}") + 1])["report"] is None
+
+
+# What would otherwise be read as something else -----------------------------------------------------------------------
+
+HEADER = "study,model,question_id,source,condition,correct,confidence,status"
+
+
+def table(path, *lines, encoding="utf-8"):
+    path.write_text("\n".join((HEADER, *lines)), encoding=encoding)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("scales,m,,mine,0-20,1,0.5,ok", "needs a question_id on every trial"),
+        (
+            "scales,m,q-1,mine,0-20,1,0.5,OK",
+            "status of the scales study holds 'OK', which is none of ok, repaired",
+        ),
+        ("scales,m,q-1,mine,0-20,1,0.5,", "status of the scales study holds '', which is none of"),
+        ("scales,m,q-1,mine,0-20,1,0,85,ok", "it cannot be read (ParserWarning"),
+    ],
+)
+def test_a_table_that_does_not_say_what_was_asked_or_read_is_refused(tmp_path, line, said):
+    (skipped,) = collect(table(tmp_path / "t.csv", line)).skipped
+    assert said in skipped.reason
+
+
+def test_questions_of_two_sources_may_have_the_same_ids(tmp_path):
+    for source in "ab":
+        table(tmp_path / f"{source}.csv", *(f"scales,m,{i},{source},0-20,1,0.5,ok" for i in range(3)))
+    (model,) = sections(collect(tmp_path).files)[0].models
+    assert (len(model), model.repeated, model.doubled) == (6, 0, 0)
+
+
+def test_a_byte_order_mark_costs_no_line(tmp_path):
+    lines = [json.dumps(row) for row in rows("scales")]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines), encoding="utf-8-sig")
+    (file,) = collect(tmp_path).files
+    assert (len(file), file.lost) == (len(lines), 0)
+
+
+def test_models_that_were_asked_other_sources_share_no_question(tmp_path):
+    for model, source in (("m", "a"), ("n", "b")):
+        table(tmp_path / f"{model}.csv", *(f"scales,{model},{i},{source},0-20,1,0.5,ok" for i in range(3)))
+    (section,) = sections(collect(tmp_path).files)
+    assert compare(*section.models, section, settings=FEW) == []

@@ -19,6 +19,8 @@ from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, holm
 
 FIRST, SECOND = "first", "second"
+_ASKED = ("source", "question_id", "condition")
+"""What two trials have in common that were asked the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _of_conditions(
         }
         for group in groups
     }
-    n_questions = len(set(columns["question_id"]))
+    n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
         measure = section.study.measure[contrast.measure]
         yield Comparison(
@@ -167,9 +169,7 @@ def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple
         for columns in (first, second)
     ]
     asked = [
-        np.array(
-            list(map("\x1f".join, zip(columns["question_id"], columns["condition"], strict=True))), dtype=str
-        )
+        np.array(list(map("\x1f".join, zip(*(columns[key] for key in _ASKED), strict=True))), dtype=str)
         for columns in chosen
     ]
     common = np.intersect1d(asked[0], asked[1])

@@ -112,7 +112,8 @@ def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
     """Put the trials of some files together; of what several files have, that of the newest stays."""
     columns = {key: np.concatenate([file.columns[key] for file in files]) for key in files[0].columns}
     columns["file"] = np.repeat(np.arange(len(files)), [len(file) for file in files])
-    keys = list(zip(columns["condition"], columns["question_id"], columns["epoch"].tolist(), strict=True))
+    asked = (columns[key].tolist() for key in ("condition", "source", "question_id", "epoch"))
+    keys = list(zip(*asked, strict=True))
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
     rows = np.flatnonzero(columns["file"] == [newest[key] for key in keys])
     kept = {key: column[rows] for key, column in columns.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.analysis.study import Study
+from confidence_tasks.trial import STATUSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,14 @@ def trial_columns(
 
 
 def _check(study: Study, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Raise NotTrialsError for numbers that the study's measures cannot take."""
+    """Raise NotTrialsError for texts that say nothing, and for numbers that the study's measures cannot take."""
+    if not all(columns["question_id"]):
+        raise NotTrialsError(f"the {study.name} study needs a question_id on every trial")
+    for status in dict.fromkeys(columns["status"]):
+        if status not in STATUSES:
+            raise NotTrialsError(
+                f"status of the {study.name} study holds {status[:80]!r}, which is none of {', '.join(STATUSES)}"
+            )
     for key in study.binary:
         other = columns[key][~np.isin(columns[key], (0.0, 1.0)) & ~np.isnan(columns[key])]
         if len(other):
@@ -138,8 +146,11 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 
 
 def _texts(values: Iterable[Any]) -> NDArray[Any]:
-    """Return texts that any file and array can hold: JSON can spell NULs and halves of surrogate pairs."""
+    """Return texts that any file and array can hold: JSON can spell NULs and halves of surrogate pairs.
+
+    What is missing is the empty string.
+    """
+    given = ("" if value is None or value != value else str(value) for value in values)
     return np.array(
-        [str(value).encode(errors="replace").decode().replace("\0", "\ufffd") for value in values],
-        dtype=object,
+        [value.encode(errors="replace").decode().replace("\0", "\ufffd") for value in given], dtype=object
     )

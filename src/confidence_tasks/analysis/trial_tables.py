@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -102,8 +103,12 @@ def _study(rows: pd.DataFrame) -> Study:
 
 
 def _csv(path: str) -> tuple[pd.DataFrame, int]:
-    with fsspec.open(path, "rt", encoding="utf-8") as file:
-        return pd.read_csv(file, dtype=_TEXTS, keep_default_na=False, na_values=["", "nan", "NaN"]), 0
+    """Read strictly: pandas would push the cells of a row with more cells than columns one column to the left."""
+    refused = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
+    with fsspec.open(path, "rt", encoding="utf-8-sig") as file, refused:
+        return pd.read_csv(
+            file, dtype=_TEXTS, index_col=False, keep_default_na=False, na_values=["", "nan", "NaN"]
+        ), 0
 
 
 def _parquet(path: str) -> tuple[pd.DataFrame, int]:
@@ -115,7 +120,7 @@ def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
     """Read line by line: one line that is no JSON must not cost the others."""
     rows: list[Mapping[str, Any]] = []
     unread = 0
-    with fsspec.open(path, "rt", encoding="utf-8") as lines:
+    with fsspec.open(path, "rt", encoding="utf-8-sig") as lines:
         for line in filter(str.strip, lines):
             try:
                 rows.append(dict(json.loads(line)))
