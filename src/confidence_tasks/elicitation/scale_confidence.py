@@ -172,6 +172,9 @@ REPORTS: tuple[Rule[Callable[[str, Scale], Core | None]], ...] = (
 )
 """Ways to state a number, tried in order; the first that applies decides. The scale of the examples is 0-20."""
 
+OFF_SCALE = frozenset({"distribution", "other_scale", "proportion", "number_words"})
+"""Rules that may recognise a statement which is no report on the scale asked for."""
+
 
 def _holds(pattern: str) -> Callable[[str], bool]:
     compiled = re.compile(pattern, re.IGNORECASE)

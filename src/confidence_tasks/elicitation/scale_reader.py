@@ -19,7 +19,7 @@ from confidence_tasks.elicitation.labels import LAYOUTS, Place, find_labelled
 from confidence_tasks.elicitation.places import ANSWER_PLACES, CONFIDENCE_PLACES, PlaceRule, Reply
 from confidence_tasks.elicitation.reading import Reading
 from confidence_tasks.elicitation.refusals import is_refusal
-from confidence_tasks.elicitation.scale_confidence import ScaleReport, read_confidence
+from confidence_tasks.elicitation.scale_confidence import OFF_SCALE, ScaleReport, read_confidence
 from confidence_tasks.elicitation.scale_prompts import TOP_K, Elicitation
 from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.elicitation.second_thoughts import second_thoughts
@@ -152,6 +152,8 @@ def _search(
             found.append(Found(place, reading, (*name, *place.rules, *reading.rules)))
         if found and not (rule.agree and _differ(found)):
             return found, ()
+        if not OFF_SCALE.isdisjoint(failure):
+            break  # what the reply states: no number elsewhere stands in for it
     return [], failure
 
 
