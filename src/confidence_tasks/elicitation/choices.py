@@ -32,13 +32,15 @@ _LETTER_FIRST = re.compile(
 _LETTER_SPACE_TEXT = re.compile(r"([A-Z])\s{1,4}(.+)", re.DOTALL)
 _JOINED = r"(?:\s?(?:,\s?(?:and|or)\s|[,/&+;]|\s(?:and|or|and/or)\s)\s?)"
 _SEVERAL_LETTERS = re.compile(
-    rf"(?:both|either)?\s?(\(?[A-Z]\)?(?:{_JOINED}\(?[A-Z]\)?){{1,8}})(?:\W{{0,4}}|\s(?:are|both|could|may|might)\b.*|[,;.(].*)",
+    rf"(?:[Bb]oth|[Ee]ither)?\s?(\(?[A-Z]\)?(?:{_JOINED}\(?[A-Z]\)?){{1,8}})(?:\W{{0,4}}|\s(?:are|both|could|may|might)\b.*|[,;.(].*)",
     re.DOTALL,
 )
 _MARKED_LETTER = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer(?:\sis)?)\s{1,4}[\"'(\[]?([A-Za-z])(?![\w'])|\(([A-Za-z])\)|\b([A-Z])\)"
 )
-_BARE_LETTER = re.compile(r"(?<![\w'./-])([B-HJ-Z]|[AI](?=\W*$))(?![\w'/-])(?!\.\w)")
+_BARE_LETTER = re.compile(
+    r"(?<![\w'./-])([B-HJ-Z]|[AI](?=\W*$|,?\s(?:or|and)\b|,\s[A-Z]\b))(?![\w'/-])(?!\.\w)"
+)
 _ORDINAL = re.compile(
     r"\b(first|second|third|fourth|fifth|last)\s(?:option|one|choice|answer|statement)\b", re.IGNORECASE
 )
@@ -54,6 +56,14 @@ _NEGATIONS = frozenset(
 _DENIALS = _NEGATIONS - {"no"}  # "no, it is London" denies nothing of London
 _NEGATED = re.compile(r"(?:\bnot|n't|\bneither|\bnor|\bcannot\sbe)\s(?:option\s)?\W?\Z", re.IGNORECASE)
 _TOKEN = re.compile(r"[-+]?\d[\d.,]*\d%?|[-+]?\d%?|[^\W_]+(?:['.-][^\W_]+)*|[^\w\s.,;:!?'\"()\[\]{}]")
+
+_REJECTED = re.compile(
+    r"\)?\s(?:is|was|seems|must\sbe)(?:n't\b|\s(?:not|wrong|incorrect|false|unlikely|impossible|excluded|eliminated|ruled\sout)\b)"
+    r"|\)?\s(?:cannot|can't)\sbe\b"
+)
+"""Words after a letter that reject its option."""
+_LETTERED = re.compile(r"\(?A[).:]")
+"""A letter that is no article."""
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -128,7 +138,7 @@ def _same_text(value: str, options: Options) -> Claims:
     return (
         _where(options, lambda option: option.shown.casefold() == forms.shown.casefold())
         or _where(options, lambda option: option.tokens == forms.tokens)
-        or _where(options, lambda option: option.content == forms.content)
+        or _where(options, lambda option: option.content == forms.content and not _LETTERED.match(value))
     )
 
 
@@ -156,7 +166,7 @@ def _letter_first(value: str, options: Options) -> Claims:
     match = _LETTER_FIRST.fullmatch(value)
     if match is not None:
         letter = _valid((match[1],), options)
-        if not letter:
+        if not letter or _REJECTED.match(value, match.end(1)):
             return ()
         return _opens_with_option(value, options) or _valid(
             (*letter, *_same_text(match[2], options)[:1]), options
@@ -168,8 +178,12 @@ def _letter_first(value: str, options: Options) -> Claims:
 
 
 def _unless_negated(pattern: re.Pattern[str], value: str) -> list[str]:
-    """Return the letters that a pattern finds where no negation stands before them."""
-    found = (match for match in pattern.finditer(value) if not _NEGATED.search(value, 0, match.start()))
+    """Return the letters that a pattern finds where no negation stands before them, and no rejection after them."""
+    found = (
+        match
+        for match in pattern.finditer(value)
+        if not (_NEGATED.search(value, 0, match.start()) or _REJECTED.match(value, match.end()))
+    )
     return [letter for match in found for letter in match.groups() if letter]
 
 
