@@ -346,6 +346,17 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("Answer: B\nConfidence that this is right: 0.85", "answer", "B", 0.85, "ok"),
     choice("Answer: B\nConfidence that the answer is correct is high", "answer", "B", 0.8, "repaired"),
     number("Answer: 42\nMy confidence that the answer is 42 is 85%", "answer", "42", 0.85, "ok"),
+    # abstaining asked about, or under another penalty
+    choice("Abstain? No. Answer: B\nConfidence: 90%", "answer", "B", 0.9, "ok"),
+    choice("Should I abstain? My confidence is 90%, so answer: B.", "answer", "B", 0.9, "ok"),
+    choice(
+        "Answer: B (Had the penalty been larger, I would abstain.)\nConfidence: 90%", "answer", "B", 0.9, "ok"
+    ),
+    choice(
+        "Answer: B\nConfidence: 90%\nI would abstain at penalties of 20 or more.", "answer", "B", 0.9, "ok"
+    ),
+    choice("Answer: B\nConfidence: 90%\nI would abstain below 83%.", "answer", "B", 0.9, "ok"),
+    choice("I would abstain at this penalty. Confidence: 60%", "abstain", "", 0.6, "ok"),
     # figures that do not say how sure
     choice("Answer: B\nI'm not 100% sure.", "answer", "B", NONE, "missing_confidence"),
     choice("Answer: B\nI can't be 100% certain. Confidence: 70%", "answer", "B", 0.7, "ok"),

@@ -173,7 +173,10 @@ _FIRST_PERSON = re.compile(
     r"(?P<turn>,?\s(?:but|however|if|unless|when|only)\b)?",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:if|unless|were)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|were|otherwise|had\s(?:the|it|I|my))\b|\babstain\s(?:below|above|under|when|at\san?|at\spenalt\w{1,4})\b",
+    re.IGNORECASE,
+)
 _ADVISES = re.compile(
     r"\b(?:best|better|safer|safest|wise|wiser|prudent|optimal|rational|sensible)\b[^.]{0,60}\babstain",
     re.IGNORECASE,
@@ -184,8 +187,9 @@ _NEGATION = re.compile(r"\b(?:not|no|never|without|than)\b|n't\b", re.IGNORECASE
 def _abstention(text: str) -> tuple[bool, tuple[str, ...]]:
     """Say whether a text abstains, and the lenient rule it took to see it."""
     advised = False
-    for sentence in (match[0].strip() for match in _SENTENCE.finditer(text)):
-        if not _HAS_ABSTAIN.search(sentence):
+    for match in _SENTENCE.finditer(text):
+        sentence = match[0].strip()
+        if not _HAS_ABSTAIN.search(sentence) or text.startswith("?", match.end()):
             continue
         if _ABSTAINS.match(sentence) or _CONCLUDES.search(sentence) or _says_i_abstain(sentence):
             return True, ()
