@@ -350,7 +350,7 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("Abstain? No. Answer: B\nConfidence: 90%", "answer", "B", 0.9, "ok"),
     choice("Should I abstain? My confidence is 90%, so answer: B.", "answer", "B", 0.9, "ok"),
     choice(
-        "Answer: B (Had the penalty been larger, I would abstain.)\nConfidence: 90%", "answer", "B", 0.9, "ok"
+        "Answer: B\nHad the penalty been larger, I would abstain.\nConfidence: 90%", "answer", "B", 0.9, "ok"
     ),
     choice(
         "Answer: B\nConfidence: 90%\nI would abstain at penalties of 20 or more.", "answer", "B", 0.9, "ok"
