@@ -96,6 +96,8 @@ SMOLLM2 = [  # what SmolLM2-135M-Instruct said to the prompts of the paper, some
     Awkward("Answer: 240", "0-5", "B", NAN, "missing_confidence", "choice", ("160", "240", "320", "640")),
     Awkward("The answer is D) 64", "14-86", "D", NAN, "missing_confidence", "choice", ("-16", "32", "-32", "64")),
     Awkward("B) London", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("The answer is Franklin D. Roosevelt.\nConfidence: 85", "0-100", "A", 85, "repaired", "choice",
+        ("Franklin D. Roosevelt", "Lyndon B. Johnson", "Ronald Reagan", "Barack Obama")),
     Awkward("I'm 50% sure of the first step.\nAnswer: B\nConfidence: 0.9", "0-100", "B", NAN, "missing_confidence"),
     Awkward("I give A 30% confidence.\nAnswer: B\nConfidence: 9/10", "0-100", "B", NAN, "missing_confidence"),
     Awkward("The answer is B. I'm not 100% sure.", "0-100", "B", NAN, "missing_confidence"),

@@ -25,6 +25,20 @@ def test_reads_what_a_careful_human_reads(case: Awkward) -> None:
     assert reading.confidence == pytest.approx(case.confidence, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    ("reply", "choices"),
+    [
+        (
+            "My answer is Franklin D. Roosevelt. Confidence: 85%",
+            ("Franklin D. Roosevelt", "B", "C", "Barack Obama"),
+        ),
+        ("It is estimated that 1 in 9.\nConfidence: 85%", ("It is estimated that 1 in 9.", "1 in 9")),
+    ],
+)
+def test_an_option_that_looks_like_more_than_one_sentence_is_read_whole(reply: str, choices) -> None:
+    assert read_risk_reply(reply, "choice", choices).answer == "A"
+
+
 def test_clear_replies_need_no_lenient_rule() -> None:
     assert {case.status for case in CLEAR} == {"ok"}
 

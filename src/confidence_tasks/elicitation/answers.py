@@ -268,6 +268,21 @@ def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[st
     return (used if plain else (*used, name)), claims
 
 
+def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Sequence[str]) -> str:
+    r"""Return what a text states first: an option as shown, whatever stops are in it, else the first sentence.
+
+    Examples
+    --------
+    >>> sentence_end, presidents = re.compile(r"[.](?=\s|$)"), ("Franklin D. Roosevelt", "Barack Obama")
+    >>> for text in ("Franklin D. Roosevelt.", "A. He was the first."):
+    ...     print(stated_sentence(text, sentence_end, "choice", presidents))
+    Franklin D. Roosevelt.
+    A
+    """
+    whole = read_answer(value if kind == "choice" else "", kind, choices)
+    return value if whole.found and not whole.rules else up_to_sentence_end(value, end)
+
+
 def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     r"""Read the answer that a short text, such as what follows ``Answer:``, states.
 

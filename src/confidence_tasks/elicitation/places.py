@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from confidence_tasks.elicitation.answers import up_to_sentence_end
+from confidence_tasks.elicitation.answers import stated_sentence
 from confidence_tasks.elicitation.cleaning import Rule, is_placeholder, last_box
 from confidence_tasks.elicitation.labels import Part, Place, trim
 from confidence_tasks.elicitation.refusals import is_refusal
@@ -59,7 +59,7 @@ def _labelled_answers(reply: Reply) -> Iterable[Place]:
 
 def _cued_answers(reply: Reply) -> Iterable[Place]:
     for cue in _ANSWER_CUE.finditer(reply.text):
-        sentence = up_to_sentence_end(cue["value"], _SENTENCE_END)
+        sentence = stated_sentence(cue["value"], _SENTENCE_END, reply.kind, reply.choices)
         value = cue["value"] if _DENIAL.match(sentence) else sentence
         yield Place(trim(value), cue.start(), cue.start("value") + len(value))
 

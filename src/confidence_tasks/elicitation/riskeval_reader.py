@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from confidence_tasks.elicitation.answers import Answer, read_answer, up_to_sentence_end
+from confidence_tasks.elicitation.answers import Answer, read_answer, stated_sentence
 from confidence_tasks.elicitation.cleaning import CLEANING, CLEANING_AROUND_TEXT, clean, last_box
 from confidence_tasks.elicitation.json_reader import read_json_fields
 from confidence_tasks.elicitation.refusals import is_refusal
@@ -213,7 +213,7 @@ _LABEL = re.compile(
     rf"\b(?:answer|choice|solution|response)\s?(?:(?P<colon>[:=|]|->)|is|would\sbe){_REST}", re.IGNORECASE
 )
 _GUESS = re.compile(
-    r"\b(?:best\sguess|best\sestimate|guess|estimate|if\sI\s(?:had|were|was)\s(?:to|forced\sto)(?:\s\w{1,20}){1,3}?)"
+    r"\b(?:best\sguess|best\sestimate|guess|estimate|if\sI\s(?:had|were|was)\s(?:to|forced\sto)(?:\s\w{1,20}){1,3}?)(?!\w)"
     rf"\s?(?:would\sbe|is|[:=,])?{_REST}",
     re.IGNORECASE,
 )
@@ -239,18 +239,18 @@ def _stripped(value: str, kind: Kind) -> str:
     return value
 
 
-def _named(text: str, kind: Kind) -> Iterator[str]:
+def _named(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
     """Yield what a reply names as its answer, the plainest places first, the last of each kind first."""
     end = _END_AFTER_A_WORD if kind == "text" else _SENTENCE_END
     for label in _last_first(_LABEL, text):
         value = _stripped(label["value"], kind)
         if not _SAYS_ABSTAIN.match(value):
-            yield value if label["colon"] else up_to_sentence_end(value, end)
+            yield value if label["colon"] else stated_sentence(value, end, kind, choices)
     if box := last_box(text):
         yield box
     for pattern in (_GUESS, _CHOOSE):
         for match in _last_first(pattern, text):
-            yield up_to_sentence_end(match["value"], end)
+            yield stated_sentence(match["value"], end, kind, choices)
 
 
 def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -259,7 +259,7 @@ def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 def _answer(text: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
     """Read the answer that a reply names, or else the one that its lines are."""
-    for value in _named(text, kind):
+    for value in _named(text, kind, choices):
         found = read_answer(_stripped(value, kind), kind, choices)
         if found.rules != ("placeholder",):
             return found
