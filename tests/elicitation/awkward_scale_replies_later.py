@@ -118,6 +118,8 @@ SMOLLM2 = [  # what SmolLM2-135M-Instruct said to the prompts of the paper, some
         ("No UFO has been demonstrated", "Roswell UFO.", "Many UFOs have been demonstrated")),
     Awkward("D) Not wrong, Not wrong, Not wrong\nConfidence: 20", "0-20", "D", 20, "repaired", "choice",
         ("Wrong, Wrong", "Wrong, Not wrong", "Not wrong, Wrong", "Not wrong, Not wrong")),
+    number("### Final Answer\n-3\n### Confidence\n85", "0-100", "-3", 85, "repaired"),
+    number("Final Answer: 2:00 pm\nConfidence: 85", "0-100", "2", 85, "repaired"),
     number("100\n\nThe answer is 100.", "0-100", "100", NAN, "missing_confidence"),
     number("So, 20 students have none.\n\nThe answer is 20.\n\nFinal Answer: 20\n\nThe answer is 20.\n\nThe answer is",
         "0-5", "20", NAN, "missing_confidence"),

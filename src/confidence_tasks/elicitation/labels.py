@@ -28,7 +28,8 @@ _LINE_LABEL = re.compile(
     rf"^[ \t]{{0,4}}{_NAME}(?:[ \t]{{0,4}}$|[ \t]{{1,4}}(?:-{{1,2}}>?[ \t]|(?=\S{{1,12}}[ \t]{{0,4}}$)))",
     re.IGNORECASE | re.MULTILINE,
 )
-_FILLER = re.compile(r"[\s|=\"'-]*+")
+_FILLER = re.compile(r"(?:[\s|=\"']|-(?![\d.$\\]))*+")
+"""What stands between a label and the line of its value, but no minus of a number."""
 _EDGES = " \t,;"
 _CELL_BORDER = re.compile(r"\A\|\s+|\s+\|\Z|\A\|\Z")
 

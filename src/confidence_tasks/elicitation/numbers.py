@@ -75,7 +75,7 @@ _LEADS = re.compile(
     r"\W{0,4}(?:(?:about|around|approximately|roughly|exactly|only|just|USD|EUR|GBP)\W{1,3})?", re.IGNORECASE
 )
 _GOES_ON = re.compile(
-    r"[=:]|\s[-+*/×<>]\s|\b(?:so|is|are|was|were|total|totals|therefore|thus|hence|equals|makes|gives|actually)\b",
+    r"=|:(?!00\b)|\s[-+*/×<>]\s|\b(?:so|is|are|was|were|total|totals|therefore|thus|hence|equals|makes|gives|actually)\b",
     re.IGNORECASE,
 )
 
