@@ -346,6 +346,7 @@ AWKWARD: tuple[Awkward, ...] = (
     choice("Answer: B\nConfidence that this is right: 0.85", "answer", "B", 0.85, "ok"),
     choice("Answer: B\nConfidence that the answer is correct is high", "answer", "B", 0.8, "repaired"),
     number("Answer: 42\nMy confidence that the answer is 42 is 85%", "answer", "42", 0.85, "ok"),
+    text("The answer to the question is Paris. Confidence: 90%", "answer", "Paris", 0.9, "ok"),
     # abstaining asked about, or under another penalty
     choice("Abstain? No. Answer: B\nConfidence: 90%", "answer", "B", 0.9, "ok"),
     choice("Should I abstain? My confidence is 90%, so answer: B.", "answer", "B", 0.9, "ok"),

@@ -44,6 +44,8 @@ REPAIRED = {
     "“Paris”.": "Paris",
     "The answer is Paris.": "Paris",
     "I believe it is Paris": "Paris",
+    "I believe the answer is Paris.": "Paris",
+    "The answer to the question is Paris.": "Paris",
     "Jane Austen. She was born in 1775.": "Jane Austen",
     "**Jane Austen**. She was born in 1775.": "Jane Austen",
     "Paris (the capital of France)": "Paris",

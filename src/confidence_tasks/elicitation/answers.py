@@ -68,12 +68,13 @@ ANNOUNCEMENT = (
     r"(?:(?:so|thus|hence|therefore|ok|okay|well|but),?\s)?"
     r"(?:(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:believe|think|say|guess|choose|pick|select|answer|go\swith|opt\sfor)(?:\sthat)?"
     r"(?:\sit(?:'s|\sis))?|(?:(?:the|my)\s)?(?:(?:final|correct|right|best|most\slikely)\s)?"
-    r"(?:answer|option|choice|result)\s(?:is|was|would\sbe|should\sbe|must\sbe))"
+    r"(?:answer|option|choice|result)(?:\sto\s(?:the|this|your)\squestion)?\s(?:is|was|would\sbe|should\sbe|must\sbe))"
 )
 _LEAD_IN = re.compile(
-    rf"\W{{0,4}}(?:{ANNOUNCEMENT}|(?:it|that|this)(?:'s|\sis|\swould\sbe))\s?:?\s", re.IGNORECASE
+    rf"\W{{0,4}}(?:{ANNOUNCEMENT}(?:\s{ANNOUNCEMENT})?|(?:it|that|this)(?:'s|\sis|\swould\sbe))\s?:?\s",
+    re.IGNORECASE,
 )
-_LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{ANNOUNCEMENT}\s?:?\s", re.IGNORECASE)
+_LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{ANNOUNCEMENT}(?:\s{ANNOUNCEMENT})?\s?:?\s", re.IGNORECASE)
 """``It is`` may be the beginning of a text, as in the title of a book, but never of an answer of another kind."""
 
 SECOND_THOUGHT = re.compile(

@@ -33,7 +33,7 @@ _SENTENCE_END = re.compile(
 )
 _ANSWER_CUE = re.compile(
     r"\b(?:(?:the|my)\s(?:(?:final|correct|right|best|most\slikely)\s)?(?:answer|option|choice)"
-    r"\s(?:is|was|would\sbe|should\sbe|must\sbe)|i(?:'d|'ll|\swould|\swill)?\s(?:choose|pick|select|go\swith|opt\sfor))"
+    r"(?:\sto\s(?:the|this)\squestion)?\s(?:is|was|would\sbe|should\sbe|must\sbe)|i(?:'d|'ll|\swould|\swill)?\s(?:choose|pick|select|go\swith|opt\sfor))"
     r"\s?:?[ ](?P<value>[^\n]{1,200})",
     re.IGNORECASE,
 )

@@ -210,7 +210,8 @@ def _says_i_abstain(sentence: str) -> bool:
 
 _REST = r"\s{0,4}(?P<value>[^\n]{1,1000})"
 _LABEL = re.compile(
-    rf"\b(?:answer|choice|solution|response)\s?(?:(?P<colon>[:=|]|->)|is|would\sbe){_REST}", re.IGNORECASE
+    rf"\b(?:answer(?:\sto\s(?:the|this)\squestion)?|choice|solution|response)\s?(?:(?P<colon>[:=|]|->)|is|would\sbe){_REST}",
+    re.IGNORECASE,
 )
 _GUESS = re.compile(
     r"\b(?:best\sguess|best\sestimate|guess|estimate|if\sI\s(?:had|were|was)\s(?:to|forced\sto)(?:\s\w{1,20}){1,3}?)(?!\w)"
