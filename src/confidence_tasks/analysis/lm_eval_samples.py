@@ -137,11 +137,15 @@ def _arguments(run: Mapping[str, Any]) -> dict[str, str]:
 def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
     """Parameters that may set two runs of a model apart."""
     asked = run.get("configs", {}).get(task, {}).get("metadata") or {}
+    fewshot = run.get("n-shot", {}).get(task, 0)
+    digests = {name: run.get(f"{name}_sha") for name in ("chat_template", "system_instruction")}
     return setup_of(
         {
+            **{name: str(digest)[:8] for name, digest in digests.items() if digest},
+            **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
             **(run.get("config", {}).get("gen_kwargs") or {}),
             **_arguments(run),
             **{key: value for key, value in study.how(asked).items() if key not in _OF_A_STUB},
-            "fewshot": run.get("n-shot", {}).get(task, 0),
+            "fewshot": fewshot,
         }
     )
