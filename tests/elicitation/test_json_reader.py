@@ -63,6 +63,7 @@ LENIENT = {
     "quotes in a string": ('{"Why": "the "odd" one", "Answer": 81, "Confidence": 0.7}', ("fields",)),
     "bare text": ('{"Why": The odd one.\n"Answer": 81,\n"Confidence": 0.7\n}', ("fields",)),
     "trailing comma": ('{"Answer": 81, "Confidence": 0.7,}', ("fields",)),
+    "braces of LaTeX": (r'\boxed{\{"Answer": 81, "Confidence": 0.7\}}', ("fields",)),
     "no closing brace": ('{"Answer": 81, "Confidence": "0.7"', ("fields",)),
     "lines with labels": ("**Answer:** 81\n**Confidence**: 0.7", ("fields",)),
     "typographic quotes": ("{“Answer”: “81”, “Confidence”: 0.7}", ("fields",)),

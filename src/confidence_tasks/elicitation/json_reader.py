@@ -204,7 +204,7 @@ def _scalar(value: Any) -> str | None:
 
 def _written(value: re.Match[str]) -> str:
     if value["bare"] is not None:
-        return _COMMENT.sub("", value["bare"], count=1).strip()
+        return _COMMENT.sub("", value["bare"], count=1).rstrip(" \t\r\\")  # in LaTeX, braces are escaped
     return (value["double"] if value["double"] is not None else value["single"]).strip()
 
 
