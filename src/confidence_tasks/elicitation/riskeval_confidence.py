@@ -27,10 +27,10 @@ _FIGURES = re.compile(
     (?P<between>between\s)?
     (?:about\s|around\s|approximately\s|roughly\s|approx\.?\s|~\s?|≈\s?|exactly\s|an?\s)?
     (?P<bound>(?:[<>]=?|over|above|under|below|at\sleast|at\smost|more\sthan|less\sthan|greater\sthan|up\sto|nearly|almost)\s?)?
-    (?P<first>[-+]?{_NUMBER})(?P<percent>{_PERCENT})?
+    (?P<first>(?>[-+]?{_NUMBER})(?!\s?:\s?\d))(?P<percent>{_PERCENT})?
     (?: (?:\s?(?:-|to)\s?|(?<=\b50)/(?=50\b)|(?(between)\sand\s|(?!)))
         (?P<second>{_NUMBER})(?P<second_percent>{_PERCENT})?
-      | \s?(?:/|out\sof)\s?(?P<whole>{_NUMBER}) )?
+      | (?:\s?/\s?|\s(?:out\sof|of|in)\s)(?P<whole>{_NUMBER}) )?
     (?:\s?[(,]?\s?on\sa\sscale\s(?:of|from)\s\d{{1,3}}\s?(?:-|to)\s?(?P<top>\d{{1,6}})\)?)?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -59,6 +59,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\d{1,3}%?\s?(?:-|to)\s?(?P<top>\d{1,6})")
+_SCALE_FIRST = re.compile(rf"{_SCALE.pattern}%?\s?[:=]\s{{0,4}}(?={_NUMBER})")
 _FIGURES_FIRST = re.compile(
     rf"(?<![\d.,])(?P<first>{_NUMBER})(?P<percent>{_PERCENT})?[ \t]"
     rf"(?:(?:confident|sure|certain|confidence|certainty)\b(?!\s(?:interval|level|limit|region|band))"
@@ -264,6 +265,8 @@ def _labelled(text: str) -> Iterator[StatedConfidence]:
 def _value(line: str, start: int, offset: int, scale: str) -> StatedConfidence | None:
     """Read the value at the beginning of a line: figures, words with figures in brackets, words."""
     bare = line.lstrip(" \"'*")
+    if named := _SCALE_FIRST.match(bare):
+        scale, bare = named[0], bare[named.end() :]
     offset += len(line) - len(bare)
     if figures := _FIGURES.match(bare):
         return _placed(figures, start, offset + figures.end(), scale)
