@@ -93,7 +93,7 @@ def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
         collect(write(tmp_path / "a.jsonl", rows("scales")[:12])), settings=Settings(n_resamples=50)
     )
     (found,) = made.findings
-    entry = found.estimate("lab/steady", found.conditions[0], "ece")
+    entry = found.estimate("lab/steady", found.conditions[0], "auroc")
     assert not np.isnan(entry.interval.estimate)
     assert np.isnan(entry.interval.low)
     why = f"no interval: {entry.interval.low.reason}"

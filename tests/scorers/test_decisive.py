@@ -41,16 +41,9 @@ def test_what_compares_right_with_wrong_is_decided_by_the_rarer(name):
     assert deciding(SCALES[name], trials) == 7.0
 
 
-def test_a_calibration_error_needs_trials_in_its_bins_too():
-    plenty_wrong = judged((40, 1.0, 0.9), (40, 0.0, 0.8))
-    for name, bins, trials_a_bin in (
-        ("ece", 10, 5),
-        ("ece_15", 15, 10),
-        ("ece_20", 20, 10),
-        ("ece_mass", 10, 30),
-    ):
-        assert deciding(SCALES[name], plenty_wrong) == pytest.approx(5.0 * 80 / (bins * trials_a_bin)), name
-    assert deciding(SCALES["ece"], judged((500, 1.0, 0.9), (3, 0.0, 0.9))) == 3.0
+def test_differences_of_a_calibration_error_need_right_and_wrong_answers():
+    for name in ("ece", "ece_15", "ece_20", "ece_mass"):
+        assert deciding(SCALES[name], judged((500, 1.0, 0.9), (3, 0.0, 0.9))) == 3.0, name
 
 
 def test_meta_information_needs_confidence_that_varies():

@@ -21,8 +21,10 @@ from confidence_tasks.analysis.estimates import (
     counting,
     deciding,
     interval_of_measure,
+    less_variable,
     mean,
     resampled,
+    with_variances,
 )
 from confidence_tasks.analysis.groups import Cell, Group
 from confidence_tasks.scorers._measures import Columns, Measure, Value
@@ -30,7 +32,7 @@ from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
-from confidence_tasks.statistics._resampling import Method, as_estimate
+from confidence_tasks.statistics._resampling import as_estimate
 from confidence_tasks.tasks._samples import Item
 
 MANY = 1e3
@@ -69,12 +71,11 @@ class Population:
     contrast: bool = False
 
     @property
-    def methods(self) -> dict[str, Method]:
+    def methods(self) -> dict[str, str]:
         """How the interval of each measure is read off its resamples."""
-        return {
-            measure.name: measure.difference_interval if self.contrast else measure.interval
-            for measure in self.measures
-        }
+        if self.contrast:
+            return {measure.name: measure.difference_interval for measure in self.measures}
+        return {measure.name: "inverted" if measure.binned else measure.interval for measure in self.measures}
 
     def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
@@ -83,7 +84,7 @@ class Population:
         return n_units, [
             (cell, table)
             for cell in cells
-            for table in tabulate(self.columns, cell, self.measures, unit, n_units)
+            for table in tabulate(self.columns, cell, with_variances(self.measures), unit, n_units)
         ]
 
     def reported(self, found: Distributions) -> dict[tuple[str, str], Distribution]:
@@ -148,8 +149,17 @@ def studies(
                     frozenset(map(str, questions)),
                     deciding(measure, table.columns, counts),
                     measure.is_mean,
+                    binned=measure.binned(*_one_by_one(table)) if measure.binned else None,
                 )
-        yield population.reported(found)
+        yield population.reported(less_variable(found, population.measures))
+
+
+def _one_by_one(table: CellTable) -> tuple[Columns, np.ndarray]:
+    """The trials of kinds, and the number of each one's question."""
+    members = table.kinds.members.tocoo()
+    times = members.data.astype(int)
+    rows = np.repeat(members.row, times)
+    return {name: column[rows] for name, column in table.columns.items()}, np.repeat(members.col, times)
 
 
 @dataclass(frozen=True, slots=True)

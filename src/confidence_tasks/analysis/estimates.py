@@ -17,7 +17,7 @@ import numpy as np
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
 from confidence_tasks.analysis.groups import Cell, Columns, Group
 from confidence_tasks.scorers._measures import Measure
-from confidence_tasks.statistics import Estimate, Interval
+from confidence_tasks.statistics import BinnedTrials, Estimate, Interval
 from confidence_tasks.statistics._core import BoolArray, FloatArray
 from confidence_tasks.statistics._resampling import Method, Resampled, as_estimate
 from confidence_tasks.statistics._weighting import ratio
@@ -69,6 +69,10 @@ class Distribution:
         Whether it is a mean over trials.
     freedom : float, optional
         Degrees of freedom of its standard error; by default as many trials as decide it, less one.
+    excess : float
+        How much larger the variance of the resamples is than that of samples.
+    binned : BinnedTrials, optional
+        Of a calibration error: the bins that its interval is made of instead of the resamples.
     """
 
     value: Estimate
@@ -77,6 +81,8 @@ class Distribution:
     decisive: float = math.inf
     is_mean: bool = False
     freedom: float | None = None
+    excess: float = 0.0
+    binned: BinnedTrials | None = None
 
     @property
     def degrees(self) -> float:
@@ -95,14 +101,24 @@ class Distribution:
             self.questions | other.questions,
             decisive=min(self.decisive, other.decisive),
             freedom=_freedom([self, other]),
+            excess=self.excess + other.excess,
         )
 
     def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
         """Read off the interval; a resample that is infinite counts as undefined."""
         found = Resampled(
-            self.value, self.resamples, len(self.questions), decisive=self.decisive, freedom=self.degrees
+            self.value,
+            self.resamples,
+            len(self.questions),
+            decisive=self.decisive,
+            freedom=self.degrees,
+            excess=self.excess,
         )
-        return interval_of(found, settings.level, method, settings.seed)
+        interval = interval_of(found, settings.level, method, settings.seed)
+        if self.binned is None:
+            return interval
+        low, high = self.binned.limits(settings.level)
+        return replace(interval, low=low, high=high, method="inverted")
 
 
 Distributions: TypeAlias = Mapping[tuple[Cell, str], Distribution]
@@ -136,7 +152,7 @@ def distributions(
             (cell, table)
             for cell in distinct
             if cell.source == source
-            for table in tabulate(columns, cell, measures, unit, n_units)
+            for table in tabulate(columns, cell, with_variances(measures), unit, n_units)
         ]
         values = resampled(
             tables,
@@ -154,9 +170,38 @@ def distributions(
                 questions = frozenset(names[counting(table, measure)]) if extreme else asked
                 decisive = deciding(measure, rows)
                 found[cell, measure.name] = Distribution(
-                    value, values[cell, measure.name], questions, decisive, measure.is_mean
+                    value,
+                    values[cell, measure.name],
+                    questions,
+                    decisive,
+                    measure.is_mean,
+                    binned=measure.binned(rows, unit[cell.rows]) if measure.binned else None,
                 )
-    return found
+    return less_variable(found, measures)
+
+
+def with_variances(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures, and those of their variances that some have."""
+    return [each for measure in measures for each in (measure, measure.variance) if each]
+
+
+def less_variable(
+    found: Mapping[tuple[Cell, str], Distribution], measures: Iterable[Measure]
+) -> Distributions:
+    """Say of each measure that has a variance how much more its resamples vary than samples do."""
+    excess = {
+        (cell, measure.name): excess_of(found[cell, measure.variance.name])
+        for measure in measures
+        if measure.variance
+        for cell in dict.fromkeys(cell for cell, _ in found)
+    }
+    return {key: replace(each, excess=excess.get(key, 0.0)) for key, each in found.items()}
+
+
+def excess_of(variance: Distribution) -> float:
+    """Return how much larger a variance is in resamples, on average."""
+    defined = variance.resamples[np.isfinite(variance.resamples)]
+    return float(defined.mean() - variance.value) if len(defined) and not math.isnan(variance.value) else 0.0
 
 
 def resampled(
@@ -230,7 +275,20 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         _decisive_of_mean(parts),
         all(part.is_mean for part in parts),
         _freedom(parts),
+        sum(part.excess for part in parts) / max(sum(not np.isnan(part.value) for part in parts), 1) ** 2,
+        _binned(parts),
     )
+
+
+def _binned(parts: Sequence[Distribution]) -> BinnedTrials | None:
+    """The bins of the parts that are defined, with how much their calibration errors vary together in the resamples."""
+    defined = [part for part in parts if not np.isnan(part.value)]
+    binned = [part.binned for part in defined if part.binned]
+    if len(binned) < max(len(defined), 1):
+        return None
+    apart = sum(_variance(part.resamples) for part in defined)
+    together = _variance(np.array([part.resamples for part in defined]).sum(axis=0))
+    return BinnedTrials.mean(binned, together / apart if apart > 0.0 else 1.0)
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:

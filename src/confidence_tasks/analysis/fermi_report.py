@@ -29,8 +29,8 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    calibration_error,
     fewest,
-    filling,
     right_and_wrong,
     share,
     statistic_of,
@@ -85,13 +85,8 @@ INTERVAL_MEASURES: tuple[Measure, ...] = (
 DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
     ACCURACY,
     CONFIDENCE,
-    Measure(
-        "ece",
-        statistic_of("ece", "correct", "confidence"),
-        "Expected calibration error of the most probable exponent’s probability, 10 bins.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*right_and_wrong(), filling(10, 5)),
+    calibration_error(
+        "ece", "Expected calibration error of the most probable exponent’s probability, 10 bins."
     ),
     Measure(
         "auroc",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.estimates import Distribution, Settings, deciding
+from confidence_tasks.analysis.estimates import Distribution, Settings, deciding, excess_of
 from confidence_tasks.analysis.groups import Columns
 from confidence_tasks.scorers.nlp_metad import COVERAGES
 from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
@@ -30,6 +30,7 @@ from confidence_tasks.statistics import (
     fit_meta_d,
     fit_uv_sdt,
     meta_information,
+    meta_information_variance,
 )
 from confidence_tasks.statistics._core import FloatArray
 from confidence_tasks.statistics._resampling import as_estimate
@@ -159,6 +160,7 @@ class Cell:
                 np.asarray(resamples, dtype=np.float64),
                 self.questions if part is None else self.most_confident(part),
                 deciding(_IN_THE_LOG[_OTHERWISE.get(name, name)], self.columns),
+                excess=_excess_of_information(self) if name == "meta_information" else 0.0,
             )
         return self._measured[name]
 
@@ -260,6 +262,14 @@ def _meta_information(cell: Cell) -> _Value:
     value = meta_information(*_DECILES, bins=None, weights=counts)
     observed = meta_information(*_DECILES, bins=None, weights=counts, correction="none")
     return value, meta_information(*_DECILES, bins=None, weights=draws) - (observed - value)
+
+
+def _excess_of_information(cell: Cell) -> float:
+    """How much larger the variance of meta-information is in resamples than in samples."""
+    value, draws = (
+        meta_information_variance(*_DECILES, bins=None, weights=counts) for counts in _deciles(cell)
+    )
+    return excess_of(Distribution(as_estimate(value), np.asarray(draws), cell.questions))
 
 
 def _accuracy_at(coverage: float) -> Callable[[Cell], _Value]:

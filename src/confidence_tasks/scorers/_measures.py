@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from confidence_tasks.statistics._core import FloatArray
+    from confidence_tasks.statistics import BinnedTrials
+    from confidence_tasks.statistics._core import FloatArray, IntArray
     from confidence_tasks.statistics._resampling import Method
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Value: TypeAlias = "float | FloatArray"
 Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
+Binned: TypeAlias = "Callable[[Columns, IntArray], BinnedTrials]"
 
 
 PRIOR = 0.5
@@ -81,8 +83,7 @@ class Measure:
     interval : str
         How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"skewed"``
         is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
-        ratios, ``"folded"`` for calibration errors, ``"largest"`` for the share of what is most frequent, ``"none"``
-        for what resamples do not tell.
+        ratios, ``"largest"`` for the share of what is most frequent, ``"none"`` for what resamples do not tell.
     share : str
         Name of the share that this is less a constant, whose interval serves for both; empty for none.
     decisive : callable, optional
@@ -95,6 +96,12 @@ class Measure:
         takes it as it is, and exchanging trials does not tell how it varies.
     refitted : callable, optional
         For such a measure, the same fitted for each row of weights, which are whole numbers.
+    variance : Measure, optional
+        Its sampling variance, where that is larger the larger the measure itself is: resamples then vary more than
+        samples, by as much as the variance is larger in them.
+    binned : callable, optional
+        For a calibration error: from trials and the number of each one's question to the bins that its interval is made
+        of, see :func:`confidence_tasks.statistics.ece_interval`. Then nothing needs to be withheld.
     posterior : Posterior, optional
         Where a trial has few outcomes, some of them rare: the distribution that its interval and those of its
         differences are read off instead of the resamples. Then nothing needs to be withheld.
@@ -104,14 +111,16 @@ class Measure:
     compute: Compute
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
-    interval: Literal[
-        "percentile", "student", "skewed", "logit", "log", "folded", "largest", "wilson", "none"
-    ] = "percentile"
+    interval: Literal["percentile", "student", "skewed", "logit", "log", "largest", "wilson", "none"] = (
+        "percentile"
+    )
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
     fitted: bool = False
     refitted: Compute | None = None
+    variance: Measure | None = None
+    binned: Binned | None = None
     posterior: Posterior | None = None
 
     @property
@@ -253,17 +262,48 @@ def right_and_wrong(
     return having(correct, 1.0, confidence), having(correct, 0.0, confidence)
 
 
-def filling(
-    bins: int, trials_a_bin: float, confidence: str = "confidence"
-) -> Callable[[Columns], NDArray[Any]]:
-    """Make the set of trials with a confidence, each counted so that so many in every bin make five."""
+def calibration_error(
+    name: str,
+    description: str,
+    correct: str = "correct",
+    confidence: str = "confidence",
+    *,
+    graded: bool = False,
+    **options: Any,
+) -> Measure:
+    """Make the measure of an expected calibration error, over the trials that have both columns.
 
-    def holds(trials: Columns) -> NDArray[Any]:
+    Parameters
+    ----------
+    name, description : str
+        As of a measure.
+    correct, confidence : str
+        Columns it takes.
+    graded : bool
+        Whether ``correct`` holds probabilities of being right. Otherwise the fewer of right and wrong answers decide
+        its differences.
+    **options
+        Keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut into bins.
+    """
+
+    def binned(trials: Columns, questions: IntArray) -> BinnedTrials:
         import numpy as np
 
-        return ~np.isnan(trials[confidence]) * (5.0 / (bins * trials_a_bin))
+        from confidence_tasks.statistics import BinnedTrials
 
-    return holds
+        keep = ~(np.isnan(trials[correct]) | np.isnan(trials[confidence]))
+        return BinnedTrials.of(
+            trials[correct][keep], trials[confidence][keep], questions=questions[keep], **options
+        )
+
+    return Measure(
+        name,
+        statistic_of("ece", correct, confidence, **options),
+        description,
+        "lower",
+        decisive=None if graded else fewest(*right_and_wrong(correct, confidence)),
+        binned=binned,
+    )
 
 
 def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:

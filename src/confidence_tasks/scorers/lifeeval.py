@@ -23,6 +23,8 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    calibration_error,
+    fewest,
     share,
     statistic_of,
     summarise,
@@ -197,6 +199,9 @@ def lifeeval_trial(case: Case, reply: str, tokens: Sequence[Token] = ()) -> Life
     )
 
 
+_ROUNDING = 1e-9
+"""Scores closer than this are the same probability."""
+
 # Measures -------------------------------------------------------------------------------------------------------
 
 
@@ -206,12 +211,10 @@ def _judged(statistic: str, *more: str, **options: Any) -> Compute:
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(
+    calibration_error(
         "ece",
-        _judged("ece"),
         "Expected calibration error against the life table, 10 bins closed on the right.",
-        "lower",
-        interval="folded",
+        graded=True,
     ),
     Measure(
         "score",
@@ -255,14 +258,14 @@ MEASURES: tuple[Measure, ...] = (
         "Mean distance of the score from the maximum achievable one.",
         "lower",
         interval="skewed",
+        decisive=fewest(lambda trials: trials["mas"] - trials["correct"] > _ROUNDING),
         bounds=(0.0, 1.0),
     ),
-    Measure(
+    calibration_error(
         "ece_extra_bin",
-        _judged("ece", edges="extra_bin"),
         "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
-        "lower",
-        interval="folded",
+        graded=True,
+        edges="extra_bin",
     ),
     Measure(
         "round_share",
@@ -282,12 +285,11 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         interval="skewed",
         bounds=(0.0, 1.0),
     ),
-    Measure(
+    calibration_error(
         "token_ece",
-        statistic_of("ece", "correct", "token_confidence"),
         "Expected calibration error of the token probability of the guess.",
-        "lower",
-        interval="folded",
+        confidence="token_confidence",
+        graded=True,
     ),
 )
 

@@ -25,8 +25,8 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    calibration_error,
     fewest,
-    filling,
     right_and_wrong,
     share,
     statistic_of,
@@ -236,14 +236,7 @@ _OF_JUDGEMENTS = right_and_wrong("judged_correct", "judged_confidence")
 _BY_TOKENS = right_and_wrong("token_correct", "token_confidence")
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "ece",
-        _judged("ece"),
-        "Expected calibration error, 10 bins closed on the right.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*right_and_wrong(), filling(10, 5)),
-    ),
+    calibration_error("ece", "Expected calibration error, 10 bins closed on the right."),
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
@@ -270,13 +263,10 @@ MEASURES: tuple[Measure, ...] = (
         interval="logit",
         decisive=fewest(*_ANSWERED),
     ),
-    Measure(
+    calibration_error(
         "ece_extra_bin",
-        _judged("ece", edges="extra_bin"),
         "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*right_and_wrong(), filling(10, 5)),
+        edges="extra_bin",
     ),
     Measure(
         "round_share",
@@ -295,7 +285,6 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable when d' is below 0.5.",
         "higher",
-        interval="student",
         decisive=fewest(*right_and_wrong()),
     ),
     Measure(
@@ -303,7 +292,6 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d': the sensitivity that the confidences show, by maximum likelihood.",
         "higher",
-        interval="student",
         decisive=fewest(*right_and_wrong()),
     ),
 )
@@ -323,13 +311,11 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         interval="skewed",
         bounds=(0.0, 1.0),
     ),
-    Measure(
+    calibration_error(
         "answer_ece",
-        statistic_of("ece", "answer_correct", "answer_confidence"),
         "Expected calibration error of the stated answers, as published.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*_ANSWERED, filling(10, 5, "answer_confidence")),
+        "answer_correct",
+        "answer_confidence",
     ),
 )
 
@@ -340,13 +326,11 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         "Share of replies that put an answer of their own in place of the one to judge.",
         interval="wilson",
     ),
-    Measure(
+    calibration_error(
         "judged_ece",
-        statistic_of("ece", "judged_correct", "judged_confidence"),
         "Expected calibration error of the replies that judge the given answer.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*_OF_JUDGEMENTS, filling(10, 5, "judged_confidence")),
+        "judged_correct",
+        "judged_confidence",
     ),
     Measure(
         "judged_accuracy",
@@ -379,13 +363,11 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
 )
 
 TOKEN_MEASURES: tuple[Measure, ...] = (
-    Measure(
+    calibration_error(
         "token_ece",
-        statistic_of("ece", "token_correct", "token_confidence"),
         "Expected calibration error of the token probabilities.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*_BY_TOKENS, filling(10, 5, "token_confidence")),
+        "token_correct",
+        "token_confidence",
     ),
     Measure(
         "token_accuracy",

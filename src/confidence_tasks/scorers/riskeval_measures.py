@@ -17,6 +17,7 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE_STRICT,
     Measure,
     Posterior,
+    calibration_error,
     columns,
     fewest,
     right_and_wrong,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.scorers._measures import Columns, Compute, Value
-    from confidence_tasks.statistics._core import FloatArray
+    from confidence_tasks.statistics import BinnedTrials
+    from confidence_tasks.statistics._core import FloatArray, IntArray
 
 HIGH_PENALTY = 10.0
 """From this penalty on the paper speaks of the high-penalty regime."""
@@ -46,16 +48,28 @@ _POLICY = ("answered", "confidence", "penalty")
 _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 
 
-def _of_answers(statistic: str) -> Compute:
-    """A statistic of correctness and confidence over the answers that the model chose to give."""
-    judged = statistic_of(statistic, "correct", "confidence")
+def _of_answers(measure: Measure) -> Measure:
+    """The same over the answers that the model chose to give."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        given = trials["answered"] == 1.0
-        kept = {key: column[given] for key, column in trials.items()}
-        return judged(kept, None if weights is None else weights[..., given])
+        given = _given(trials)
+        return measure.compute(_of_rows(trials, given), None if weights is None else weights[..., given])
 
-    return compute
+    def binned(trials: Columns, questions: IntArray) -> BinnedTrials:
+        assert measure.binned is not None
+        given = _given(trials)
+        return measure.binned(_of_rows(trials, given), questions[given])
+
+    return replace(
+        measure,
+        compute=compute,
+        binned=binned if measure.binned else None,
+        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+    )
+
+
+def _of_rows(trials: Columns, rows: NDArray[Any]) -> Columns:
+    return {key: column[rows] for key, column in trials.items()}
 
 
 def _count(of: Callable[[Columns], NDArray[Any]]) -> Compute:
@@ -264,42 +278,37 @@ MEASURES: tuple[Measure, ...] = (
         posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
     ),
     CONFIDENCE,
-    Measure(
-        "auarc",
-        _of_answers("auarc"),
-        "Area under the accuracy-rejection curve of the answers.",
-        "higher",
-        interval="logit",
-        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+    _of_answers(
+        Measure(
+            "auarc",
+            statistic_of("auarc", "correct", "confidence"),
+            "Area under the accuracy-rejection curve of the answers.",
+            "higher",
+            interval="logit",
+        )
     ),
-    Measure(
-        "ece",
-        _of_answers("ece"),
-        "Expected calibration error of the answers, 10 bins of equal width.",
-        "lower",
-        interval="folded",
-        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+    _of_answers(
+        calibration_error("ece", "Expected calibration error of the answers, 10 bins of equal width.")
     ),
-    Measure(
-        "brier",
-        _of_answers("brier"),
-        "Mean squared difference of confidence and correctness of the answers.",
-        "lower",
-        interval="wilson",
-        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+    _of_answers(
+        Measure(
+            "brier",
+            statistic_of("brier", "correct", "confidence"),
+            "Mean squared difference of confidence and correctness of the answers.",
+            "lower",
+            interval="wilson",
+        )
     ),
     Measure(
         "implied_threshold",
         statistic_of("implied_threshold", "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
-        interval="student",
         decisive=_undecided,
     ),
     Measure(
         "threshold_excess",
         _threshold_excess,
         "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
-        interval="student",
         decisive=_undecided,
     ),
     Measure(

@@ -19,6 +19,10 @@ from confidence_tasks.statistics.calibration import (
     overconfidence,
     rms_calibration_error,
 )
+from confidence_tasks.statistics.calibration_interval import (
+    BinnedTrials,
+    ece_interval,
+)
 from confidence_tasks.statistics.conformal import (
     ConformalAdjustment,
     conformal_rank,
@@ -95,6 +99,7 @@ from confidence_tasks.statistics.meta_information import (
     MetaInformation,
     meta_information,
     meta_information_test,
+    meta_information_variance,
 )
 from confidence_tasks.statistics.metacognition import (
     FiellerInterval,
@@ -206,6 +211,7 @@ from confidence_tasks.statistics.uvsdt import (
 
 __all__ = [
     "BestGuess",
+    "BinnedTrials",
     "ConformalAdjustment",
     "CorpDecomposition",
     "CoverageCurve",
@@ -273,6 +279,7 @@ __all__ = [
     "distinct_values",
     "eaurc",
     "ece",
+    "ece_interval",
     "ece_noise_floor",
     "empirical_distribution",
     "equivalence_test",
@@ -307,6 +314,7 @@ __all__ = [
     "meta_d_threshold_intervals",
     "meta_information",
     "meta_information_test",
+    "meta_information_variance",
     "murphy_decomposition",
     "nonconformity",
     "optimal_decision",

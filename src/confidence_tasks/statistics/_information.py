@@ -46,6 +46,22 @@ def sampled_mean(tables: FloatArray) -> FloatArray:
     return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
 
 
+def share_variance(tables: FloatArray) -> FloatArray:
+    """Return the sampling variance of information over the entropy of the rows, by the delta method, (R,)."""
+    n = tables.sum(axis=(1, 2), keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = tables / n
+        row, column = joint.sum(axis=2, keepdims=True), joint.sum(axis=1, keepdims=True)
+        surprise = np.where(joint > 0.0, -np.log(row), 0.0)
+        told = np.where(joint > 0.0, np.log(joint / column), 0.0) + surprise
+        entropy_of_rows = (joint * surprise).sum(axis=(1, 2), keepdims=True)
+        influence = (told - (joint * told).sum(axis=(1, 2), keepdims=True) / entropy_of_rows * surprise) / (
+            entropy_of_rows
+        )
+        variance: FloatArray = (joint * influence**2 / n).sum(axis=(1, 2))
+    return variance
+
+
 def permuted_mean(tables: FloatArray) -> FloatArray:
     """Return the expected information when rows and columns are matched at random, the margins kept, (R,)."""
     rows, columns = np.rint(tables.sum(axis=2)), np.rint(tables.sum(axis=1))

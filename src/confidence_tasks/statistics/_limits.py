@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from scipy.optimize import brentq
@@ -15,19 +16,19 @@ from confidence_tasks.statistics.proportion import wilson_interval
 
 Limits: TypeAlias = tuple[Estimate, Estimate]
 
-FOLDED_ALLOWANCE = 1.0 + math.sqrt(2.0)
-"""How many times the bias that the resamples show the interval of a folded statistic allows for.
-
-A statistic made of absolute values, such as a calibration error, is biased most where the truth is 0. There the
-estimate is |e| for a normal error e, E|e| too high, while resamples of it add a second error as large to the first, and
-show a bias of E|e + e'| - E|e| = (sqrt(2) - 1) E|e| only: 1 + sqrt(2) times too little.
-"""
-
 LARGEST_ALLOWANCE = 1.4
-"""The same for the share of the most frequent values: resamples pick them anew, and show most of the bias."""
+"""How many times the bias that the resamples show the interval of the share of the most frequent values allows for:
+resamples pick them anew, and show most of it."""
+
+_BOTH_CLASSES = 1.5
+"""Degrees of freedom of what compares two classes of trials, for each trial of the smaller: that of the larger counts
+too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with four fifths of the variance."""
 
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
+
+_LEAST_OF_VARIANCE = 0.25
+"""How much of the variance of resamples is left at least, when what it exceeds that of samples by is taken off."""
 
 _LARGEST_EXPONENT = 700.0
 """Beyond, the exponential function overflows."""
@@ -75,7 +76,7 @@ def _logit(found: Resampled, level: float) -> Limits:
         return _none(Reason.NOT_IDENTIFIED)
     if error == 0.0:
         return _none(Reason.CONSTANT)
-    reach = _quantile(found, (1.0 + level) / 2.0) * error / (value * (1.0 - value))
+    reach = _quantile_of_two_classes(found, (1.0 + level) / 2.0) * error / (value * (1.0 - value))
     return Estimate(expit(logit(value) - reach)), Estimate(expit(logit(value) + reach))
 
 
@@ -86,20 +87,9 @@ def _log(found: Resampled, level: float) -> Limits:
         return _none(Reason.NOT_IDENTIFIED)
     if error == 0.0:
         return _none(Reason.CONSTANT)
-    factor = math.exp(min(_quantile(found, (1.0 + level) / 2.0) * error / value, _LARGEST_EXPONENT))
+    reach = _quantile_of_two_classes(found, (1.0 + level) / 2.0) * error / value
+    factor = math.exp(min(reach, _LARGEST_EXPONENT))
     return Estimate(value / factor), Estimate(value * factor)
-
-
-def _folded(found: Resampled, level: float) -> Limits:
-    """Standard errors on either side, and further to where the bias says that the truth lies."""
-    if _error(found) == 0.0:
-        return _none(Reason.CONSTANT)
-    bias = FOLDED_ALLOWANCE * _bias(found)
-    reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0)) * _error(found)
-    estimate = float(found.estimate)
-    low = estimate - reach - max(bias, 0.0)
-    never_negative = min(estimate, float(found.defined.min())) >= 0.0
-    return Estimate(max(low, 0.0) if never_negative else low), Estimate(estimate + reach + max(-bias, 0.0))
 
 
 def _fewer_errors(bias: float, level: float) -> float:
@@ -142,9 +132,16 @@ def _quantile(found: Resampled, p: float) -> float:
     return float(stdtrit(min(found.n_units - 1.0, found.freedom), p))
 
 
+def _quantile_of_two_classes(found: Resampled, p: float) -> float:
+    return _quantile(replace(found, freedom=_BOTH_CLASSES * (found.freedom + 1.0)), p)
+
+
 def _error(found: Resampled) -> float:
     """The standard error as of a sample: resamples vary as around a population of ``n_units``."""
-    return _spread(found) * math.sqrt(found.n_units / (found.n_units - 1))
+    spread = _spread(found)
+    if found.excess:
+        spread = math.sqrt(max(spread**2 - found.excess, _LEAST_OF_VARIANCE * spread**2))
+    return spread * math.sqrt(found.n_units / (found.n_units - 1))
 
 
 def _bias(found: Resampled) -> float:
@@ -175,7 +172,6 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "skewed": _skewed,
     "logit": _logit,
     "log": _log,
-    "folded": _folded,
     "largest": _largest,
     "wilson": _wilson,
     "none": _unknown,

@@ -30,7 +30,6 @@ Method: TypeAlias = Literal[
     "skewed",
     "logit",
     "log",
-    "folded",
     "largest",
     "wilson",
     "none",
@@ -122,6 +121,8 @@ class Resampled:
         Number of trials that decide the statistic, such as the wrong answers of an AUROC; infinite if all do.
     freedom : float
         Degrees of freedom of its standard error, if fewer than units less one.
+    excess : float
+        How much larger the variance of the resamples is than that of samples.
     """
 
     estimate: Estimate
@@ -131,6 +132,7 @@ class Resampled:
     acceleration: float = 0.0
     decisive: float = math.inf
     freedom: float = math.inf
+    excess: float = 0.0
 
     @property
     def defined(self) -> FloatArray:

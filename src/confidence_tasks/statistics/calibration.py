@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, ndtr, xlog1py, xlogy
+from scipy.special import betaln, xlog1py, xlogy
 
 from confidence_tasks.statistics._binning import Binning, Bins, Edges
 from confidence_tasks.statistics._core import FloatArray, as_probability
+from confidence_tasks.statistics._folded_normal import folded_normal_mean
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, trials
 
 
@@ -215,7 +216,7 @@ def debiased_ece(
         stated, weighting, np.ones_like(stated), right, stated - right
     )
     deviation = np.sqrt(ratio(hits * np.maximum(count - hits, 0.0), count, otherwise=0.0))
-    bias = (_folded_normal_mean(excess, deviation) - np.abs(excess)).sum(axis=1)
+    bias = (folded_normal_mean(excess, deviation) - np.abs(excess)).sum(axis=1)
     value = ratio(np.abs(excess).sum(axis=1) - bias, weighting.total)
     return weighting.settle(value, weighting.empty)
 
@@ -309,16 +310,6 @@ def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayL
     """
     right, stated, weighting = trials(correct, confidence, weights)
     return weighting.settle(weighting.mean(stated - right), weighting.empty)
-
-
-def _folded_normal_mean(mean: FloatArray, deviation: FloatArray) -> FloatArray:
-    """E|X| of X ~ N(mean, deviation**2); |mean| where the deviation is 0."""
-    distance = np.abs(mean)
-    scaled = ratio(distance, deviation)
-    spread = np.sqrt(2.0 / np.pi) * deviation * np.exp(-0.5 * scaled**2) + distance * (
-        1.0 - 2.0 * ndtr(-scaled)
-    )
-    return np.where(deviation > 0.0, spread, distance)
 
 
 def _binomial_mean_deviation(count: FloatArray, probability: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +54,8 @@ class Interval:
     n_undefined : int
         How many of them left the statistic undefined or infinite; they are no part of the interval.
     method : str
-        How the limits were read off the resamples, as in :func:`bootstrap`.
+        How the limits were read off the resamples, as in :func:`bootstrap`; ``"inverted"`` where a test was inverted
+        instead, as in :func:`~confidence_tasks.statistics.ece_interval`.
     seed : int or None
         The seed; None when a generator was handed in.
     """
@@ -67,7 +68,7 @@ class Interval:
     n_units: int
     n_resamples: int
     n_undefined: int
-    method: Method
+    method: Method | Literal["inverted"]
     seed: int | None
 
 
@@ -157,8 +158,6 @@ def bootstrap(
         * ``"log"``: the same on the scale of logarithms, for ratios that lie above 0.
         * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
           is not empty where every trial is alike.
-        * ``"folded"``: for sums of absolute values, such as calibration errors, which few trials make too high.
-          Student's interval, and beyond it 1 + sqrt(2) times the bias that the resamples show, towards the truth.
         * ``"largest"``: for the share of the most frequent of many values, which is too high. Wilson's interval for
           the number of units, and beyond its lower end 1.4 times the bias that the resamples show, with fewer standard
           errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).

@@ -1,0 +1,245 @@
+"""The interval of an expected calibration error, by inverting a test: absolute values make the estimate too high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from confidence_tasks.statistics._binning import Binning, Bins, Edges
+from confidence_tasks.statistics._core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
+from confidence_tasks.statistics._folded_normal import folded_normal_mean
+from confidence_tasks.statistics._weighting import ratio, trials
+
+_PRIOR = 0.5
+"""Right and wrong answers added to each bin for its variance (Jeffreys): a single answer has one too."""
+
+_GRID = np.linspace(0.0, 1.0, 65)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedTrials:
+    """What the interval of an ECE, or of a mean of ECEs, is made of; one row a bin that holds trials.
+
+    Attributes
+    ----------
+    count, right, confidence, square : ndarray, shape (B,)
+        Number of trials, and their sums of correctness, confidence, and squared confidence.
+    size : ndarray, shape (B,)
+        Trials in all bins of the same ECE.
+    share : ndarray, shape (B,)
+        Weight of that ECE in the mean.
+    part : ndarray of int, shape (B,)
+        Number of that ECE.
+    dispersion : ndarray, shape (B,)
+        Variance of its gaps, over what independent right and wrong answers would have.
+    dependence : float
+        Variance of the mean of ECEs, over what independent ECEs would have.
+    """
+
+    count: FloatArray
+    right: FloatArray
+    confidence: FloatArray
+    square: FloatArray
+    size: FloatArray
+    share: FloatArray
+    part: IntArray
+    dispersion: FloatArray
+    dependence: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        correct: ArrayLike,
+        confidence: ArrayLike,
+        *,
+        bins: int = 10,
+        binning: Binning = "equal_width",
+        edges: Edges = "right_closed",
+        questions: ArrayLike | None = None,
+    ) -> Self:
+        """Sort trials into bins, as :func:`ece_interval` takes them."""
+        right, stated, _ = trials(correct, confidence, None)
+        n = len(right)
+        unit = np.arange(n) if questions is None else np.unique(np.asarray(questions), return_inverse=True)[1]
+        same_length(confidence=stated, questions=unit)
+        held, index = np.unique(Bins(bins, binning, edges).numbers(stated), return_inverse=True)
+        one = np.ones(len(held))
+
+        def summed(column: FloatArray) -> FloatArray:
+            return np.bincount(index, column, len(held)).astype(np.float64, copy=False)
+
+        whole = cls(
+            count=summed(np.ones(n)),
+            right=summed(right),
+            confidence=summed(stated),
+            square=summed(stated * stated),
+            size=n * one,
+            share=one,
+            part=np.zeros(len(held), np.int64),
+            dispersion=one,
+        )
+        expected = float(whole._variance(whole.right / whole.count).sum())
+        gap = (whole.confidence - whole.right) / whole.count
+        found = _variance_over_questions(stated - right - gap[index], index, unit)
+        return replace(whole, dispersion=one * found / expected) if expected > 0.0 else whole
+
+    @classmethod
+    def mean(cls, parts: Sequence[BinnedTrials], dependence: float) -> Self:
+        """Join the bins of several ECEs that are averaged."""
+        columns = ("count", "right", "confidence", "square", "size", "dispersion")
+        number = np.repeat(np.arange(len(parts)), [len(part.count) for part in parts])
+        return cls(
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
+            share=np.full(len(number), 1.0 / len(parts)),
+            part=number,
+            dependence=dependence,
+        )
+
+    @property
+    def estimate(self) -> float:
+        """The ECE."""
+        return float(np.abs(self._gaps()).sum())
+
+    def limits(self, level: float) -> tuple[Estimate, Estimate]:
+        """Return the ends of the interval; NaN with a reason with fewer than two trials."""
+        if not self.count.sum() >= 2.0:
+            reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
+            return undefined(reason), undefined(reason)
+        ends = [self._ends(path, float(ndtri((1.0 + level) / 2.0))) for path in self._paths()]
+        low, high = (np.array(end) for end in zip(*ends, strict=True))
+        return Estimate(low.min()), Estimate(high.max())
+
+    def _paths(self) -> list[FloatArray]:
+        """Gaps of an ECE of 1, of which those of any other ECE are a multiple.
+
+        Gaps as seen differ more from each other than true ones do, and their posterior means less (Louis 1984).
+        """
+        seen = self._gaps()
+        alike = self.count * self.share / self.size
+        common = seen.sum() * alike
+        chance = ratio((seen - common) ** 2, self._error(self.right / self.count) ** 2, otherwise=0.0).sum()
+        kept = max(1.0 - (len(seen) - 1) / chance, 0.0) if chance > 0.0 else 0.0
+        paths = [path for path in (seen, common + kept * (seen - common)) if path.any()] or [alike]
+        return [path / np.abs(path).sum() for path in paths]
+
+    def _ends(self, path: FloatArray, reach: float) -> tuple[float, float]:
+        """The ECEs of a path from which the estimate is so many standard errors away."""
+        coarse = self._distance(_GRID, path)
+        return self._where(reach, path, coarse), self._where(-reach, path, coarse)
+
+    def _where(self, distance: float, path: FloatArray, coarse: FloatArray) -> float:
+        """The ECE from which the estimate is so many standard errors away; the nearer end of [0, 1] if none is."""
+        beyond = int(np.argmax(coarse < distance)) if (coarse < distance).any() else len(_GRID)
+        if beyond in (0, len(_GRID)):
+            return float(beyond > 0)
+        fine = np.linspace(_GRID[beyond - 1], _GRID[beyond], len(_GRID))
+        return float(np.interp(-distance, -np.minimum.accumulate(self._distance(fine, path)), fine))
+
+    def _distance(self, ece: FloatArray, path: FloatArray) -> FloatArray:
+        """How many standard errors the estimate lies above what each of some true ECEs, shape (T,), leads to."""
+        true = ece[:, np.newaxis] * path
+        error = self._error((self.confidence - true * self.size / self.share) / self.count)
+        mean = folded_normal_mean(true, error)
+        variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)
+        error_of_all = np.sqrt(self.dependence * variance)
+        return ratio(self.estimate - mean.sum(axis=1), error_of_all, otherwise=0.0)
+
+    def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
+        """Variance that the ECE has because the number of trials in a bin has one."""
+        in_part = self.part[:, np.newaxis] == np.arange(self.part[-1] + 1)
+        size = in_part.T @ self.size / in_part.sum(axis=0)
+        of_part: FloatArray = np.abs(gaps) @ in_part
+        variance: FloatArray = (gaps**2 / self.count).sum(axis=1) - (of_part**2 / size).sum(axis=1)
+        return np.maximum(variance, 0.0)
+
+    def _gaps(self) -> FloatArray:
+        return (self.confidence - self.right) * self.share / self.size
+
+    def _error(self, accuracy: FloatArray) -> FloatArray:
+        """Standard errors of the gaps, if answers are right so often."""
+        likely = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR) / (self.count + 2.0 * _PRIOR)
+        return self.share / self.size * np.sqrt(self.dispersion * self._variance(likely))
+
+    def _variance(self, accuracy: FloatArray) -> FloatArray:
+        """Variance of the sums of confidence less correctness within the bins, if each answer is right so often."""
+        squares = accuracy * (self.count - 2.0 * self.confidence) + self.square
+        return np.maximum(squares - (self.confidence - self.count * accuracy) ** 2 / self.count, 0.0)
+
+
+def ece_interval(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    questions: ArrayLike | None = None,
+    level: float = 0.95,
+) -> tuple[Estimate, Estimate]:
+    r"""Compute an interval for the expected calibration error.
+
+    It holds every ECE from which the estimate is no further than chance allows. For each, the gaps of the bins are
+    those seen, stretched or shrunk together until they have this ECE, or else those seen less what chance adds to their
+    differences: whichever lets the interval reach further. Each is then seen with a normal error; the mean
+    and variance of the sum of their absolute values are those of folded normal distributions. The estimate is thus
+    compared with what it would be on average, which is more than the truth, and never has to be corrected for it.
+
+    Parameters
+    ----------
+    correct, confidence, bins, binning, edges
+        As in :func:`~confidence_tasks.statistics.ece`.
+    questions : array_like, shape (n,), optional
+        Which question each trial asked, by any labels, where one was asked several times. By default each trial is a
+        question of its own.
+    level : float, default 0.95
+        Nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    tuple of Estimate
+        Lower and upper end, in [0, 1]; NaN with fewer than two trials. The estimate itself can lie above both: that
+        of a calibrated subject is chance alone.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`~confidence_tasks.statistics.ece`, for labels of another length, and for a level outside (0, 1).
+
+    Notes
+    -----
+    The variance of a bin is that of right and wrong answers as accurate as the ECE in question has it (a score test),
+    half an answer of either kind added. It is scaled to the variance that all gaps show together between
+    questions, which is less for probabilities of being right, and more for repeated questions.
+
+    Simulated subjects, calibrated or not, of 100 to 1,000 trials in 10 or 20 bins: 95% intervals hold the truth in
+    93 to 97% of studies.
+
+    References
+    ----------
+    Leone, Nelson & Nottingham (1961), The folded normal distribution, doi:10.1080/00401706.1961.10489974. Carpenter
+    (1999), Test inversion bootstrap confidence intervals, doi:10.1111/1467-9868.00169, for intervals along a path of
+    populations. Louis (1984), doi:10.1080/01621459.1984.10478062, on the spread of posterior means. Roelofs et al.
+    (2022), arXiv:2012.08668, on the bias.
+
+    Examples
+    --------
+    >>> low, high = ece_interval([1, 1, 0, 1, 0, 1, 1, 1] * 25, [0.9, 0.9, 0.9, 0.9, 0.6, 0.6, 0.6, 0.6] * 25)
+    >>> round(low, 3), round(high, 3)
+    (0.091, 0.21)
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    held = BinnedTrials.of(correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions)
+    return held.limits(level)
+
+
+def _variance_over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> float:
+    """Variance of the sums of the bins together, of independent questions; the excess is 0 on average in each bin."""
+    _, pair = np.unique(unit * (index.max(initial=0) + 1) + index, return_inverse=True)
+    of_question = np.bincount(pair, excess)
+    return float(of_question @ of_question)

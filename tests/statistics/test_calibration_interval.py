@@ -1,0 +1,132 @@
+"""The interval of a calibration error, against Wilson's interval, identities, and studies with a known truth."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from confidence_tasks.statistics import BinnedTrials, ece, ece_interval, wilson_interval
+from confidence_tasks.statistics._core import Reason
+
+trials = st.lists(
+    st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.8, 0.95, 1.0])),
+    min_size=2,
+    max_size=60,
+)
+options = st.sampled_from([{}, {"bins": 20}, {"binning": "equal_mass"}, {"edges": "extra_bin"}])
+
+
+def sample(n, seed=0, overconfidence=0.1):
+    """Right with a chance of the confidence less the overconfidence."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.choice([0.55, 0.65, 0.75, 0.85, 0.95], n)
+    return (rng.random(n) < confidence - overconfidence).astype(float), confidence
+
+
+@given(trials, options)
+def test_it_lies_within_0_and_1_in_any_order(rows, how):
+    correct, confidence = np.array(rows).T
+    low, high = ece_interval(correct, confidence, **how)
+    assert 0.0 <= low <= high <= 1.0
+    assert ece_interval(correct[::-1], confidence[::-1], **how) == pytest.approx((low, high), abs=1e-9)
+
+
+@given(trials, options)
+def test_a_higher_level_gives_a_wider_interval(rows, how):
+    correct, confidence = np.array(rows).T
+    low, high = ece_interval(correct, confidence, level=0.8, **how)
+    lower, higher = ece_interval(correct, confidence, level=0.99, **how)
+    assert lower <= low + 1e-6
+    assert high <= higher + 1e-6
+
+
+@given(trials, options)
+def test_what_it_is_made_of_has_the_ece(rows, how):
+    correct, confidence = np.array(rows).T
+    held = BinnedTrials.of(correct, confidence, **how)
+    assert held.estimate == pytest.approx(float(ece(correct, confidence, **how)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "confidence"), [(600, 1000, 0.75), (150, 200, 0.95), (940, 1000, 0.7)]
+)
+def test_of_one_confidence_far_from_the_truth_it_is_wilson_s(right, n, confidence):
+    """|accuracy - c| with the sign beyond doubt: the score interval of the accuracy, less c."""
+    correct = np.repeat([1.0, 0.0], [right, n - right])
+    ends = sorted(abs(float(end) - confidence) for end in wilson_interval(right, n))
+    assert ece_interval(correct, np.full(n, confidence)) == pytest.approx(ends, abs=2e-3)
+
+
+def test_all_right_and_sure_is_not_certain():
+    low, high = ece_interval(np.ones(50), np.ones(50))
+    assert low == 0.0
+    assert 0.01 < high < 0.1
+
+
+def test_a_calibrated_subject_may_be_calibrated_although_its_estimate_is_not_0():
+    correct, confidence = sample(100, overconfidence=0.0)
+    assert ece(correct, confidence, bins=20) > 0.04
+    assert ece_interval(correct, confidence, bins=20)[0] == 0.0
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_repeated_questions_tell_nothing_new(times):
+    correct, confidence = sample(400)
+    questions = np.arange(400)
+    once = ece_interval(correct, confidence)
+    repeated = [np.repeat(column, times) for column in (correct, confidence, questions)]
+    assert ece_interval(*repeated[:2], questions=repeated[2]) == pytest.approx(once, abs=0.004)
+    low, high = ece_interval(*repeated[:2])
+    assert high - low < 0.85 * (once[1] - once[0])
+
+
+def test_probabilities_of_being_right_vary_less_than_answers():
+    rng = np.random.default_rng(0)
+    _, confidence = sample(300)
+    graded = np.clip(confidence - 0.1 + 0.05 * rng.normal(size=300), 0.0, 1.0)
+    low, high = ece_interval(graded, confidence)
+    assert low < ece(graded, confidence) < high
+    assert high - low < 0.03
+
+
+def test_the_mean_of_copies_is_no_surer_than_one():
+    """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
+    one = BinnedTrials.of(*sample(1000))
+    low, high = one.limits(0.95)
+    assert BinnedTrials.mean([one, one], 2.0).limits(0.95) == pytest.approx((low, high), abs=1e-3)
+    narrow = BinnedTrials.mean([one, one], 1.0)
+    assert narrow.estimate == pytest.approx(one.estimate)
+    assert (narrow.limits(0.95)[1] - narrow.limits(0.95)[0]) / (high - low) == pytest.approx(
+        math.sqrt(0.5), abs=0.03
+    )
+
+
+@pytest.mark.parametrize(("n", "reason"), [(0, Reason.EMPTY), (1, Reason.TOO_FEW)])
+def test_fewer_than_two_trials_have_none(n, reason):
+    low, high = ece_interval(np.ones(n), np.ones(n))
+    assert math.isnan(low)
+    assert high.reason is reason
+
+
+def test_what_is_not_asked_for_correctly_is_refused():
+    with pytest.raises(ValueError, match="level"):
+        ece_interval([1, 0], [0.5, 0.5], level=1.0)
+    with pytest.raises(ValueError, match="lengths differ"):
+        ece_interval([1, 0], [0.5, 0.5], questions=["a"])
+    with pytest.raises(ValueError, match="correct must lie"):
+        ece_interval([2, 0], [0.5, 0.5])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overconfidence", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("how", [{}, {"bins": 20}, {"binning": "equal_mass"}], ids=str)
+def test_it_holds_the_truth_as_often_as_it_says(overconfidence, how):
+    """2,000 studies of 150 questions: 95% is seen as 93.5 to 96.5; the estimate alone is too high in most of them."""
+    found = []
+    for seed in range(2_000):
+        correct, confidence = sample(150, seed, overconfidence)
+        low, high = ece_interval(correct, confidence, **how)
+        found.append(low <= overconfidence <= high)
+    assert 0.93 < np.mean(found) < 0.98
