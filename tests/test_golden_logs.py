@@ -10,7 +10,11 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from confidence_tasks import _registry
+from confidence_tasks.analysis import collect
+from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.analysis.findings import findings
 from confidence_tasks.analysis.rescore import rescore
+from confidence_tasks.analysis.sections import sections
 from confidence_tasks.questions.table import SOURCES
 
 from .golden_logs import EXAMPLES, made_now, path_of, trials
@@ -58,3 +62,33 @@ def test_an_example_says_nothing_of_the_machine_and_holds_nothing_gated(run: Sma
     assert log.eval.revision is None
     gated = {name for name, source in SOURCES.items() if source.gated}
     assert not gated & {str(sample.metadata["source"]) for sample in log.samples or []}
+
+
+OTHERWISE_IN_THE_REPORT = {
+    "fermieval_logprob": "a table a way of asking",
+    "fermieval_sampling": "a table a way of asking",
+}
+"""Tasks whose report has other groups than the log."""
+
+CUT_AT_T_1 = re.compile(r"(?:z_roc_slope|d_a|d_prime_v1|meta_d_v1|mratio_v1)/T=0\.7")
+"""The report cuts evidence where its quantiles lie at T = 1, the log where they lie in each condition."""
+
+
+@pytest.mark.parametrize(
+    "run", [run for run in SMALL_RUNS.values() if run.task not in OTHERWISE_IN_THE_REPORT]
+)
+def test_the_report_gives_the_values_of_the_log(run: SmallRun) -> None:
+    log = read_eval_log(str(path_of(run)), header_only=True)
+    assert log.results
+    metrics = {
+        name: float(found.value) for score in log.results.scores for name, found in score.metrics.items()
+    }
+    (found,) = findings(sections(collect(path_of(run)).files), Settings(n_resamples=5))
+    shared = {}
+    for name in metrics:
+        measure, _, group = name.partition("/")
+        entry = found.estimate(found.models[0].label, group, measure)
+        if entry and not CUT_AT_T_1.fullmatch(name):
+            shared[name] = float(entry.interval.estimate)
+    assert len(shared) >= 12
+    assert shared == pytest.approx({name: metrics[name] for name in shared}, rel=1e-9, abs=1e-12, nan_ok=True)

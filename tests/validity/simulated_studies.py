@@ -22,8 +22,8 @@ from confidence_tasks.analysis.estimates import (
     deciding,
     interval_of_measure,
     less_variable,
-    mean,
     resampled,
+    together,
     with_variances,
 )
 from confidence_tasks.analysis.groups import Cell, Group
@@ -90,8 +90,10 @@ class Population:
     def reported(self, found: Distributions) -> dict[tuple[str, str], Distribution]:
         """Every measure of every group, from those of the cells."""
         whole = {
-            (group.label, measure.name): mean(
-                [found[cell, measure.name] for cell in group.cells], skips_undefined=group.skips_undefined
+            (group.label, measure.name): together(
+                measure,
+                [found[cell, measure.name] for cell in group.cells],
+                skips_undefined=group.skips_undefined,
             )
             for group in self.groups
             for measure in self.measures

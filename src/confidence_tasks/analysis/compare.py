@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.analysis.contrasts import adjusted_for_all, contrasts
-from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, mean
+from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, together
 from confidence_tasks.analysis.findings import ALL_TRIALS
 from confidence_tasks.analysis.groups import Columns, Group, in_order, split_by_source
 from confidence_tasks.analysis.sections import ModelTrials, Section
@@ -136,7 +136,8 @@ def _of_conditions(
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
     of_model = {
         group.label: {
-            measure.name: mean([drawn[cell, measure.name] for cell in group.cells]) for measure in measures
+            measure.name: together(measure, [drawn[cell, measure.name] for cell in group.cells])
+            for measure in measures
         }
         for group in groups
     }

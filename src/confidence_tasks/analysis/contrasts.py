@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.analysis.estimates import Distribution, Distributions, Settings, mean
+from confidence_tasks.analysis.estimates import Distribution, Distributions, Settings, together
 from confidence_tasks.analysis.groups import Cell, Columns, Group
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, bonferroni
@@ -137,7 +137,7 @@ def _on_shared_sources(group: Group, base: Group) -> tuple[Group, Group]:
 
 
 def _mean_of(group: Group, measure: Measure, drawn: Distributions) -> Distribution:
-    return mean([drawn[cell, measure.name] for cell in group.cells])
+    return together(measure, [drawn[cell, measure.name] for cell in group.cells])
 
 
 def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:

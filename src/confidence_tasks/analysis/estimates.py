@@ -280,6 +280,20 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
     )
 
 
+def together(
+    measure: Measure, parts: Sequence[Distribution], *, skips_undefined: bool = False
+) -> Distribution:
+    """Return a measure of several cells: the sum of numbers of trials, of other measures the :func:`mean`."""
+    whole = mean(parts, skips_undefined=skips_undefined)
+    if not measure.is_count:
+        return whole
+    return replace(
+        whole,
+        value=Estimate(whole.value * len(parts), whole.value.reason),
+        resamples=whole.resamples * len(parts),
+    )
+
+
 def _binned(parts: Sequence[Distribution]) -> BinnedTrials | None:
     """The bins of the parts that are defined, with how much their calibration errors vary together in the resamples."""
     defined = [part for part in parts if not np.isnan(part.value)]
@@ -399,8 +413,10 @@ def estimates(
         for source, cells in parts:
             n = sum(len(cell.rows) for cell in cells)
             whole = {
-                measure.name: mean(
-                    [found[cell, measure.name] for cell in cells], skips_undefined=group.skips_undefined
+                measure.name: together(
+                    measure,
+                    [found[cell, measure.name] for cell in cells],
+                    skips_undefined=group.skips_undefined,
                 )
                 for measure in measures
             }

@@ -91,6 +91,8 @@ class Measure:
         than five, tables print no interval. By default all do.
     bounds : tuple of float
         The values between which it lies, and so its interval.
+    is_count : bool
+        Whether it is a number of trials, which conditions and sources add up instead of averaging.
     fitted : bool
         Whether ``compute`` fits something to the trials that it leaves as it is for all weights, so that its interval
         takes it as it is, and exchanging trials does not tell how it varies.
@@ -117,6 +119,7 @@ class Measure:
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    is_count: bool = False
     fitted: bool = False
     refitted: Compute | None = None
     variance: Measure | None = None
@@ -368,7 +371,8 @@ def summarise(
     """Return every measure in every condition, keyed ``name/condition``, measure by measure.
 
     Where a condition holds trials of several sources, its value is the mean over the sources, as the papers pool
-    their data sets. A condition without trials gives NaN, so that the keys are always the same.
+    their data sets; numbers of trials are added up. A condition without trials gives NaN, so that the keys are always
+    the same.
 
     Parameters
     ----------
@@ -386,11 +390,15 @@ def summarise(
         condition: [columns(cell) for cell in by_source.values()] for condition, by_source in cells.items()
     }
     return {
-        f"{measure.name}/{condition}": _mean([float(measure.compute(table, None)) for table in cell_tables])
+        f"{measure.name}/{condition}": _together(
+            measure, [float(measure.compute(table, None)) for table in cell_tables]
+        )
         for measure in measures
         for condition, cell_tables in tables.items()
     }
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
+def _together(measure: Measure, values: Sequence[float]) -> float:
+    if not values:
+        return math.nan
+    return sum(values) if measure.is_count else sum(values) / len(values)

@@ -326,18 +326,20 @@ MEASURES: tuple[Measure, ...] = (
 """Means and rates; over several penalties, the mean over those where it is defined."""
 
 COUNTS: tuple[Measure, ...] = (
-    Measure("n_trials", _count(_every_trial), "Number of trials scored."),
+    Measure("n_trials", _count(_every_trial), "Number of trials scored.", is_count=True),
     Measure(
         "n_without_confidence",
         _count(_without_confidence),
         "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
         "lower",
+        is_count=True,
     ),
     Measure(
         "n_scaffold_without_answer",
         _count(_scaffold_without_answer),
         "Number of trials on which the optimal policy answers but the model named no answer, so that it earns 0.",
         "lower",
+        is_count=True,
     ),
 )
 """Numbers of trials; over several penalties, their sum."""
