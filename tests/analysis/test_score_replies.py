@@ -325,3 +325,17 @@ def test_the_command_prints_metrics_and_the_log(tmp_path: Path) -> None:
     (told,) = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
     assert (told["model"], told["replies"], told["metrics"]["accuracy/0-100"]) == ("lab/it", 2, 1.0)
     assert CliRunner().invoke(main, ["score", str(path), "--study", "nope"]).exit_code == 2
+
+
+def test_json_tells_an_infinite_number_from_a_missing_one(tmp_path: Path) -> None:
+    # Two questions to learn from are too few for the 90% quantile that conformal intervals need.
+    halves = ("calibration", "test") * 2
+    rows = [{**FERMI, "id": str(i), "split": half} for i, half in enumerate(halves)]
+    path, logs = write(rows, tmp_path / "mine.jsonl"), str(tmp_path / "logs")
+    scored = ["score", str(path), "--study", "fermieval", "--log-dir", logs, "--json"]
+    (told,) = json.loads(CliRunner().invoke(main, scored).stdout)
+    assert told["metrics"]["conformal_width/p=0.9"] == "Infinity"
+    reported = ["report", logs, "-o", str(tmp_path / "r.html"), "--resamples", "9", "--json"]
+    estimates = json.loads(CliRunner().invoke(main, reported).stdout)["estimates"]
+    (width,) = (row for row in estimates if row["measure"] == "conformal_width")
+    assert (float(width["value"]), width["low"]) == (float("inf"), None)

@@ -119,12 +119,12 @@ def _interval(interval: Interval) -> dict[str, float]:
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table as JSON-ready records: null for NaN.
+    """Return a table as JSON-ready records, with numbers as `json_number` gives them.
 
     Examples
     --------
-    >>> records(pd.DataFrame({"p": [0.5, float("nan")]}))
-    [{'p': 0.5}, {'p': None}]
+    >>> records(pd.DataFrame({"p": [0.5, float("nan"), float("inf")]}))
+    [{'p': 0.5}, {'p': None}, {'p': 'Infinity'}]
     """
     return [
         {str(key): json_number(value) if isinstance(value, float) else value for key, value in row.items()}
@@ -132,9 +132,11 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def json_number(value: float) -> float | None:
-    """Return a number as JSON can hold it: None for NaN and infinities."""
-    return float(value) if math.isfinite(value) else None
+def json_number(value: float) -> float | str | None:
+    """Return a number as JSON can hold it: None for NaN, the name of an infinity that pandas and JavaScript read."""
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return None if math.isnan(value) else float(value)
 
 
 def write_tables(

@@ -103,7 +103,7 @@ def _record(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _number(value: float | None) -> float | None:
+def _number(value: float | None) -> float | str | None:
     return None if value is None else json_number(value)
 
 
