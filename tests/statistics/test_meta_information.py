@@ -350,3 +350,12 @@ def test_where_there_is_next_to_no_information_resamples_have_the_larger_varianc
 @pytest.mark.parametrize(("correct", "reason"), [([], Reason.EMPTY), ([1, 1], Reason.ONE_CLASS)])
 def test_a_variance_of_nothing_says_why(correct, reason):
     assert meta_information_variance(correct, [0.5] * len(correct)).reason is reason
+
+
+@pytest.mark.parametrize("correction", ["simulation", "permutation", "none"])
+@pytest.mark.parametrize("n", [20, 40, 200])
+def test_no_more_is_told_than_there_is_to_know(n, correction):
+    """Right and wrong answers wholly apart: bits that are corrected exceed their entropy, which is not."""
+    correct = np.repeat([0.0, 1.0], n // 2)
+    assert meta_information(correct, correct, correction=correction) <= 1.0
+    assert meta_information(correct, correct, correction="simulation") == 1.0

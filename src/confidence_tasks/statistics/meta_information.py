@@ -100,7 +100,7 @@ def meta_information(
     -------
     Estimate, or ndarray of shape (R,)
         NaN without trials, if all are correct or all wrong, or (``"ideal"``) at an accuracy of 1/2. May fall
-        below 0 by sampling error.
+        below 0 by sampling error; of the entropy it is at most 1.
 
     Raises
     ------
@@ -258,7 +258,8 @@ def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArr
     if unit == "bits":
         return information
     if unit == "entropy":
-        return ratio(information, _information.entropy(table.sum(axis=2)))
+        # The correction is of the information alone, and can leave more than there is to know.
+        return np.minimum(ratio(information, _information.entropy(table.sum(axis=2))), 1.0)
     if unit == "ideal":
         return ratio(information, _ideal(table))
     raise ValueError(f"unit must be 'entropy', 'ideal' or 'bits', got {unit!r}")
