@@ -221,8 +221,7 @@ MEASURES: tuple[Measure, ...] = (
         share(lambda trials: trials["correct"]),
         "Mean probability that the guess comes within the radius; replies without a guess are left out.",
         "higher",
-        interval="skewed",
-        bounds=(0.0, 1.0),
+        interval="logit",
     ),
     CONFIDENCE,
     Measure(
@@ -249,8 +248,7 @@ MEASURES: tuple[Measure, ...] = (
         "mas",
         share(lambda trials: trials["mas"]),
         "Mean maximum achievable score of the questions asked.",
-        interval="skewed",
-        bounds=(0.0, 1.0),
+        interval="logit",
     ),
     Measure(
         "regret",
