@@ -9,7 +9,7 @@ import fsspec
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from inspect_ai import Task
+from inspect_ai import Task, eval_retry
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import match
@@ -24,6 +24,8 @@ from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.questions import Question
 from confidence_tasks.scorers.fermieval import fermieval_trial
 from confidence_tasks.scorers.scales import scale_trial
+from confidence_tasks.simulation.inspect_model import SimulatedSubject
+from confidence_tasks.tasks.riskeval import riskeval
 
 FEW = Settings(n_resamples=20)
 
@@ -113,6 +115,34 @@ def test_many_remote_logs_are_read_through_fsspec(log, tmp_path):
         assert scales.models[0].repeated == 88
     finally:
         memory.rm("/bucket", recursive=True)
+
+
+def test_a_run_is_unfinished_until_it_is_resumed(tmp_path, monkeypatch):
+    asked = {"source": "arithmetic", "n": 2, "penalties": "1,10"}
+    generate, calls = SimulatedSubject.generate, iter(range(100))
+
+    async def fails_at_first(self, **arguments):
+        if next(calls) == 0:
+            raise RuntimeError
+        return await generate(self, **arguments)
+
+    def unfinished():
+        (task,) = report_of(collect(tmp_path), settings=FEW).tasks
+        return [notice.where for notice in task.notices if notice.title == "Unfinished runs"]
+
+    monkeypatch.setattr(SimulatedSubject, "generate", fails_at_first)
+    (broken,) = inspect_eval(
+        riskeval(**asked),
+        model="simulated/partial",
+        log_dir=str(tmp_path),
+        display="none",
+        fail_on_error=False,
+    )
+    ((where,),) = unfinished()
+    assert where.startswith("simulated/partial: 1 of 4 in ")
+    eval_retry(broken, log_dir=str(tmp_path), display="none")
+    assert len(collect(tmp_path).files) == 2
+    assert not unfinished()
 
 
 # Broken and foreign ones --------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.analysis.findings import Findings
+    from confidence_tasks.analysis.trial_files import TrialFile
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -83,11 +84,11 @@ def cells_of(found: Findings) -> Iterator[tuple[str, str, Mapping[str, NDArray[A
 
 
 def incomplete(found: Findings) -> Iterator[Notice]:
-    """Samples that have no trial."""
+    """Samples that have no trial: of a run that was resumed, those that its fullest file lacks."""
     lost = [
         f"{model.label}: {file.lost} of {file.lost + len(file)} in {file.path.rsplit('/', 1)[-1]}"
         for model in found.models
-        for file in model.files
+        for file in _fullest_of_each_run(model.files)
         if file.lost
     ]
     yield from notice_if_any(
@@ -97,6 +98,11 @@ def incomplete(found: Findings) -> Iterator[Notice]:
         " affected: resume the run, then report again.",
         lost,
     )
+
+
+def _fullest_of_each_run(files: Iterable[TrialFile]) -> Iterable[TrialFile]:
+    """Return the file of each run that has most of it: a run that is resumed goes on in a new file."""
+    return {file.run or file.path: file for file in sorted(files, key=lambda file: -file.lost)}.values()
 
 
 def repeated(found: Findings) -> Iterator[Notice]:

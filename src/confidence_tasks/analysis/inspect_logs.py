@@ -58,6 +58,7 @@ def read_inspect_log(path: str) -> TrialFile:
         versions=_versions(header),
         setup=_setup(header, study),
         is_log=True,
+        run=spec.task_id,
     )
 
 

@@ -37,6 +37,8 @@ class TrialFile:
         How the model was asked: parameters of the task, of the model and of generation.
     is_log : bool
         Whether Inspect's viewer can open the file.
+    run : str
+        What a run shares with those that resume it; empty if unknown.
     """
 
     path: str
@@ -49,6 +51,7 @@ class TrialFile:
     versions: Mapping[str, str] = field(default_factory=dict)
     setup: Mapping[str, str] = field(default_factory=dict)
     is_log: bool = False
+    run: str = ""
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])
