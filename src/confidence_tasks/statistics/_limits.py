@@ -20,9 +20,9 @@ LARGEST_ALLOWANCE = 1.4
 """How many times the bias that the resamples show the interval of the share of the most frequent values allows for:
 resamples pick them anew, and show most of it."""
 
-_BOTH_CLASSES = 1.5
+_BOTH_CLASSES = 1.25
 """Degrees of freedom of what compares two classes of trials, for each trial of the smaller: that of the larger counts
-too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with four fifths of the variance."""
+too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with 85% of the variance."""
 
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
