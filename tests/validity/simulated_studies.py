@@ -49,6 +49,10 @@ def replies(subject: Subject, items: Iterable[Item], seed: str = "0") -> list[st
     ]
 
 
+def _method(measure: Measure) -> str:
+    return "posterior" if measure.posterior else "inverted" if measure.binned else measure.interval
+
+
 @dataclass(frozen=True, eq=False)
 class Population:
     """Trials that studies are drawn from.
@@ -72,10 +76,10 @@ class Population:
 
     @property
     def methods(self) -> dict[str, str]:
-        """How the interval of each measure is read off its resamples."""
+        """How the interval of each measure is made."""
         if self.contrast:
             return {measure.name: measure.difference_interval for measure in self.measures}
-        return {measure.name: "inverted" if measure.binned else measure.interval for measure in self.measures}
+        return {measure.name: _method(measure) for measure in self.measures}
 
     def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
