@@ -110,6 +110,10 @@ def test_fewer_than_two_trials_have_none(n, reason):
     assert high.reason is reason
 
 
+def test_one_question_asked_again_and_again_has_none():
+    assert ece_interval([1, 0, 1], [0.5, 0.6, 0.7], questions=["a"] * 3)[0].reason is Reason.TOO_FEW
+
+
 def test_what_is_not_asked_for_correctly_is_refused():
     with pytest.raises(ValueError, match="level"):
         ece_interval([1, 0], [0.5, 0.5], level=1.0)
@@ -123,10 +127,10 @@ def test_what_is_not_asked_for_correctly_is_refused():
 @pytest.mark.parametrize("overconfidence", [0.0, 0.03, 0.1])
 @pytest.mark.parametrize("how", [{}, {"bins": 20}, {"binning": "equal_mass"}], ids=str)
 def test_it_holds_the_truth_as_often_as_it_says(overconfidence, how):
-    """2,000 studies of 150 questions: 95% is seen as 93.5 to 96.5; the estimate alone is too high in most of them."""
+    """1,000 studies of 150 questions, of which 95% is seen as 93 to 97."""
     found = []
-    for seed in range(2_000):
+    for seed in range(1_000):
         correct, confidence = sample(150, seed, overconfidence)
         low, high = ece_interval(correct, confidence, **how)
         found.append(low <= overconfidence <= high)
-    assert 0.93 < np.mean(found) < 0.98
+    assert 0.925 < np.mean(found) < 0.985

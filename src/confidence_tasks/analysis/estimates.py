@@ -115,7 +115,7 @@ class Distribution:
             excess=self.excess,
         )
         interval = interval_of(found, settings.level, method, settings.seed)
-        if self.binned is None:
+        if self.binned is None or len(self.questions) < 2:
             return interval
         low, high = self.binned.limits(settings.level)
         return replace(interval, low=low, high=high, method="inverted")
@@ -301,8 +301,8 @@ def _binned(parts: Sequence[Distribution]) -> BinnedTrials | None:
     if len(binned) < max(len(defined), 1):
         return None
     apart = sum(_variance(part.resamples) for part in defined)
-    together = _variance(np.array([part.resamples for part in defined]).sum(axis=0))
-    return BinnedTrials.mean(binned, together / apart if apart > 0.0 else 1.0)
+    joint = _variance(np.array([part.resamples for part in defined]).sum(axis=0))
+    return BinnedTrials.mean(binned, joint / apart if apart > 0.0 else 1.0)
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:

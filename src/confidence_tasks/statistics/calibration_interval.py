@@ -19,6 +19,7 @@ _PRIOR = 0.5
 """Right and wrong answers added to each bin for its variance (Jeffreys): a single answer has one too."""
 
 _GRID = np.linspace(0.0, 1.0, 65)
+"""ECEs that are tried at a time: all of them first, then what lies between two of these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +107,7 @@ class BinnedTrials:
         return float(np.abs(self._gaps()).sum())
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the ends of the interval; NaN with a reason with fewer than two trials."""
+        """Return the ends of the interval; NaN with a reason for fewer than two trials."""
         if not self.count.sum() >= 2.0:
             reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
             return undefined(reason), undefined(reason)
@@ -202,7 +203,7 @@ def ece_interval(
     Returns
     -------
     tuple of Estimate
-        Lower and upper end, in [0, 1]; NaN with fewer than two trials. The estimate itself can lie above both: that
+        Lower and upper end, in [0, 1]; NaN for fewer than two questions. The estimate itself can lie above both: that
         of a calibrated subject is chance alone.
 
     Raises
@@ -235,6 +236,8 @@ def ece_interval(
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     held = BinnedTrials.of(correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions)
+    if questions is not None and len(np.unique(np.asarray(questions))) == 1:
+        return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
     return held.limits(level)
 
 
