@@ -31,6 +31,11 @@ OK = (
     "1162 - 1227",
     "Michel (Albert) Roux",
     "Easter – Holy Week",
+    "It's a Wonderful Life",
+    "I think, therefore I am",
+    "Reader, I married him",
+    "E.T. The Extra-Terrestrial",
+    "US. Virgin Islands",
 )
 
 REPAIRED = {
@@ -51,6 +56,13 @@ REPAIRED = {
     "Paris (the capital of France)": "Paris",
     "Paris - the capital of France": "Paris",
     "1969. That was the first landing.": "1969",
+    "TOKYO. It was once called Edo.": "TOKYO",
+    "Rio. The city is in Brazil.": "Rio",
+    "U2. They are Irish.": "U2",
+    "Paris! It is the capital.": "Paris",
+    "Paris, I believe.": "Paris",
+    "Paris, I'm fairly sure": "Paris",
+    "Paris I think.": "Paris",
     "Paris because it is the capital": "Paris",
     "<think>\nFrance. London?\n</think>\n\nParis": "Paris",
     "France. London?\n</think>\n\nParis.": "Paris",

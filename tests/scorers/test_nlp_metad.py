@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from inspect_ai.model import Logprob, Logprobs, ModelOutput
 from confidence_tasks import statistics
 from confidence_tasks.elicitation.answer_tokens import NO_TOKENS, AnswerTokens
 from confidence_tasks.elicitation.nlp_reader import read_short_answer
+from confidence_tasks.questions import load
 from confidence_tasks.questions.question import Question
+from confidence_tasks.scorers._grading import normalise_text, wordings
 from confidence_tasks.scorers._matching import LONGEST, match_answer
 from confidence_tasks.scorers._measures import columns, summarise
 from confidence_tasks.scorers._tokens import reply_tokens
@@ -33,11 +36,34 @@ SUM = Question("q-2", "demo", "What is 1000 + 234?", "number", "1234")
         ("Jane Eyre", "none"),
         ("Emma", "none"),
         ("Jane Austen, the English novelist", "none"),
+        ("It's Jane Austen", "exact"),
+        ("That would be Jane Austin", "fuzzy"),
+        ("1. Jane Austen", "exact"),
+        ("2) It's Jane Eyre", "none"),
         ("", "none"),
     ],
 )
 def test_answers_are_compared_with_the_key_and_its_aliases(answer, match):
     assert match_answer(answer, WROTE) == match
+
+
+def test_an_article_alone_is_no_pictogram():
+    assert match_answer("The", Question("q-3", "demo", "?", "text", "Horse", aliases=("🐎",))) == "none"
+    assert match_answer("the the", Question("q-3", "demo", "?", "text", "The The")) == "exact"
+
+
+def test_no_title_becomes_the_answer_to_another_question(mirror):
+    keys = [{*filter(None, (asked.gold, *asked.aliases))} for asked in load("trivia_qa", mirror=mirror)]
+    folded = [set(map(normalise_text, its)) for its in keys]
+    questions_with = Counter(key for its in folded for key in its)
+    parts = [
+        (key, part, its)
+        for given, its in zip(keys, folded, strict=True)
+        for key in given
+        for part in wordings(key)[1:]
+    ]
+    assert parts
+    assert not [(key, part) for key, part, its in parts if questions_with[part] > (part in its)]
 
 
 def test_similarity_is_difflibs_ratio_from_085_on():

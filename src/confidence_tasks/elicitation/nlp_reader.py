@@ -21,10 +21,20 @@ AROUND = " \t\r\f\v\u00a0\"'`*_“”‘’«»"
 """What may stand around an answer and is no part of it."""
 
 _EXPLANATION = re.compile(
-    r"\s\((?=[^()]{0,300}\)?[\s.\"'*]{0,9}\Z)|\s[-–—]\s(?=[a-z])|\s(?:because|since)\b|;"
-    r"|(?:(?<=[a-z]{4})|(?<=\d{4})|(?<=[\"”')*]))\.[\"”'*]{0,3}\s+(?=[A-Z])"
+    r"""
+    \s\((?=[^()]{0,300}\)?[\s."'*]{0,9}\Z) | \s[-–—]\s(?=[a-z]) | \s(?:because|since)\b | ;
+    | ,\sI(?:\s(?:believe|think|guess|suppose|assume|would\ssay)|['’]d\ssay|(?:['’]m|\sam)\s(?:\w{1,12}\s)?sure)\b
+    | \sI\s(?:believe|think|guess|suppose)[\s.!]{0,9}\Z
+    | (?:(?<=[a-z]{4})|(?<=\d{4})|(?<=["”')*]))\.["”'*]{0,3}\s+(?=[A-Z])
+    | [.!?]["”'*)]{0,3}\s{1,9}(?=(?:It|He|She|They|This|That|These|Those|There|His|Her|Its|Their)\b
+        | The\s(?:[^\s.!?]{1,30}\s){1,6}?(?:is|was|are|were|has|had)\b)
+    """,
+    re.VERBOSE,
 )
-"""Where an explanation begins; a full stop ends a sentence only after a word too long for an abbreviation."""
+"""Where an explanation begins.
+
+A full stop ends a sentence after a word too long for an abbreviation, or before words that begin a sentence about it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

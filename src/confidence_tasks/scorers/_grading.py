@@ -12,20 +12,38 @@ from confidence_tasks.questions.question import Kind
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NOT_WORDS = re.compile(r"[^\w\s]|_")
+_LEADING_UP = re.compile(
+    r"\W{0,4}(?:(?:it|that|this)(?:['’]s|\sis|\swas|\swould\sbe)|\d{1,2}[.)])\s", re.IGNORECASE
+)
 
 
 def normalise_text(text: str) -> str:
     """Fold a short answer: case, accents' form, punctuation, articles and white space.
 
-    The normalisation of TriviaQA (Joshi et al. 2017, doi:10.18653/v1/P17-1147), on NFKC text.
+    The normalisation of TriviaQA (Joshi et al. 2017, doi:10.18653/v1/P17-1147), on NFKC text. A text that is nothing
+    but articles and signs keeps them, so that ``The`` is not the same as a pictogram among the aliases.
 
     Examples
     --------
-    >>> normalise_text("The  Beatles!")
-    'beatles'
+    >>> normalise_text("The  Beatles!"), normalise_text("The The")
+    ('beatles', 'the the')
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(_ARTICLES.sub(" ", _NOT_WORDS.sub(" ", folded)).split())
+    return " ".join(_ARTICLES.sub(" ", _NOT_WORDS.sub(" ", folded)).split()) or " ".join(folded.split())
+
+
+def wordings(answer: str) -> tuple[str, ...]:
+    """Return what a short answer may say, folded: all of it, and what follows ``It's`` or the number of a list.
+
+    A reader cannot tell these from the beginning of a title.
+
+    Examples
+    --------
+    >>> wordings("It's Paris."), wordings("It's a Wonderful Life"), wordings("Paris")
+    (('it s paris', 'paris'), ('it s wonderful life', 'wonderful life'), ('paris',))
+    """
+    lead = _LEADING_UP.match(answer)
+    return tuple(map(normalise_text, (answer, answer[lead.end() :]) if lead else (answer,)))
 
 
 def same_number(answer: str, gold: str) -> bool:
@@ -47,7 +65,7 @@ def _same_label(answer: str, gold: str) -> bool:
 
 
 def _same_text(answer: str, gold: str) -> bool:
-    return normalise_text(answer) == normalise_text(gold)
+    return normalise_text(gold) in wordings(answer)
 
 
 _RULES: dict[Kind, Callable[[str, str], bool]] = {
