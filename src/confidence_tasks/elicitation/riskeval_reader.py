@@ -131,11 +131,21 @@ _HEADING = re.compile(
 )
 """A line that is nothing but the name of what the next line gives."""
 
+_SHARE_BEHIND = re.compile(
+    r"^(?!\W{0,4}(?:so|thus|hence|therefore|overall|(?:the\s)?answer)\s{0,4}[,-])"
+    r"(?![^\n]{0,100}\b(?:confiden|need|requir|threshold|if\b))"
+    r"([^%\n]{1,80}?)(?:\s?[,;|]|\s-)\s(?:about\s|~\s?)?((?:100|\d{1,2}(?:\.\d{1,9})?)\s?(?:%|percent))[\s.!]{0,4}\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A text and a percentage behind a comma or a dash, at the end: of an answer in words, the latter is no part."""
+
 
 def _text(reply: str, kind: Kind) -> str:
     """Return a reply without mark-up; a JSON reply as labelled lines, of which broken JSON states what it states."""
     text, _ = clean(reply, CLEANING_AROUND_TEXT if kind == "text" else CLEANING)
     text = _HEADING.sub(r"\1: ", text)
+    if kind == "text":
+        text = _SHARE_BEHIND.sub(r"\1 (\2)", text)
     if "{" not in text:
         return text
     found = read_json_fields(text, _FIELDS)
