@@ -37,7 +37,8 @@ SUM = Question("q-2", "demo", "What is 1000 + 234?", "number", "1234")
         ("Emma", "none"),
         ("Jane Austen, the English novelist", "none"),
         ("It's Jane Austen", "exact"),
-        ("That would be Jane Austin", "fuzzy"),
+        ("It's Jane Austin", "none"),
+        ("It's not Jane Austen", "none"),
         ("1. Jane Austen", "exact"),
         ("2) It's Jane Eyre", "none"),
         ("", "none"),
@@ -50,6 +51,18 @@ def test_answers_are_compared_with_the_key_and_its_aliases(answer, match):
 def test_an_article_alone_is_no_pictogram():
     assert match_answer("The", Question("q-3", "demo", "?", "text", "Horse", aliases=("🐎",))) == "none"
     assert match_answer("the the", Question("q-3", "demo", "?", "text", "The The")) == "exact"
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "match"),
+    [
+        ("1. 1969", "1969", "exact"),
+        ("3. 5", "5", "none"),
+        ("It's not Constantinople", "Constantinople", "none"),
+    ],
+)
+def test_what_only_looks_like_words_before_an_answer(answer, key, match):
+    assert match_answer(answer, Question("q-3", "demo", "?", "text", key)) == match
 
 
 def test_no_title_becomes_the_answer_to_another_question(mirror):

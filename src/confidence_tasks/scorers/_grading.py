@@ -13,7 +13,7 @@ from confidence_tasks.questions.question import Kind
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NOT_WORDS = re.compile(r"[^\w\s]|_")
 _LEADING_UP = re.compile(
-    r"\W{0,4}(?:(?:it|that|this)(?:['’]s|\sis|\swas|\swould\sbe)|\d{1,2}[.)])\s", re.IGNORECASE
+    r"\W{0,4}(?:(?:it|that|this)(?:['’]s|\sis|\swas|\swould\sbe)|\d{1,2}[.)](?!\s\d{1,3}\b))\s", re.IGNORECASE
 )
 
 

@@ -6,12 +6,11 @@ Cacioli (2026), arXiv:2603.25112, section 3.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import Literal
 
 from confidence_tasks.questions.question import Question
-from confidence_tasks.scorers._grading import grade, normalise_text, wordings
+from confidence_tasks.scorers._grading import grade, normalise_text
 
 Match = Literal["exact", "fuzzy", "none"]
 
@@ -25,7 +24,8 @@ LONGEST = 100
 def match_answer(answer: str, question: Question) -> Match:
     """Compare an answer with the key and its aliases: after normalisation, else by similarity.
 
-    Numbers are compared by value only.
+    Numbers are compared by value only. Similarity is that of the whole answer: of what follows ``It's`` alone, one that
+    denies a long name would be similar enough.
 
     Examples
     --------
@@ -37,22 +37,22 @@ def match_answer(answer: str, question: Question) -> Match:
         return "exact"
     if question.kind != "text" or question.gold is None:
         return "none"
-    aliases = dict.fromkeys(map(normalise_text, (question.gold, *question.aliases)))
-    return "fuzzy" if any(_similar_to_any(said, aliases) for said in wordings(answer)) else "none"
-
-
-def _similar_to_any(said: str, aliases: Iterable[str]) -> bool:
-    """Whether the ratio is high enough for any alias; two upper bounds of it cost less."""
+    said = normalise_text(answer)
     if not said or len(said) > LONGEST:
-        return False
+        return "none"
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(said)
-    for alias in aliases:
+    for alias in dict.fromkeys(map(normalise_text, (question.gold, *question.aliases))):
         matcher.set_seq1(alias)
-        bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-        if len(alias) <= LONGEST and all(bound() >= SIMILAR for bound in bounds):
-            return True
-    return False
+        if len(alias) <= LONGEST and _similar(matcher):
+            return "fuzzy"
+    return "none"
+
+
+def _similar(matcher: SequenceMatcher[str]) -> bool:
+    """Whether the ratio is high enough; two upper bounds of it cost less."""
+    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+    return all(bound() >= SIMILAR for bound in bounds)
 
 
 def correctness(match: Match, answer: str, gold: str | None) -> float:
