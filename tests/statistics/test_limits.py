@@ -335,3 +335,15 @@ def test_what_decides_a_bootstrap_limits_its_degrees_of_freedom_and_whether_it_i
     wider = stats.t.ppf(0.975, 6) / stats.t.ppf(0.975, len(X) - 1)
     assert seven_do.high - seven_do.low == pytest.approx(wider * (all_decide.high - all_decide.low))
     assert four_do.low.reason is Reason.FEW_DECISIVE
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.02, 0.2])
+def test_where_the_variance_rises_with_the_number_the_upper_arm_is_longer(slope):
+    """Either end is the value from which the estimate is t of its own standard errors away."""
+    found = replace(resampled(0.1, normal_draws(0.1, 0.05), n_units=100), slope=slope)
+    low, high = limits(found, 0.95, "student")
+    t = stats.t.ppf(0.975, 99)
+    for end, side in ((low, -1.0), (high, 1.0)):
+        variance = 0.05**2 * 100 / 99 + slope * (end - 0.1)
+        assert end == pytest.approx(0.1 + side * t * math.sqrt(variance), rel=1e-6)
+    assert (high - 0.1 > 0.1 - low + 1e-4) == (slope > 0.0)

@@ -69,8 +69,9 @@ class Distribution:
         Whether it is a mean over trials.
     freedom : float, optional
         Degrees of freedom of its standard error; by default as many trials as decide it, less one.
-    excess : float
-        How much larger the variance of the resamples is than that of samples.
+    excess, slope : float
+        How much larger the variance of the resamples is than that of samples, and how much it rises with each unit of
+        the measure.
     binned : BinnedTrials, optional
         Of a calibration error: the bins that its interval is made of instead of the resamples.
     """
@@ -82,6 +83,7 @@ class Distribution:
     is_mean: bool = False
     freedom: float | None = None
     excess: float = 0.0
+    slope: float = 0.0
     binned: BinnedTrials | None = None
 
     @property
@@ -113,6 +115,7 @@ class Distribution:
             decisive=self.decisive,
             freedom=self.degrees,
             excess=self.excess,
+            slope=self.slope,
         )
         interval = interval_of(found, settings.level, method, settings.seed)
         if self.binned is None or len(self.questions) < 2:
@@ -189,19 +192,25 @@ def less_variable(
     found: Mapping[tuple[Cell, str], Distribution], measures: Iterable[Measure]
 ) -> Distributions:
     """Say of each measure that has a variance how much more its resamples vary than samples do."""
-    excess = {
-        (cell, measure.name): excess_of(found[cell, measure.variance.name])
+    varying = {
+        (cell, measure.name): rising(each, rise(each), rise(found[cell, measure.variance.name]))
         for measure in measures
         if measure.variance
         for cell in dict.fromkeys(cell for cell, _ in found)
+        for each in [found[cell, measure.name]]
     }
-    return {key: replace(each, excess=excess.get(key, 0.0)) for key, each in found.items()}
+    return {**found, **varying}
 
 
-def excess_of(variance: Distribution) -> float:
-    """Return how much larger a variance is in resamples, on average."""
-    defined = variance.resamples[np.isfinite(variance.resamples)]
-    return float(defined.mean() - variance.value) if len(defined) and not math.isnan(variance.value) else 0.0
+def rising(measure: Distribution, by: float, variance_by: float) -> Distribution:
+    """Say that in resamples a measure is larger by so much, and its sampling variance with it."""
+    return replace(measure, excess=variance_by, slope=variance_by / by) if by > 0.0 else measure
+
+
+def rise(of: Distribution) -> float:
+    """Return by how much a number is larger in resamples, on average."""
+    defined = of.resamples[np.isfinite(of.resamples)]
+    return float(defined.mean() - of.value) if len(defined) and not math.isnan(of.value) else 0.0
 
 
 def resampled(
@@ -275,9 +284,14 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         _decisive_of_mean(parts),
         all(part.is_mean for part in parts),
         _freedom(parts),
-        sum(part.excess for part in parts) / max(sum(not np.isnan(part.value) for part in parts), 1) ** 2,
+        _variance_of_mean(parts, [part.excess for part in parts]),
+        _variance_of_mean(parts, [part.slope for part in parts]),
         _binned(parts),
     )
+
+
+def _variance_of_mean(parts: Sequence[Distribution], of_parts: Sequence[float]) -> float:
+    return sum(of_parts) / max(sum(not np.isnan(part.value) for part in parts), 1) ** 2
 
 
 def together(

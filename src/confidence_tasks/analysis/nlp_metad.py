@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.estimates import Distribution, Settings, deciding, excess_of
+from confidence_tasks.analysis.estimates import Distribution, Settings, deciding, rise, rising
 from confidence_tasks.analysis.groups import Columns
 from confidence_tasks.scorers.nlp_metad import COVERAGES
 from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
@@ -160,8 +160,9 @@ class Cell:
                 np.asarray(resamples, dtype=np.float64),
                 self.questions if part is None else self.most_confident(part),
                 deciding(_IN_THE_LOG[_OTHERWISE.get(name, name)], self.columns),
-                excess=_excess_of_information(self) if name == "meta_information" else 0.0,
             )
+            if name == "meta_information":
+                self._measured[name] = _rising(self._measured[name], self)
         return self._measured[name]
 
     def most_confident(self, coverage: float) -> frozenset[str]:
@@ -260,16 +261,25 @@ def _meta_information(cell: Cell) -> _Value:
     """
     counts, draws = _deciles(cell)
     value = meta_information(*_DECILES, bins=None, weights=counts)
-    observed = meta_information(*_DECILES, bins=None, weights=counts, correction="none")
-    return value, meta_information(*_DECILES, bins=None, weights=draws) - (observed - value)
+    return value, meta_information(*_DECILES, bins=None, weights=draws) - _bias_of_information(cell)
 
 
-def _excess_of_information(cell: Cell) -> float:
-    """How much larger the variance of meta-information is in resamples than in samples."""
+def _bias_of_information(cell: Cell) -> float:
+    counts, _ = _deciles(cell)
+    observed, value = (
+        float(meta_information(*_DECILES, bins=None, weights=counts, correction=correction))
+        for correction in ("none", "simulation")
+    )
+    return observed - value
+
+
+def _rising(information: Distribution, cell: Cell) -> Distribution:
+    """Say how much larger the variance of meta-information is in resamples, as they have more information."""
     value, draws = (
         meta_information_variance(*_DECILES, bins=None, weights=counts) for counts in _deciles(cell)
     )
-    return excess_of(Distribution(as_estimate(value), np.asarray(draws), cell.questions))
+    variance = Distribution(as_estimate(value), np.asarray(draws), cell.questions)
+    return rising(information, _bias_of_information(cell), rise(variance))
 
 
 def _accuracy_at(coverage: float) -> Callable[[Cell], _Value]:

@@ -48,8 +48,11 @@ def _quantiles(found: Resampled, level: float) -> Limits:
 
 
 def _student(found: Resampled, level: float) -> Limits:
-    reach = _quantile(found, (1.0 + level) / 2.0) * _error(found)
-    return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
+    """Student's interval, of what lies within t standard errors of the estimate where the variance rises with it."""
+    t = _quantile(found, (1.0 + level) / 2.0)
+    shift = found.slope * t * t / 2.0
+    reach = math.hypot(t * _error(found), shift)
+    return Estimate(found.estimate + shift - reach), Estimate(found.estimate + shift + reach)
 
 
 def _skewed(found: Resampled, level: float) -> Limits:

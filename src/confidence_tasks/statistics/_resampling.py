@@ -123,6 +123,8 @@ class Resampled:
         Degrees of freedom of its standard error, if fewer than units less one.
     excess : float
         How much larger the variance of the resamples is than that of samples.
+    slope : float
+        How much the variance rises with each unit of the statistic.
     """
 
     estimate: Estimate
@@ -133,6 +135,7 @@ class Resampled:
     decisive: float = math.inf
     freedom: float = math.inf
     excess: float = 0.0
+    slope: float = 0.0
 
     @property
     def defined(self) -> FloatArray:
