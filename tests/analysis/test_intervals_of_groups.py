@@ -1,0 +1,77 @@
+"""Intervals over several cells: calibration errors of the same or of other questions, and numbers of trials."""
+
+import math
+
+import numpy as np
+import pytest
+
+from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, together
+from confidence_tasks.analysis.groups import Cell, split_by_source
+from confidence_tasks.scorers.riskeval_measures import COUNTS
+from confidence_tasks.scorers.scales import MEASURES
+
+SETTINGS = Settings(n_resamples=400)
+ECE, INFORMATION = (next(m for m in MEASURES if m.name == name) for name in ("ece", "meta_information"))
+
+
+def trials(n, seed, source="s", condition="c", first=0):
+    rng = np.random.default_rng(seed)
+    confidence = rng.choice([0.55, 0.65, 0.75, 0.85, 0.95], n)
+    return {
+        "correct": (rng.random(n) < confidence - 0.15).astype(float),
+        "confidence": confidence,
+        "status": np.full(n, "ok", dtype=object),
+        "source": np.full(n, source, dtype=object),
+        "condition": np.full(n, condition, dtype=object),
+        "question_id": np.array([f"q{first + i}" for i in range(n)], dtype=object),
+    }
+
+
+def joined(*parts):
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def interval(columns, cells, measure):
+    found = distributions(columns, cells, [measure], SETTINGS)
+    whole = {measure.name: together(measure, [found[cell, measure.name] for cell in cells])}
+    return interval_of_measure(measure, whole, SETTINGS)
+
+
+def width(found):
+    return found.high - found.low
+
+
+def by_condition(columns):
+    return [Cell("s", np.flatnonzero(columns["condition"] == name)) for name in ("a", "b")]
+
+
+@pytest.fixture
+def alone():
+    columns = trials(600, 0)
+    return interval(columns, split_by_source(columns, np.ones(600, dtype=bool)), ECE)
+
+
+def test_the_same_trials_twice_are_as_sure_as_once(alone):
+    columns = joined(trials(600, 0, condition="a"), trials(600, 0, condition="b"))
+    both = interval(columns, by_condition(columns), ECE)
+    assert both.method == "inverted"
+    assert both.estimate == pytest.approx(alone.estimate)
+    assert (both.low, both.high) == pytest.approx((alone.low, alone.high), abs=0.002)
+
+
+def test_trials_of_other_questions_add_to_what_is_known(alone):
+    columns = joined(trials(600, 0), trials(600, 1, source="t"))
+    both = interval(columns, split_by_source(columns, np.ones(1200, dtype=bool)), ECE)
+    assert width(both) / width(alone) == pytest.approx(math.sqrt(0.5), abs=0.08)
+
+
+def test_the_interval_of_information_reaches_further_up_than_down():
+    columns = trials(150, 0)
+    found = interval(columns, split_by_source(columns, np.ones(150, dtype=bool)), INFORMATION)
+    assert found.high - found.estimate > 1.1 * (found.estimate - found.low)
+
+
+def test_numbers_of_trials_add_up():
+    columns = joined(trials(30, 0), trials(20, 1, source="t")) | {"penalty": np.ones(50)}
+    found = interval(columns, split_by_source(columns, np.ones(50, dtype=bool)), COUNTS[0])
+    assert (found.estimate, found.low, found.high) == (50.0, 50.0, 50.0)
