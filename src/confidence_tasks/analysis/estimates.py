@@ -92,7 +92,7 @@ class Distribution:
         return self.decisive - 1.0 if self.freedom is None else self.freedom
 
     def __sub__(self, other: Distribution) -> Distribution:
-        """The difference, paired by question where both were drawn together."""
+        """The difference, paired by question where both were drawn together, with the variance of its resamples."""
         reason = self.value.reason or other.value.reason
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
@@ -103,7 +103,6 @@ class Distribution:
             self.questions | other.questions,
             decisive=min(self.decisive, other.decisive),
             freedom=_freedom([self, other]),
-            excess=self.excess + other.excess,
         )
 
     def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
