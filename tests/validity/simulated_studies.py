@@ -21,9 +21,9 @@ from confidence_tasks.analysis.estimates import (
     counting,
     deciding,
     interval_of_measure,
-    less_variable,
     resampled,
     together,
+    with_excess,
     with_variances,
 )
 from confidence_tasks.analysis.groups import Cell, Group
@@ -157,7 +157,7 @@ def studies(
                     measure.is_mean,
                     binned=measure.binned(*_one_by_one(table)) if measure.binned else None,
                 )
-        yield population.reported(less_variable(found, population.measures))
+        yield population.reported(with_excess(found, population.measures))
 
 
 def _one_by_one(table: CellTable) -> tuple[Columns, np.ndarray]:

@@ -179,7 +179,7 @@ def distributions(
                     measure.is_mean,
                     binned=measure.binned(rows, unit[cell.rows]) if measure.binned else None,
                 )
-    return less_variable(found, measures)
+    return with_excess(found, measures)
 
 
 def with_variances(measures: Iterable[Measure]) -> list[Measure]:
@@ -187,12 +187,12 @@ def with_variances(measures: Iterable[Measure]) -> list[Measure]:
     return [each for measure in measures for each in (measure, measure.variance) if each]
 
 
-def less_variable(
-    found: Mapping[tuple[Cell, str], Distribution], measures: Iterable[Measure]
-) -> Distributions:
+def with_excess(found: Mapping[tuple[Cell, str], Distribution], measures: Iterable[Measure]) -> Distributions:
     """Say of each measure that has a variance how much more its resamples vary than samples do."""
     varying = {
-        (cell, measure.name): rising(each, rise(each), rise(found[cell, measure.variance.name]))
+        (cell, measure.name): with_rising_variance(
+            each, resampling_bias(each), resampling_bias(found[cell, measure.variance.name])
+        )
         for measure in measures
         if measure.variance
         for cell in dict.fromkeys(cell for cell, _ in found)
@@ -201,12 +201,12 @@ def less_variable(
     return {**found, **varying}
 
 
-def rising(measure: Distribution, by: float, variance_by: float) -> Distribution:
+def with_rising_variance(measure: Distribution, by: float, variance_by: float) -> Distribution:
     """Say that in resamples a measure is larger by so much, and its sampling variance with it."""
     return replace(measure, excess=variance_by, slope=variance_by / by) if by > 0.0 else measure
 
 
-def rise(of: Distribution) -> float:
+def resampling_bias(of: Distribution) -> float:
     """Return by how much a number is larger in resamples, on average."""
     defined = of.resamples[np.isfinite(of.resamples)]
     return float(defined.mean() - of.value) if len(defined) and not math.isnan(of.value) else 0.0

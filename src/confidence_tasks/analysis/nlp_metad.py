@@ -17,7 +17,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.estimates import Distribution, Settings, deciding, rise, rising
+from confidence_tasks.analysis.estimates import (
+    Distribution,
+    Settings,
+    deciding,
+    resampling_bias,
+    with_rising_variance,
+)
 from confidence_tasks.analysis.groups import Columns
 from confidence_tasks.scorers.nlp_metad import COVERAGES
 from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
@@ -162,7 +168,7 @@ class Cell:
                 deciding(_IN_THE_LOG[_OTHERWISE.get(name, name)], self.columns),
             )
             if name == "meta_information":
-                self._measured[name] = _rising(self._measured[name], self)
+                self._measured[name] = _with_rising_variance(self._measured[name], self)
         return self._measured[name]
 
     def most_confident(self, coverage: float) -> frozenset[str]:
@@ -261,25 +267,23 @@ def _meta_information(cell: Cell) -> _Value:
     """
     counts, draws = _deciles(cell)
     value = meta_information(*_DECILES, bins=None, weights=counts)
-    return value, meta_information(*_DECILES, bins=None, weights=draws) - _bias_of_information(cell)
+    return value, meta_information(*_DECILES, bins=None, weights=draws) - (_observed(cell) - value)
 
 
-def _bias_of_information(cell: Cell) -> float:
+def _observed(cell: Cell) -> float:
+    """Meta-information with its bias."""
     counts, _ = _deciles(cell)
-    observed, value = (
-        float(meta_information(*_DECILES, bins=None, weights=counts, correction=correction))
-        for correction in ("none", "simulation")
-    )
-    return observed - value
+    return float(meta_information(*_DECILES, bins=None, weights=counts, correction="none"))
 
 
-def _rising(information: Distribution, cell: Cell) -> Distribution:
+def _with_rising_variance(information: Distribution, cell: Cell) -> Distribution:
     """Say how much larger the variance of meta-information is in resamples, as they have more information."""
     value, draws = (
         meta_information_variance(*_DECILES, bins=None, weights=counts) for counts in _deciles(cell)
     )
     variance = Distribution(as_estimate(value), np.asarray(draws), cell.questions)
-    return rising(information, _bias_of_information(cell), rise(variance))
+    bias = _observed(cell) - information.value
+    return with_rising_variance(information, bias, resampling_bias(variance))
 
 
 def _accuracy_at(coverage: float) -> Callable[[Cell], _Value]:

@@ -370,12 +370,9 @@ def riskeval_summary(
     found = summarise(trials, (*MEASURES, *COUNTS), conditions)
     for regime, belongs in REGIMES.items():
         labels = [label for label in conditions if belongs(penalty_of(label))]
-        for measure in MEASURES:
-            found[f"{measure.name}/{regime}"] = _mean_defined(
-                found[f"{measure.name}/{label}"] for label in labels
-            )
-        for measure in COUNTS:
-            found[f"{measure.name}/{regime}"] = sum(found[f"{measure.name}/{label}"] for label in labels)
+        for measure in (*MEASURES, *COUNTS):
+            pool = sum if measure.is_count else _mean_defined
+            found[f"{measure.name}/{regime}"] = pool(found[f"{measure.name}/{label}"] for label in labels)
         found |= _with_interval(
             replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
         )
