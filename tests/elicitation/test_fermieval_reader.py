@@ -2,11 +2,11 @@
 
 import json
 import math
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from confidence_tasks.elicitation.fermieval_prompts import (
     LEVELS,
@@ -131,11 +131,9 @@ def test_any_text_becomes_a_reading(text):
     ],
 )
 def test_no_text_is_slow(unit):
-    start = time.process_time()
-    read_fermi_interval(unit * (400_000 // len(unit)))
-    read_fermi_interval('{"L": ' + unit * (400_000 // len(unit)))
-    read_fermi_exponent(unit * (400_000 // len(unit)))
-    assert time.process_time() - start < 3.0
+    assert grows_linearly(read_fermi_interval, repeated(unit), 50_000)
+    assert grows_linearly(lambda reply: read_fermi_interval(f'{{"L": {reply}'), repeated(unit), 50_000)
+    assert grows_linearly(read_fermi_exponent, repeated(unit), 50_000)
 
 
 # a single exponent

@@ -3,13 +3,13 @@
 import gzip
 import json
 import math
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.elicitation.awkward_riskeval_replies import AWKWARD, CITIES, CLEAR, Awkward
+from tests.growth import grows_linearly, repeated
 
 from confidence_tasks.elicitation.riskeval_confidence import confidence_statements, read_confidence
 from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
@@ -165,18 +165,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
 def test_time_is_linear_in_the_length(unit: str) -> None:
-    def seconds(characters: int) -> float:
-        reply = unit * (characters // len(unit))
-        start = time.process_time()
-        read_risk_reply(reply, "choice", CITIES)
-        return time.process_time() - start
-
-    short = min(seconds(20_000) for _ in range(3))
-    assert seconds(80_000) < 12 * short + 0.1
+    assert grows_linearly(lambda reply: read_risk_reply(reply, "choice", CITIES), repeated(unit), 10_000)
 
 
 def test_a_reply_of_ten_million_characters_is_read_at_its_ends() -> None:
-    start = time.process_time()
     reading = read_risk_reply("word " * 2_000_000 + "\nAnswer: B\nConfidence: 0.9", "choice", CITIES)
     assert (reading.answer, reading.confidence) == ("B", 0.9)
-    assert time.process_time() - start < 10

@@ -1,14 +1,15 @@
 """Scale replies: what holds for every strict reply, for every text, and however long it is."""
 
 import math
-import time
 import tracemalloc
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.elicitation.awkward_scale_replies import CAPITALS
+from tests.growth import TIMES_LONGER, grows_linearly, repeated
 
 from confidence_tasks.elicitation.cleaning import HEAD, TAIL
 from confidence_tasks.elicitation.reading import Reading
@@ -197,30 +198,16 @@ LONG = [
 ]  # fmt: skip
 
 
-def seconds(text: str, kind: Kind) -> float:
-    """Processor time for one reading: the least of three, which other processes disturb least."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        read(text, kind=kind)
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.parametrize("unit", LONG, ids=repr)
 def test_time_grows_no_faster_than_length(unit: str) -> None:
-    short, long = 3_000, 24_000  # both are read in full
     kind: Kind = "number" if unit[0] in "1½١f" else "choice"
-    ratio = seconds(unit * (long // len(unit)), kind) / max(seconds(unit * (short // len(unit)), kind), 1e-3)
 
-    assert long < HEAD + TAIL
-    assert ratio < 25  # eight times the length: 8 when linear, 64 when quadratic
+    assert TIMES_LONGER * 4_000 < HEAD + TAIL  # read in full
+    assert grows_linearly(partial(read, kind=kind), repeated(unit), 4_000)
 
 
 def test_what_lies_between_the_windows_costs_next_to_nothing() -> None:
-    inside, beyond = "a b\n" * ((HEAD + TAIL) // 4), "a b\n" * 250_000
-
-    assert seconds(beyond, "text") < 10 * seconds(inside, "text")  # 25 times the length
+    assert grows_linearly(partial(read, kind="text"), repeated("a b\n"), 8 * (HEAD + TAIL))
 
 
 def test_reply_of_a_megabyte_is_read_at_its_ends_in_little_memory() -> None:

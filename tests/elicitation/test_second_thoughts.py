@@ -1,11 +1,11 @@
 """Second thoughts on a line of their own: labelled by hand, with those that take nothing back."""
 
 import math
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from confidence_tasks.elicitation.answers import read_answer
 from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
@@ -138,7 +138,6 @@ def test_lines_stay_lines_and_only_second_thoughts_change(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["No wait, it's B.\n", "Answer: A\nActually, B.\n", "no, ", "Correction: "])
 def test_time_is_linear_in_the_length(unit: str) -> None:
-    text = "Answer: A\n" + unit * (40_000 // len(unit))
-    start = time.process_time()
-    label_second_thoughts(text, "choice", CITIES)
-    assert time.process_time() - start < 1.0
+    assert grows_linearly(
+        lambda text: label_second_thoughts(f"Answer: A\n{text}", "choice", CITIES), repeated(unit), 10_000
+    )

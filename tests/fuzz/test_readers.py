@@ -1,12 +1,12 @@
 """Any text for every reader: no error, a sound result, in time that grows with the length and little memory."""
 
-import time
 import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import TIMES_LONGER, grows_linearly, repeated
 
 from confidence_tasks.elicitation.cleaning import HEAD, TAIL
 
@@ -52,28 +52,15 @@ UNITS = [
     "a", " ", "\n", "9", "[", '{"Answer":', '{"Answer": "', '"Answer": "B", ', "Answer: B\n", "Confidence: 1\n", "1,",
     "<think>", "**", "|a|b|\n", "\\boxed{", "½", "ABSTAIN ", "not ", "10^", "&amp;", "I cannot ",
 ]  # fmt: skip
-SHORT, LONG = 4_000, 32_000
-"""Characters; both are read in full."""
-
-
-def seconds(read, text: str) -> float:
-    start = time.process_time()
-    read(text)
-    return time.process_time() - start
+SHORT = 4_000
+"""Characters; eight times as many are still read in full."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_time_grows_no_faster_than_length(name: str) -> None:
-    assert LONG < HEAD + TAIL
-    for unit in UNITS:
-        short, long = unit * (SHORT // len(unit)), unit * (LONG // len(unit))
-        ratios = []
-        for _ in range(4):  # a busy machine may disturb any one of them
-            ratios.append(seconds(WHOLE[name], long) / max(seconds(WHOLE[name], short), 2e-3))
-            if ratios[-1] < 25:  # eight times the length: 8 when linear, 64 when quadratic
-                break
-        assert min(ratios) < 25, unit
+    assert TIMES_LONGER * SHORT < HEAD + TAIL
+    assert [unit for unit in UNITS if not grows_linearly(WHOLE[name], repeated(unit), SHORT)] == []
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -1,9 +1,9 @@
 """Domains of knowledge: the lexicon is a table without contradictions, and real questions fall in every domain."""
 
-import time
 from collections import Counter
 
 import pytest
+from tests.growth import grows_linearly, repeated
 
 from confidence_tasks.questions import load
 from confidence_tasks.questions.domains import DOMAINS, LEXICON, UNCLASSIFIED, domain_of
@@ -41,8 +41,6 @@ def test_real_questions_fall_in_every_domain(mirror):
     assert min(found.values()) > 25
 
 
-def test_hostile_text_takes_no_time():
-    start = time.process_time()
-    for unit in ("a", "king ", "world war", "world "):
-        domain_of(unit * 100_000)
-    assert time.process_time() - start < 0.5
+@pytest.mark.parametrize("unit", ["a", "king ", "world war", "world "])
+def test_time_is_linear_in_the_length(unit):
+    assert grows_linearly(domain_of, repeated(unit), 50_000)

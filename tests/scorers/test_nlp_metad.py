@@ -1,12 +1,12 @@
 """Log-probability metacognition: matching with aliases, trials, measures against their own statistics, tokens."""
 
 import math
-import time
 from collections import Counter
 
 import numpy as np
 import pytest
 from inspect_ai.model import Logprob, Logprobs, ModelOutput
+from tests.growth import grows_linearly, repeated
 
 from confidence_tasks import statistics
 from confidence_tasks.elicitation.answer_tokens import NO_TOKENS, AnswerTokens
@@ -98,10 +98,7 @@ def test_long_texts_are_no_spelling_of_a_short_answer():
     hostile = Question(
         "q-5", "demo", "?", "text", "ab" * 50, aliases=tuple(f"{'ab' * 49}{i}" for i in range(100))
     )
-    start = time.process_time()
-    match_answer("ba" * 100_000, hostile)
-    match_answer("ba" * 50, hostile)
-    assert time.process_time() - start < 1.0
+    assert grows_linearly(lambda answer: match_answer(answer, hostile), repeated("ba"), 25_000)
 
 
 def trial(reply, evidence=AnswerTokens(-0.5, 3), question=WROTE, **options):  # noqa: B008
