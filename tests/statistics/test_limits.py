@@ -64,10 +64,14 @@ def test_few_deciding_trials_make_wider_intervals(method, freedom):
 
 
 def test_a_skewed_interval_inverts_hall_s_transformation():
-    """Each limit, studentised and transformed with the skewness, is a quantile of Student's t."""
-    draws = np.random.default_rng(0).gamma(4.0, size=50_000)
+    """Each limit, studentised and transformed with the skewness, is a quantile of Student's t.
+
+    Draws are as skewed as numbers of four rare events; the interval takes them as of four more.
+    """
+    draws = np.random.default_rng(0).gamma(16.0, size=50_000)
     found = resampled(draws.mean(), draws, 60)
-    error, skewness = draws.std() * math.sqrt(60 / 59), stats.skew(draws)
+    error, events = draws.std() * math.sqrt(60 / 59), stats.skew(draws) ** -2.0
+    skewness = (events + 4.0) ** -0.5
     for limit, quantile in zip(limits(found, 0.95, "skewed"), (0.975, 0.025), strict=True):
         u = (draws.mean() - limit) / error
         transformed = u + skewness * u**2 / 3 + skewness**2 * u**3 / 27 + skewness / 6
@@ -86,6 +90,18 @@ def test_a_skewed_interval_covers_means_of_skewed_values():
             held[method] += low <= 1.0 <= high
     assert held["percentile"] + 10 < held["skewed"]
     assert held["skewed"] >= 925
+
+
+def test_a_skewed_interval_is_not_too_wide_where_few_trials_decide():
+    """Of 200 values of which one in twenty is another: over all numbers of them that there can be."""
+    n, p = 200, 0.05
+    rng = np.random.default_rng(0)
+    covered = 0.0
+    for k in range(1, 31):
+        found = resampled(k / n, rng.binomial(n, k / n, size=20_000) / n, n)
+        low, high = limits(found, 0.95, "skewed")
+        covered += stats.binom.pmf(k, n, p) * (low <= p <= high)
+    assert 0.94 <= covered <= 0.97
 
 
 def test_logit_limits_are_student_s_by_the_delta_method():

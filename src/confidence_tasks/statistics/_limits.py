@@ -24,6 +24,10 @@ _BOTH_CLASSES = 1.25
 """Degrees of freedom of what compares two classes of trials, for each trial of the smaller: that of the larger counts
 too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with 85% of the variance."""
 
+_UNSEEN_TRIALS = 4.0
+"""Trials that weigh much, added to those that the skewness shows, as Agresti & Coull (doi:10.2307/2685469) add four:
+the longer arm reaches to where there are more of them, and so less skewness."""
+
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
 
@@ -58,6 +62,8 @@ def _student(found: Resampled, level: float) -> Limits:
 def _skewed(found: Resampled, level: float) -> Limits:
     """Hall's cubic transformation of Student's t, undone at its quantiles: the longer arm is where few trials weigh."""
     error, skewness = _error(found), _skewness(found)
+    # The skewness of a mean that k rare trials decide is that of Poisson's distribution, k to the power of -1/2.
+    skewness /= math.sqrt(1.0 + _UNSEEN_TRIALS * skewness * skewness)
     if error == 0.0:
         return _none(Reason.CONSTANT)
     reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0))

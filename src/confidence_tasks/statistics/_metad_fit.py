@@ -55,20 +55,20 @@ class MetaDProblems:
         Its distance from the midpoint of the means: in units of meta-d' if ``relative``, otherwise in standard
         deviations of S1.
     relative : bool
-    s : float
+    s : ndarray, shape (B,)
         sd(S1) / sd(S2).
     """
 
     counts: FloatArray
     criterion: FloatArray
     relative: bool
-    s: float
-    scale: FloatArray = field(init=False)  # (2, 1) one over the standard deviations
+    s: FloatArray
+    scale: FloatArray = field(init=False)  # (2, B) one over the standard deviations
     slope: FloatArray = field(init=False)  # (2, 2, B) from mean to criterion: slope x meta-d' + offset
     offset: FloatArray = field(init=False)  # (2, 2, B)
 
     def __post_init__(self) -> None:
-        scale = np.array([1.0, self.s])[:, np.newaxis]
+        scale = np.stack([np.ones_like(self.s), self.s])
         shift = np.stack([self.criterion, np.zeros_like(self.criterion)])
         along, fixed = shift if self.relative else shift[::-1]
         object.__setattr__(self, "scale", scale)
@@ -77,7 +77,7 @@ class MetaDProblems:
 
     def take(self, index: IntArray) -> Self:
         """Return some of the tables."""
-        return type(self)(self.counts[..., index], self.criterion[index], self.relative, self.s)
+        return type(self)(self.counts[..., index], self.criterion[index], self.relative, self.s[index])
 
     def boundaries(self, meta_d: FloatArray, thresholds: FloatArray) -> FloatArray:
         """Return criterion and thresholds in standard units from the mean of either stimulus."""
@@ -122,7 +122,7 @@ class MetaDProblems:
         return MetaDSolution(meta_d, top.thresholds, expansion.value, converged, variance, score * variance)
 
     def _expansion(self, cells: CellDerivatives, row_sums: FloatArray) -> Expansion:
-        scale1, scale2 = self.scale[:, 0]
+        scale1, scale2 = self.scale
         gradient, diagonal, off = (a[:, :, 1:] for a in (cells.gradient, cells.diagonal, cells.off_diagonal))
         pull = self.scale[:, np.newaxis] * self.slope[:, :, np.newaxis] * row_sums[:, :, 1:]
         return Expansion(
@@ -163,7 +163,7 @@ def _solve_chunk(problems: MetaDProblems, guess: FloatArray) -> MetaDSolution:
     at_criterion = problems.slope[1] * best.border[0] + problems.offset[1]
     one_sided = at_criterion[0] * at_criterion[1] >= 0.0
     modest = 1.0 / np.hypot(0.5, problems.criterion)
-    fixed = [] if problems.s == 1.0 else [np.full(guess.shape, m) for m in (1.0, -1.0, 3.0, -3.0)]
+    fixed = [] if (problems.s == 1.0).all() else [np.full(guess.shape, m) for m in (1.0, -1.0, 3.0, -3.0)]
     for start in (-best.border[0], modest, -modest, *fixed):
         _retry(problems, best, one_sided | ~best.converged, start)
     return problems.conclude(best)

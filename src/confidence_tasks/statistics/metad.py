@@ -25,7 +25,7 @@ class MetaDOptions(TypedDict, total=False):
     """Options of :func:`fit_meta_d`, handed on by the functions that build its table."""
 
     padding: Padding
-    s: float
+    s: ArrayLike
     criterion: Criterion
     response: Response
     compat: Literal["metadpy"] | None
@@ -62,7 +62,7 @@ def fit_meta_d(
     nR_S2: ArrayLike,
     *,
     padding: Padding = "1/2K",
-    s: float = 1.0,
+    s: ArrayLike = 1.0,
     criterion: Criterion = "relative",
     response: Response = "both",
     compat: Literal["metadpy"] | None = None,
@@ -80,8 +80,8 @@ def fit_meta_d(
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
         Added to every cell. 1/(2K) leaves meta-d' nearly unbiased; 0.5 ("hautus") is what papers do that cite
         Hautus (1995), and costs .07 to .14 of meta-d' at 200 trials.
-    s : float, default 1
-        sd(S1) / sd(S2).
+    s : float or array_like, shape (B,), default 1
+        sd(S1) / sd(S2), of each table or of all.
     criterion : {"relative", "absolute"}, default "relative"
         Where the type-1 criterion of the meta-d' model lies: at the same multiple of meta-d' as the observed
         criterion of d' (Maniscalco & Lau), or at the same place.
