@@ -8,7 +8,12 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from confidence_tasks.statistics import auroc2, evidence_draws
-from confidence_tasks.statistics.evidence_draws import auroc2_columns, cells_columns, drawn_columns
+from confidence_tasks.statistics.evidence_draws import (
+    auroc2_columns,
+    cells_columns,
+    drawn_columns,
+    weighted_columns,
+)
 
 
 @pytest.fixture
@@ -23,6 +28,22 @@ def all_columns(n_units, n_resamples, seed=0):
 
 
 # Shapes and errors
+
+
+@pytest.mark.parametrize(("units", "draws"), [(0, 1), (1, 0)])
+def test_there_must_be_something_to_weight(units, draws):
+    with pytest.raises(ValueError, match="at least 1"):
+        list(weighted_columns(units, n_draws=draws))
+
+
+def test_shares_of_random_weights_are_drawn_from_a_dirichlet_distribution(monkeypatch):
+    """Three trials of one cell and one of another: the first's share is Beta(3, 1), in blocks of any size."""
+    monkeypatch.setattr(evidence_draws, "_BLOCK_ELEMENTS", 4_000)
+    blocks = list(weighted_columns(4, n_draws=6_000))
+    assert [block.shape[1] for block in blocks] == [1_000] * 6
+    cells = np.concatenate([cells_columns([0, 0, 0, 1], range(4), 2, block) for block in blocks])
+    share = cells[:, 0] / cells.sum(axis=1)
+    assert stats.kstest(share, stats.beta(3, 1).cdf).pvalue > 1e-3
 
 
 def test_as_many_columns_as_resamples_and_as_many_units_as_were_drawn():

@@ -93,6 +93,17 @@ def test_a_batch_fits_each_of_its_tables(rng, monkeypatch, chunk):
         assert (batch.converged[i], batch.unstable[i]) == (one.converged, one.unstable)
 
 
+def test_each_table_of_a_batch_may_have_a_ratio_of_standard_deviations_of_its_own(rng):
+    s1, s2 = simulate_tables(rng, 300, meta_d_proportions(1.5, 1.1, criterion=0.2, s=0.7), 5)
+    ratios = np.array([0.5, 0.8, 1.0, 1.3, 2.0])
+    batch = fit_meta_d(s1, s2, s=ratios)
+    for i, s in enumerate(ratios):
+        one = fit_meta_d(s1[i], s2[i], s=s)
+        for name in ("d_prime", "meta_d", "m_ratio", "criterion", "log_likelihood", "m_ratio_se"):
+            assert getattr(batch, name)[i] == pytest.approx(getattr(one, name), abs=1e-8), name
+        assert batch.criteria[i] == pytest.approx(one.criteria, abs=1e-8)
+
+
 def test_an_empty_batch_is_a_batch():
     fit = fit_meta_d(np.empty((0, 8)), np.empty((0, 8)))
     assert fit.meta_d.shape == (0,)
@@ -111,6 +122,7 @@ def test_an_empty_batch_is_a_batch():
         ([1, np.nan, 3, 4], [1, 2, 3, 4], {}, "finite"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"s": 0}, "s must be positive"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"s": np.nan}, "s must be positive"),
+        ([1, 2, 3, 4], [1, 2, 3, 4], {"s": [1.0, 2.0]}, "one for each of 1 tables"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"padding": "some"}, "padding"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"criterion": "fixed"}, "criterion"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"response": "S3"}, "response"),

@@ -22,6 +22,9 @@ from confidence_tasks.statistics.question_draws import drawn_counts
 WeightColumns: TypeAlias = NDArray[np.int32]
 """How often each of U units is drawn in each of r resamples, shape (U, r)."""
 
+RandomColumns: TypeAlias = NDArray[np.float32]
+"""How much each of U units weighs in each of r draws, shape (U, r)."""
+
 _BLOCK_ELEMENTS = 12 << 20
 """Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
 
@@ -80,7 +83,49 @@ def drawn_columns(n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0) ->
         yield block
 
 
-def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
+def weighted_columns(n_units: int, *, n_draws: int = 10_000, seed: Seed = 0) -> Iterator[RandomColumns]:
+    """Weight units at random, each by a standard exponential number: the Bayesian bootstrap, many draws at a time.
+
+    Parameters
+    ----------
+    n_units : int
+        Number of units U, such as questions.
+    n_draws : int, default 10000
+        Number of draws R.
+    seed : int or numpy.random.Generator, default 0
+        Source of the weights.
+
+    Yields
+    ------
+    ndarray of float, shape (U, r)
+        The weights of each unit for some of the draws; R columns over all blocks.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1.
+
+    References
+    ----------
+    Rubin (1981), doi:10.1214/aos/1176345338.
+
+    Examples
+    --------
+    >>> [weights] = weighted_columns(4, n_draws=10_000)
+    >>> weights.shape, weights.mean(axis=1).round(1)
+    ((4, 10000), array([1., 1., 1., 1.], dtype=float32))
+    """
+    if n_units < 1 or n_draws < 1:
+        raise ValueError(f"units and draws must be at least 1, got {n_units} and {n_draws}")
+    rng = np.random.default_rng(seed)
+    step = max(1, _BLOCK_ELEMENTS // n_units)
+    for start in range(0, n_draws, step):
+        yield rng.standard_exponential((n_units, min(step, n_draws - start)), dtype=np.float32)
+
+
+def cells_columns(
+    cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns | RandomColumns
+) -> FloatArray:
     """Count trials by cell in every resample.
 
     Parameters
@@ -91,8 +136,8 @@ def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: Weigh
         The unit that each trial belongs to.
     n_cells : int
         Number of cells.
-    columns : ndarray of int, shape (U, R)
-        How often each unit was drawn, from :func:`drawn_columns`.
+    columns : ndarray, shape (U, R)
+        How often each unit was drawn, from :func:`drawn_columns`, or its weights, from :func:`weighted_columns`.
 
     Returns
     -------

@@ -25,7 +25,7 @@ class MetaDOptions(TypedDict, total=False):
     """Options of :func:`fit_meta_d`, handed on by the functions that build its table."""
 
     padding: Padding
-    s: ArrayLike
+    s: float
     criterion: Criterion
     response: Response
     compat: Literal["metadpy"] | None
@@ -126,22 +126,23 @@ def fit_meta_d(
     >>> fit_meta_d([10, 10, 10, 10], [10, 10, 10, 10]).m_ratio.reason
     <Reason.ZERO_D_PRIME: "d'=0">
     """
-    _check_options(s, criterion, response, compat)
+    _check_options(criterion, response, compat)
     tables = Tables.of(nR_S1, nR_S2)
+    s_of_table = _as_ratios(s, len(tables.s1))
     padded = tables.padded(padding)
-    place = _type1(padded, s, relative=criterion == "relative", compat=compat is not None)
+    place = _type1(padded, s_of_table, relative=criterion == "relative", compat=compat is not None)
     counts = _sides(padded, response)
     packed, left = pack(counts)
     d_reasons = with_reason(tables.reasons, ~np.isfinite(place.d1), Reason.NOT_IDENTIFIED)
     reasons = with_reason(d_reasons, ~np.isfinite(place.criterion), Reason.ZERO_D_PRIME)
     reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(known(reasons))
-    problems = MetaDProblems(packed, place.criterion, relative=criterion == "relative", s=s)
+    problems = MetaDProblems(packed, place.criterion, relative=criterion == "relative", s=s_of_table)
     solution = scatter(
         solve(problems.take(fitted), np.clip(place.d1[fitted], -10.0, 10.0)), fitted, len(reasons)
     )
     reasons = with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
-    unit = np.sqrt(2.0 / (1.0 + s**2)) * s
+    unit = np.sqrt(2.0 / (1.0 + s_of_table**2)) * s_of_table
     return MetaD(
         **summary(_moments(place, solution, unit, d_reasons, reasons), tables.batch),
         criterion=settle(unit * place.midpoint, d_reasons, tables.batch),
@@ -163,15 +164,16 @@ class _TypeOnePlace(NamedTuple):
     relative: bool
 
 
-def _type1(tables: Tables, s: float, *, relative: bool, compat: bool) -> _TypeOnePlace:
+def _type1(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> _TypeOnePlace:
     hit, false_alarm = response_rates(tables)
     # Gradients in (zH, zF).
-    d_gradient = np.array([1.0 / s, -1.0])[:, np.newaxis]
-    c_gradient = (np.full(2, -1.0 / (1.0 + s)) if compat else np.array([-0.5 / s, -0.5]))[:, np.newaxis]
+    one = np.ones_like(s)
+    d_gradient = np.stack([1.0 / s, -one])
+    c_gradient = np.stack([-1.0 / (1.0 + s)] * 2) if compat else np.stack([-0.5 / s, -0.5 * one])
     z, variance = np.stack([hit.z, false_alarm.z]), np.stack([hit.variance, false_alarm.variance])
     with np.errstate(divide="ignore", invalid="ignore"):
         d1, midpoint = (d_gradient * z).sum(axis=0), (c_gradient * z).sum(axis=0)
-        criterion, gradient = midpoint, np.broadcast_to(c_gradient, z.shape)
+        criterion, gradient = midpoint, c_gradient
         if relative:
             d1 = np.where(np.abs(d1) < ZERO, 0.0, d1)
             centred = (d1 == 0.0) & (np.abs(midpoint) < ZERO)
@@ -205,7 +207,7 @@ def _informative(packed: FloatArray, left: IntArray) -> BoolArray:
 
 
 def _moments(
-    place: _TypeOnePlace, solution: MetaDSolution, unit: float, d_reasons: Reasons, reasons: Reasons
+    place: _TypeOnePlace, solution: MetaDSolution, unit: FloatArray, d_reasons: Reasons, reasons: Reasons
 ) -> Moments:
     """Combine the sampling errors: the criterion's, carried by the type-1 counts, adds to that of the ratings."""
     with np.errstate(invalid="ignore"):
@@ -226,7 +228,7 @@ def _criteria(
     place: _TypeOnePlace,
     solution: MetaDSolution,
     counts: FloatArray,
-    unit: float,
+    unit: FloatArray,
     fitted: BoolArray,
     batch: bool,
 ) -> FloatArray:
@@ -234,14 +236,26 @@ def _criteria(
     lower, upper = unpack(solution.thresholds, counts, first=0.0)
     with np.errstate(invalid="ignore"):
         origin = place.criterion * solution.meta_d if place.relative else place.criterion
-        criteria = unit * np.concatenate([origin - lower[::-1], origin[np.newaxis], origin + upper])
+        criteria: FloatArray = unit * np.concatenate(
+            [origin - lower[::-1], origin[np.newaxis], origin + upper]
+        )
     criteria[:, ~fitted] = np.nan
     return criteria.T if batch else criteria[:, 0]
 
 
-def _check_options(s: float, criterion: str, response: str, compat: str | None) -> None:
-    if not (np.isfinite(s) and s > 0.0):
-        raise ValueError(f"s must be positive, got {s}")
+def _as_ratios(s: ArrayLike, n_tables: int) -> FloatArray:
+    """Return the ratio of standard deviations of every table, (B,)."""
+    ratios = np.asarray(s, dtype=np.float64)
+    if not (np.isfinite(ratios) & (ratios > 0.0)).all():
+        raise ValueError(f"s must be positive, got {s!r}")
+    if ratios.shape not in ((), (n_tables,)):
+        raise ValueError(
+            f"s must be a number, or one for each of {n_tables} tables, got shape {ratios.shape}"
+        )
+    return np.broadcast_to(ratios, n_tables)
+
+
+def _check_options(criterion: str, response: str, compat: str | None) -> None:
     for name, value, allowed in (
         ("criterion", criterion, ("relative", "absolute")),
         ("response", response, ("both", "S1", "S2")),
