@@ -24,9 +24,9 @@ _BOTH_CLASSES = 1.25
 """Degrees of freedom of what compares two classes of trials, for each trial of the smaller: that of the larger counts
 too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with 85% of the variance."""
 
-_UNSEEN_TRIALS = 4.0
-"""Trials that weigh much, added to those that the skewness shows, as Agresti & Coull (doi:10.2307/2685469) add four:
-the longer arm reaches to where there are more of them, and so less skewness."""
+_UNSEEN_TRIALS = 2.0
+"""Trials that weigh much, added to those that the skewness shows, as Agresti & Coull (doi:10.2307/2685469) add two of
+either kind: the longer arm reaches to where there are more of them, and so less skewness."""
 
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""

@@ -153,7 +153,7 @@ def bootstrap(
 
         * ``"student"``: Student's t times the standard error to either side.
         * ``"skewed"``: for means. The same for Hall's transformation of t, which has no skewness: a longer arm to the
-          side where few trials weigh much, which is as skew as if these were four more.
+          side where few trials weigh much, which is as skew as if these were two more.
         * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
         * ``"log"``: the same on the scale of logarithms, for ratios that lie above 0.
         * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
