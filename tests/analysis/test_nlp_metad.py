@@ -17,11 +17,11 @@ from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
 from confidence_tasks.statistics import (
     auroc2,
     correctness_table,
-    meta_d_intervals,
+    meta_d_ratings_intervals,
     meta_information,
     quantile_edges,
 )
-from confidence_tasks.statistics.evidence_draws import drawn_columns
+from confidence_tasks.statistics.evidence_draws import drawn_columns, weighted_columns
 
 QUICK = Settings(n_resamples=200, seed=1)
 ONLY_PRIMARY = {"": BINNINGS[""]}
@@ -80,6 +80,47 @@ def test_resamples_are_those_of_the_questions_that_were_drawn(drawn):
             assert cell.measure(name).resamples[r] == pytest.approx(value, abs=1e-9), name
 
 
+def start_of(n_draws: int) -> np.ndarray:
+    """What the cells of tables of eight bins start from in draws."""
+    rng = QUICK.generator("nlp_metad", TRIVIA, "prior")
+    return rng.gamma(1 / 8, size=(n_draws, 2, 8))
+
+
+def weighted_table(trials: pd.DataFrame, weights: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    bins = np.searchsorted(edges, trials["nlp"], side="right")
+    cell = 8 * trials["correct"].to_numpy().astype(int) + bins
+    return np.bincount(cell, weights, minlength=16).reshape(2, 8)
+
+
+def test_draws_are_counted_between_their_own_quantiles():
+    """As with edges computed anew from the random weights, unlike with those kept: a whole, a part, and another."""
+    rng = np.random.default_rng(8)
+    warm = trials(Evidence(1.2, 1.5, 0.4), 16_000, rng=rng)
+    cold = trials(Evidence(1.6, 1.2, 0.5), 16_000, temperature=0.3, rng=rng)
+    few = Settings(n_resamples=12, seed=1)
+    cells = resample(together(warm, cold), settings=few, binnings=ONLY_PRIMARY).cells
+    domain = warm["domain"].iloc[0]
+    (columns,) = weighted_columns(16_000, n_draws=12, seed=few.generator("nlp_metad", TRIVIA, "posterior"))
+    weights = columns[np.unique(warm["question_id"].astype(str), return_inverse=True)[1]].T
+    order = np.argsort(warm["nlp"].to_numpy())
+    reached = np.cumsum(weights[:, order], axis=1, dtype=np.float64)
+    eighths = np.arange(1, 8) / 8
+    anew = [warm["nlp"].to_numpy()[order][np.searchsorted(row / row[-1], eighths)] for row in reached]
+    kept = [quantile_edges(warm["nlp"], 8)] * 12
+    inside = (warm["domain"] == domain).to_numpy()
+    for key, table, own, most in (
+        (HERE, warm, weights, 0.4),
+        (HERE._replace(domain=domain), warm[inside], weights[:, inside], 0.8),
+        (HERE._replace(temperature=0.3), cold, weights, 0.6),
+    ):
+        expected, fixed = (
+            np.array([weighted_table(table, *pair) for pair in zip(own, edges, strict=True)])
+            for edges in (anew, kept)
+        )
+        found = cells[key].posterior_draws - start_of(12)
+        assert np.std(found - expected) < most * np.std(fixed - expected), key
+
+
 def test_resamples_of_bins_of_one_width_lie_between_their_own_extremes():
     drawn = trials(Evidence(), 60, rng=np.random.default_rng(4))
     experiment = resample(drawn, settings=QUICK, binnings={"equal_width": BINNINGS["equal_width"]})
@@ -94,10 +135,13 @@ def test_resamples_of_bins_of_one_width_lie_between_their_own_extremes():
 
 
 def test_questions_asked_twice_are_drawn_together():
-    once = trials(Evidence(), 60, rng=np.random.default_rng(3))
+    once = trials(Evidence(0.3), 400, rng=np.random.default_rng(3))
     twice = cell_of(together(once, once))
     single = cell_of(once)
     assert (twice.count_draws.sum(axis=2) == 2 * single.count_draws.sum(axis=2)).all()
+    start = start_of(200)
+    drawn, once_drawn = ((cell.posterior_draws - start).sum(axis=2) for cell in (twice, single))
+    assert drawn == pytest.approx(2 * once_drawn, rel=1e-5)
     assert twice.area_draws == pytest.approx(single.area_draws, abs=1e-12)
 
 
@@ -171,7 +215,7 @@ def test_intervals_hold_closed_forms_and_quadrature(evidence):
     for name, value in truth.items():
         interval = cell.measure(name).interval(wide)
         assert interval.low < value < interval.high, name
-        assert interval.high - interval.low < 0.4, name
+        assert interval.high - interval.low < 0.45, name
 
 
 @pytest.mark.parametrize("distance", [0.5, 1.0, 1.4, 2.0])
@@ -188,21 +232,19 @@ def test_unequal_variance_m_ratio_is_one_where_version_1_is_not():
     assert cell.measure("mratio_v1_unequal").value == pytest.approx(1.0, abs=0.03)
 
 
-def test_m_ratio_intervals_are_those_of_a_multinomial_bootstrap():
-    """Statistics resamples a table by itself: the same interval but for chance."""
+def test_m_ratio_intervals_are_those_of_resamples_with_quantiles_of_their_own():
+    """Where no outcome is rare, the posterior distribution is that of resamples: statistics draws them by itself."""
     table = trials(Evidence(1.2, 0.8, 0.6), 1_500, rng=np.random.default_rng(2))
     own = resample(table, settings=Settings(4_000, seed=1), binnings=ONLY_PRIMARY).cells[HERE]
-    counts = correctness_table(table["correct"], table["nlp"])
-    other = meta_d_intervals(*counts, padding="hautus", n_resamples=4_000)
-    for name, wanted in (
-        ("mratio_v1", other.m_ratio),
-        ("meta_d_v1", other.meta_d),
-        ("d_prime_v1", other.d_prime),
-    ):
-        interval = own.measure(name).interval(Settings(4_000))
-        assert interval.estimate == pytest.approx(wanted.estimate, rel=1e-9)
-        assert interval.low == pytest.approx(wanted.low, abs=0.01)
-        assert interval.high == pytest.approx(wanted.high, abs=0.01)
+    other, alike = (
+        meta_d_ratings_intervals(table["correct"], np.exp(table["nlp"]), padding=padding, n_resamples=4_000)
+        for padding in ("1/2K", "hautus")
+    )
+    for name, of_statistics in (("mratio_v1", "m_ratio"), ("meta_d_v1", "meta_d"), ("d_prime_v1", "d_prime")):
+        interval, wanted = own.measure(name).interval(Settings(4_000)), getattr(other, of_statistics)
+        assert interval.estimate == pytest.approx(getattr(alike, of_statistics).estimate, rel=1e-9)
+        assert interval.low == pytest.approx(wanted.low, abs=0.02)
+        assert interval.high == pytest.approx(wanted.high, abs=0.02)
 
 
 def test_large_m_ratios_are_dropped_and_counted():
@@ -312,7 +354,7 @@ def test_constant_evidence_tells_nothing():
 def test_experiment_lists_what_was_asked():
     table = together(
         trials(Evidence(), 80, source=NATURAL),
-        trials(Evidence(), 80),
+        trials(Evidence(0.3), 1_000),
         trials(Evidence(), 80, temperature=0.3),
     )
     experiment = resample(table, settings=QUICK)
@@ -323,6 +365,9 @@ def test_experiment_lists_what_was_asked():
     parts = [cell for key, cell in experiment.cells.items() if key.domain and key.source == TRIVIA]
     whole = experiment.cells[HERE]
     assert (sum(cell.count_draws for cell in parts) == whole.count_draws).all()
+    start = start_of(200)
+    of_parts = sum(cell.posterior_draws - start for cell in parts)
+    assert of_parts == pytest.approx(whole.posterior_draws - start, rel=1e-5)
 
 
 @pytest.mark.slow

@@ -89,6 +89,8 @@ class Cell:
         Wrong and right answers by bin of evidence, lowest first.
     count_draws : ndarray, shape (R, 2, 2K)
         The same of each resample.
+    posterior_draws : ndarray, shape (R, 2, 2K)
+        The same drawn from their posterior distribution; none where edges are not quantiles.
     deciles, decile_draws : ndarray, shape (2, 10) and (R, 2, 10)
         The same by the cell's own bins of equal mass; none for other binnings than the primary one.
     area_draws : ndarray, shape (R,)
@@ -104,6 +106,7 @@ class Cell:
     edges: FloatArray
     counts: FloatArray
     count_draws: FloatArray
+    posterior_draws: FloatArray | None = None
     deciles: FloatArray | None = None
     decile_draws: FloatArray | None = None
     area_draws: FloatArray | None = None
@@ -133,6 +136,13 @@ class Cell:
 
     @cached_property
     def fit_draws(self) -> MetaD:
+        """The same of each draw from the posterior distribution, which needs nothing added, or else each resample."""
+        if self.posterior_draws is None or not self.smaller_class:
+            return self.fit_resamples
+        return fit_meta_d(self.posterior_draws[:, 0], self.posterior_draws[:, 1], padding="none")
+
+    @cached_property
+    def fit_resamples(self) -> MetaD:
         """The same of each resample."""
         return fit_meta_d(self.count_draws[:, 0], self.count_draws[:, 1], padding="hautus")
 
@@ -153,7 +163,7 @@ class Cell:
 
     @property
     def n_dropped(self) -> int:
-        """Resamples with an M-ratio too large to be believed."""
+        """Draws with an M-ratio too large to be believed."""
         return int((np.abs(self.fit_draws.m_ratio) > LARGEST_RATIO).sum())
 
     def measure(self, name: str) -> Distribution:
@@ -165,7 +175,7 @@ class Cell:
                 as_estimate(value),
                 np.asarray(resamples, dtype=np.float64),
                 self.questions if part is None else self.most_confident(part),
-                deciding(_IN_THE_LOG[_OTHERWISE.get(name, name)], self.columns),
+                deciding(_IN_THE_LOG[_DECIDED_AS.get(name, name)], self.columns),
             )
             if name == "meta_information":
                 self._measured[name] = _with_rising_variance(self._measured[name], self)
@@ -184,8 +194,10 @@ class Cell:
 
 _IN_THE_LOG = {measure.name: measure for measure in IN_THE_LOG}
 
-_OTHERWISE = {"mratio_v1_unequal": "mratio_v1"}
-"""Measures that are not in the log, and what they are another way to compute."""
+_DECIDED_AS = dict.fromkeys(("d_prime_v1", "meta_d_v1", "mratio_v1", "mratio_v1_unequal"), "auroc2") | {
+    "mratio_v1_resampled": "mratio_v1"
+}
+"""Measures that need no more trials than others: drawn from their posterior distribution, as few as AUROC2."""
 
 _Value: TypeAlias = tuple[Any, Any]
 
@@ -233,13 +245,21 @@ def _m_ratio(cell: Cell) -> _Value:
     return cell.fit.m_ratio, _moderate(cell.fit_draws.m_ratio)
 
 
+def _resampled_m_ratio(cell: Cell) -> _Value:
+    return cell.fit.m_ratio, _moderate(cell.fit_resamples.m_ratio)
+
+
 def _unequal_variance_m_ratio(cell: Cell) -> _Value:
-    """M-ratio at the ratio of standard deviations that all trials suggest, in every resample."""
-    s = cell.standard_deviation_ratio
+    """M-ratio at the ratio of standard deviations that the trials suggest, or a draw from their distribution."""
+    if cell.posterior_draws is None:
+        raise ValueError(f"it is measured between quantiles, not in {cell.key.binning!r}")
+    s, (wrong, right) = cell.standard_deviation_ratio, np.moveaxis(cell.posterior_draws, 1, 0)
     if np.isnan(s):
-        return Estimate(s, s.reason), np.full(len(cell.count_draws), np.nan)
-    draws = fit_meta_d(cell.count_draws[:, 0], cell.count_draws[:, 1], padding="hautus", s=s)
-    return fit_meta_d(*cell.counts, padding="hautus", s=s).m_ratio, _moderate(draws.m_ratio)
+        return Estimate(s, s.reason), np.full(len(wrong), np.nan)
+    s_draws = np.asarray(fit_uv_sdt(wrong, right, padding="none").slope)
+    draws = fit_meta_d(wrong, right, padding="none", s=np.where(np.isnan(s_draws), s, s_draws))
+    m_ratio = np.where(np.isnan(s_draws), np.nan, _moderate(draws.m_ratio))
+    return fit_meta_d(*cell.counts, padding="hautus", s=s).m_ratio, m_ratio
 
 
 def _moderate(m_ratio: Any) -> FloatArray:
@@ -326,6 +346,7 @@ MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
     "meta_d_v1": _of_fit("meta_d"),
     "mratio_v1": _m_ratio,
     "mratio_v1_unequal": _unequal_variance_m_ratio,
+    "mratio_v1_resampled": _resampled_m_ratio,
 }
 """Measures of a cell by the names that they have in the log: the value, and that of each resample."""
 

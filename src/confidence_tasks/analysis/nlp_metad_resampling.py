@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,10 +25,12 @@ from confidence_tasks.statistics import quantile_edges, to_ratings
 from confidence_tasks.statistics._binning import Bins
 from confidence_tasks.statistics._core import FloatArray, IntArray
 from confidence_tasks.statistics.evidence_draws import (
+    RandomColumns,
     WeightColumns,
     auroc2_columns,
     cells_columns,
     drawn_columns,
+    weighted_columns,
 )
 from confidence_tasks.trial import READABLE
 
@@ -60,23 +62,22 @@ class Binning:
         The column that is binned.
     balanced : bool
         Whether as many right as wrong answers are taken, at random, before anything else.
-    moving : bool
-        Whether a resample has edges of its own. It must where they hang on a few trials, such as the extremes.
-        Quantiles hardly vary, and ties in a resample would make them vary more than they do.
+    between_extremes : bool
+        Whether the edges hang on the extremes, which a resample has of its own; otherwise they are quantiles.
     """
 
     n_ratings: int = 4
     edges: Edges = quantile_edges
     evidence: str = "nlp"
     balanced: bool = False
-    moving: bool = False
+    between_extremes: bool = False
 
 
 BINNINGS: Mapping[str, Binning] = {
     PRIMARY: Binning(),
     "K=3": Binning(n_ratings=3),
     "K=6": Binning(n_ratings=6),
-    "equal_width": Binning(edges=equal_width_edges, moving=True),
+    "equal_width": Binning(edges=equal_width_edges, between_extremes=True),
     "gold": Binning(evidence="gold_nlp"),
     "balanced": Binning(balanced=True),
 }
@@ -104,9 +105,13 @@ def resample(
     Notes
     -----
     Edges of bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all
-    temperatures. A resample keeps them, but those between the extremes. (The paper's resamples recompute "the full
-    pipeline"; quantiles that are part of it make M-ratio's intervals wider than they should be, see
-    :func:`~confidence_tasks.statistics.meta_d_ratings_intervals`.)
+    temperatures. Resamples keep quantiles, and have extremes of their own.
+
+    Version 1's d', meta-d' and M-ratio are those of tables drawn from their posterior distribution. Questions have
+    random weights (Rubin's Bayesian bootstrap, doi:10.1214/aos/1176345338), and each cell starts from 1/(2K) trials,
+    half a trial on either side of the criterion (Jeffreys). What the paper adds to each cell, 0.5, would pull d'
+    towards 0 once more where few answers are wrong; values have it, as in the log. A draw has edges of its own, as the
+    paper's resamples, which recompute "the full pipeline": see :func:`at_quantiles`.
     """
     cells: dict[Key, Cell] = {}
     for source, its_trials in trials.groupby("source", sort=True):
@@ -114,17 +119,35 @@ def resample(
         parts = list(_parts(its_trials.assign(unit=unit), str(source), len(questions), settings, binnings))
         if not parts:
             continue
-        seed = settings.generator("nlp_metad", str(source))
-        draws = [
-            _taken(parts, columns)
-            for columns in drawn_columns(len(questions), n_resamples=settings.n_resamples, seed=seed)
-        ]
-        for part, *taken in zip(parts, *draws, strict=True):
-            whole = {name: np.concatenate([block[name] for block in taken]) for name in taken[0]}
-            cells[part.key] = part.cell(questions[part.unit], whole)
+        purpose, size = ("nlp_metad", str(source)), settings.n_resamples
+        resamples = drawn_columns(len(questions), n_resamples=size, seed=settings.generator(*purpose))
+        weights = weighted_columns(
+            len(questions), n_draws=size, seed=settings.generator(*purpose, "posterior")
+        )
+        counted = _joined(_taken(parts, columns) for columns in resamples)
+        weighted = _joined([part.weighted(columns) for part in parts] for columns in weights)
+        draws = {part.key: own | drawn for part, own, drawn in zip(parts, counted, weighted, strict=True)}
+        counts = {part.key: part.counts for part in parts}
+        for part in parts:
+            found = draws[part.key]
+            if part.reference is not None:
+                of = counts[part.reference], draws[part.reference]["posterior_draws"]
+                tables = at_quantiles(counts[part.key], found["posterior_draws"], *of)
+                # Cells of one shape start alike, as the questions of all have the same weights.
+                start = settings.generator(*purpose, "prior").gamma(1.0 / tables.shape[-1], size=tables.shape)
+                found = found | {"posterior_draws": tables + start}
+            cells[part.key] = part.cell(questions[part.unit], counts[part.key], found)
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
     keys = sorted(cells, key=lambda key: (order[key.model], *key[1:]))
     return Experiment({key: cells[key] for key in keys}, settings)
+
+
+def _joined(blocks: Iterable[list[dict[str, FloatArray]]]) -> list[dict[str, FloatArray]]:
+    """Put together what each cell comes to in all resamples."""
+    return [
+        {name: np.concatenate([block[name] for block in taken]) for name in taken[0]}
+        for taken in zip(*blocks, strict=True)
+    ]
 
 
 def _taken(parts: list[_Part], columns: WeightColumns) -> list[dict[str, FloatArray]]:
@@ -137,12 +160,50 @@ def _taken(parts: list[_Part], columns: WeightColumns) -> list[dict[str, FloatAr
     ]
 
 
+def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn: FloatArray) -> FloatArray:
+    """Count draws between quantiles of their own, given their counts between those of the trials.
+
+    Where a draw has more trials below an edge than it should, its own quantile lies lower, and as many as are too
+    many belong to the bin above. Right and wrong answers are moved in the proportion that they have near the edge, in
+    the two bins that meet there. (Resamples counted between the quantiles of the trials that they repeat would vary too
+    much: of 200 questions, M-ratio's 95% intervals would hold the truth in 99% of studies.)
+
+    Parameters
+    ----------
+    counts : ndarray, shape (2, 2K)
+        Wrong and right answers by bin.
+    drawn : ndarray, shape (R, 2, 2K)
+        The same of each draw, with the same edges.
+    of, of_drawn : ndarray, shape (2, 2K) and (R, 2, 2K)
+        Those that the edges are quantiles of, drawn together with them; they may be the same.
+
+    Returns
+    -------
+    ndarray, shape (R, 2, 2K)
+
+    Examples
+    --------
+    >>> counts = np.array([[3.0, 1.0], [1.0, 3.0]])
+    >>> drawn = np.array([[[4.0, 1.0], [2.0, 1.0]]])  # six of eight below the median
+    >>> at_quantiles(counts, drawn, counts, drawn)
+    array([[[3., 2.],
+            [1., 2.]]])
+    """
+    below, below_drawn = (np.cumsum(table.sum(axis=-2), axis=-1) for table in (of, of_drawn))
+    surplus = below_drawn[:, :-1] - below_drawn[:, -1:] * below[:-1] / below[-1]
+    meeting = of.sum(axis=0)[:-1] + of.sum(axis=0)[1:]
+    share = (counts[:, :-1] + counts[:, 1:]) / np.maximum(meeting, 1.0)
+    moved = np.pad(surplus[:, np.newaxis] * share, ((0, 0), (0, 0), (1, 1)))
+    found: FloatArray = np.maximum(drawn + moved[..., :-1] - moved[..., 1:], 0.0)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """Trials of a cell before they are resampled.
 
     ``unit`` numbers their questions. ``sums`` (10, U) has what each question adds to ``SUMMED``; no rows for parts of
-    a condition.
+    a condition. ``reference`` has the trials whose quantiles the edges are; none if edges lie between extremes.
     """
 
     key: Key
@@ -151,13 +212,11 @@ class _Part:
     unit: IntArray
     edges: FloatArray
     sums: FloatArray
-    moving: bool
+    reference: Key | None
 
     def drawn(self, columns: WeightColumns) -> dict[str, FloatArray]:
         """Return counts and AUROC2 in some of the resamples, as the cell has them."""
-        size = len(self.edges) + 1
-        ratings = self._moved(size, columns) if self.moving else self._counted(self._octiles, size, columns)
-        counts = {"count_draws": ratings}
+        counts = {"count_draws": self._tables(columns)}
         if self.key.binning != PRIMARY:
             return counts
         return counts | {
@@ -165,19 +224,34 @@ class _Part:
             "area_draws": auroc2_columns(self.correct, self.evidence, self.unit, columns),
         }
 
-    def cell(self, asked: NDArray[np.str_], draws: Mapping[str, FloatArray]) -> Cell:
-        """Return the cell, given the question of each trial and what it comes to in all resamples."""
+    def weighted(self, columns: RandomColumns) -> dict[str, FloatArray]:
+        """Return tables between quantiles in some of the draws from their posterior distribution."""
+        return {} if self.reference is None else {"posterior_draws": self._tables(columns)}
+
+    def _tables(self, columns: WeightColumns | RandomColumns) -> FloatArray:
+        size = len(self.edges) + 1
+        if self.reference is None:
+            return self._between_extremes(size, columns)
+        return self._counted(self._octiles, size, columns)
+
+    def cell(self, asked: NDArray[np.str_], counts: FloatArray, draws: Mapping[str, FloatArray]) -> Cell:
+        """Return the cell, given the question of each trial, and what it comes to, also in all resamples."""
         return Cell(
             self.key,
             self.correct,
             self.evidence,
             asked,
             self.edges,
-            counts=self._counted(self._octiles, len(self.edges) + 1),
+            counts=counts,
             deciles=self._counted(self._deciles, INFORMATION_BINS) if "decile_draws" in draws else None,
             sums=self.sums.sum(axis=1) if "sum_draws" in draws else None,
             **draws,
         )
+
+    @property
+    def counts(self) -> FloatArray:
+        """Wrong and right answers by bin."""
+        return self._counted(self._octiles, len(self.edges) + 1)
 
     @property
     def _octiles(self) -> IntArray:
@@ -188,14 +262,16 @@ class _Part:
         """The bins of equal mass, equal evidence sharing one."""
         return Bins(INFORMATION_BINS, "equal_mass").numbers(self.evidence)
 
-    def _counted(self, bins: IntArray, size: int, columns: WeightColumns | None = None) -> FloatArray:
+    def _counted(
+        self, bins: IntArray, size: int, columns: WeightColumns | RandomColumns | None = None
+    ) -> FloatArray:
         """Count wrong and right answers by bin: of every resample (R, 2, size), or of the trials themselves."""
         cell = size * self.correct.astype(np.int64) + bins
         if columns is None:
             return np.bincount(cell, minlength=2 * size).reshape(2, size).astype(np.float64)
         return cells_columns(cell, self.unit, 2 * size, columns).reshape(-1, 2, size)
 
-    def _moved(self, size: int, columns: WeightColumns) -> FloatArray:
+    def _between_extremes(self, size: int, columns: WeightColumns | RandomColumns) -> FloatArray:
         """Count them between the extremes of every resample, shape (R, 2, size)."""
         order = np.argsort(self.evidence, kind="stable")
         evidence, right = self.evidence[order], self.correct[order]
@@ -232,18 +308,26 @@ def _parts(
                 if name != PRIMARY and not at_one:
                     continue
                 key = Key(str(model), source, float(str(temperature)), binning=name)
+                of = None if binning.between_extremes else key._replace(temperature=reference)
                 asked = its_trials[its_trials["temperature"] == temperature] if name == PRIMARY else None
-                yield _part(key, part, binning, edges, _sums(asked, n_questions))
+                yield _part(key, part, binning, edges, _sums(asked, n_questions), of)
                 if name == PRIMARY and at_one:
                     for domain, of_domain in part.groupby("domain", sort=True):
                         its_key = key._replace(domain=str(domain))
-                        yield _part(its_key, of_domain, binning, edges, _sums(None, n_questions))
+                        yield _part(its_key, of_domain, binning, edges, _sums(None, n_questions), of)
 
 
-def _part(key: Key, trials: pd.DataFrame, binning: Binning, edges: FloatArray, sums: FloatArray) -> _Part:
+def _part(
+    key: Key,
+    trials: pd.DataFrame,
+    binning: Binning,
+    edges: FloatArray,
+    sums: FloatArray,
+    reference: Key | None,
+) -> _Part:
     correct, evidence = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", binning.evidence))
     unit = trials["unit"].to_numpy(dtype=np.int64)
-    return _Part(key, correct, evidence, unit, edges, sums, binning.moving)
+    return _Part(key, correct, evidence, unit, edges, sums, reference)
 
 
 def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:

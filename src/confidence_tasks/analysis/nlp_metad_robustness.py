@@ -51,6 +51,8 @@ class _Check:
         experiment: Experiment,
         changed: Mapping[tuple[str, str], tuple[Cell, Distribution]],
         lacking: str,
+        *,
+        measure: str = "mratio_v1",
     ) -> Outcome:
         """Decide a check.
 
@@ -62,6 +64,8 @@ class _Check:
             By model and way of computing it, the other M-ratio, and the cell that it is of.
         lacking : str
             What to say where there is none.
+        measure : str
+            Name of the primary M-ratio that was drawn together with them.
         """
         texts = (
             self.name,
@@ -75,7 +79,7 @@ class _Check:
             return outcome(*texts, verdict="cannot be tested", why=lacking)
         tests: list[Test] = []
         for (model, way), (cell, ratio) in kept.items():
-            found = limits(ratio - primary[model].measure("mratio_v1"), experiment.settings, LEVEL)
+            found = limits(ratio - primary[model].measure(measure), experiment.settings, LEVEL)
             within = abs(found["low"]) < self.margin and abs(found["high"]) < self.margin
             test = {"what": f"{model}, {way}", **found, "passes": within, "n": cell.n}
             tests.append({**test, "model": model, "way": way})
@@ -165,9 +169,9 @@ def binning_sensitivity(experiment: Experiment) -> Outcome:
 def unequal_variance(experiment: Experiment) -> Outcome:
     """Check R2: M-ratio of the unequal-variance model.
 
-    The ratio of standard deviations is the maximum-likelihood one of all of a model's trials, and is held fixed over
-    resamples. The criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever
-    the variances: where this check fails, the primary M-ratio shows unequal variance and not metacognition.
+    The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
+    criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances:
+    where this check fails, the primary M-ratio shows unequal variance and not metacognition.
 
     Parameters
     ----------
@@ -194,6 +198,8 @@ def unequal_variance(experiment: Experiment) -> Outcome:
 def equal_width_bins(experiment: Experiment) -> Outcome:
     """Check R3: M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
 
+    The edges hang on two trials, which random weights would never leave out: this check alone has resamples.
+
     Parameters
     ----------
     experiment : Experiment
@@ -209,7 +215,9 @@ def equal_width_bins(experiment: Experiment) -> Outcome:
     Cacioli (2026), arXiv:2603.25112, section 3.4.
     """
     check = _Check("R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS)
-    return check.outcome(experiment, _rebinned(experiment, ["equal_width"]), _FEW)
+    return check.outcome(
+        experiment, _rebinned(experiment, ["equal_width"]), _FEW, measure="mratio_v1_resampled"
+    )
 
 
 def other_questions(experiment: Experiment) -> Outcome:

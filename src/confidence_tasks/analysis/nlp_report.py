@@ -189,14 +189,14 @@ def version_1(found: Findings) -> ExtraTable:
     rows = [
         _labels(cell)
         | _measured(cell, VERSION_1, experiment.settings)
-        | {"resamples dropped": cell.n_dropped, "n": cell.n}
+        | {"draws dropped": cell.n_dropped, "n": cell.n}
         for cell in _at_one(experiment)
     ]
     return _table(
         found,
         "version_1",
         "Metacognitive efficiency, version 1",
-        f"For replication. {BY_CONSTRUCTION} Resamples with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
+        f"For replication. {BY_CONSTRUCTION} Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
         rows,
         VERSION_1,
     )
