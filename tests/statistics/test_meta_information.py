@@ -12,7 +12,6 @@ from confidence_tasks.statistics import (
     bootstrap_distribution,
     meta_information,
     meta_information_test,
-    meta_information_variance,
 )
 from confidence_tasks.statistics import _information as machinery
 
@@ -319,37 +318,6 @@ def test_weights_beyond_any_table_are_no_larger_work():
     right, stated = [1, 0, 1, 0], [0.9, 0.8, 0.9, 0.9]
     limit = meta_information(right, stated, weights=[1e6] * 4)
     assert meta_information(right, stated, weights=[2e7] * 4) == pytest.approx(limit, abs=1e-5)
-
-
-def test_the_variance_is_the_sum_of_squared_influences():
-    """Of the observed share: its derivatives by the weights of the trials, taken numerically."""
-    rng = np.random.default_rng(3)
-    rating = rng.integers(0, 4, 80)
-    correct = (rng.random(80) < 0.3 + 0.15 * rating).astype(float)
-    step = 1e-5
-    weights = np.ones((160, 80)) + step * np.vstack([np.eye(80), -np.eye(80)])
-    up, down = np.split(_observed_share(correct, rating, weights), 2)
-    influence = (up - down) / (2.0 * step)
-    variance = meta_information_variance(correct, rating, bins=None)
-    assert variance == pytest.approx(np.sum(influence**2), rel=1e-5)
-
-
-def _observed_share(correct, rating, weights):
-    return meta_information(correct, rating, bins=None, correction="none", weights=weights)
-
-
-def test_where_there_is_next_to_no_information_resamples_have_the_larger_variance():
-    """The delta method's own bias is most of the excess: chi-square tables resampled have noncentral ones."""
-    rng = np.random.default_rng(0)
-    correct, confidence = (rng.random((2, 400)) < 0.5).astype(float)[0], rng.random(400)
-    resamples = rng.multinomial(400, np.full(400, 1 / 400), size=300).astype(float)
-    in_resamples = np.mean(meta_information_variance(correct, confidence, weights=resamples))
-    assert in_resamples > 1.3 * meta_information_variance(correct, confidence)
-
-
-@pytest.mark.parametrize(("correct", "reason"), [([], Reason.EMPTY), ([1, 1], Reason.ONE_CLASS)])
-def test_a_variance_of_nothing_says_why(correct, reason):
-    assert meta_information_variance(correct, [0.5] * len(correct)).reason is reason
 
 
 @pytest.mark.parametrize("correction", ["simulation", "permutation", "none"])

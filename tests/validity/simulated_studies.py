@@ -23,8 +23,6 @@ from confidence_tasks.analysis.estimates import (
     interval_of_measure,
     resampled,
     together,
-    with_excess,
-    with_variances,
 )
 from confidence_tasks.analysis.groups import Cell, Group
 from confidence_tasks.scorers._measures import Columns, Measure, Value
@@ -88,7 +86,7 @@ class Population:
         return n_units, [
             (cell, table)
             for cell in cells
-            for table in tabulate(self.columns, cell, with_variances(self.measures), unit, n_units)
+            for table in tabulate(self.columns, cell, self.measures, unit, n_units)
         ]
 
     def reported(self, found: Distributions) -> dict[tuple[str, str], Distribution]:
@@ -157,7 +155,7 @@ def studies(
                     measure.is_mean,
                     binned=measure.binned(*_one_by_one(table)) if measure.binned else None,
                 )
-        yield population.reported(with_excess(found, population.measures))
+        yield population.reported(found)
 
 
 def _one_by_one(table: CellTable) -> tuple[Columns, np.ndarray]:

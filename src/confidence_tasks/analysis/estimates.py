@@ -17,8 +17,9 @@ import numpy as np
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
 from confidence_tasks.analysis.groups import Cell, Columns, Group
 from confidence_tasks.scorers._measures import Measure
-from confidence_tasks.statistics import BinnedTrials, Estimate, Interval
+from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics._core import BoolArray, FloatArray
+from confidence_tasks.statistics._inversion import Inverted
 from confidence_tasks.statistics._resampling import Method, Resampled, as_estimate
 from confidence_tasks.statistics._weighting import ratio
 from confidence_tasks.statistics.question_draws import resampled_kinds, weighted_kinds
@@ -69,11 +70,8 @@ class Distribution:
         Whether it is a mean over trials.
     freedom : float, optional
         Degrees of freedom of its standard error; by default as many trials as decide it, less one.
-    excess, slope : float
-        How much larger the variance of the resamples is than that of samples, and how much it rises with each unit of
-        the measure.
-    binned : BinnedTrials, optional
-        Of a calibration error: the bins that its interval is made of instead of the resamples.
+    binned : Inverted, optional
+        The bins that its interval is made of instead of the resamples.
     """
 
     value: Estimate
@@ -82,9 +80,7 @@ class Distribution:
     decisive: float = math.inf
     is_mean: bool = False
     freedom: float | None = None
-    excess: float = 0.0
-    slope: float = 0.0
-    binned: BinnedTrials | None = None
+    binned: Inverted | None = None
 
     @property
     def degrees(self) -> float:
@@ -113,8 +109,6 @@ class Distribution:
             len(self.questions),
             decisive=self.decisive,
             freedom=self.degrees,
-            excess=self.excess,
-            slope=self.slope,
         )
         interval = interval_of(found, settings.level, method, settings.seed)
         if self.binned is None or len(self.questions) < 2:
@@ -154,7 +148,7 @@ def distributions(
             (cell, table)
             for cell in distinct
             if cell.source == source
-            for table in tabulate(columns, cell, with_variances(measures), unit, n_units)
+            for table in tabulate(columns, cell, measures, unit, n_units)
         ]
         values = resampled(
             tables,
@@ -179,37 +173,7 @@ def distributions(
                     measure.is_mean,
                     binned=measure.binned(rows, unit[cell.rows]) if measure.binned else None,
                 )
-    return with_excess(found, measures)
-
-
-def with_variances(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures, and those of their variances that some have."""
-    return [each for measure in measures for each in (measure, measure.variance) if each]
-
-
-def with_excess(found: Mapping[tuple[Cell, str], Distribution], measures: Iterable[Measure]) -> Distributions:
-    """Say of each measure that has a variance how much more its resamples vary than samples do."""
-    varying = {
-        (cell, measure.name): with_rising_variance(
-            each, resampling_bias(each), resampling_bias(found[cell, measure.variance.name])
-        )
-        for measure in measures
-        if measure.variance
-        for cell in dict.fromkeys(cell for cell, _ in found)
-        for each in [found[cell, measure.name]]
-    }
-    return {**found, **varying}
-
-
-def with_rising_variance(measure: Distribution, by: float, variance_by: float) -> Distribution:
-    """Say that in resamples a measure is larger by so much, and its sampling variance with it."""
-    return replace(measure, excess=variance_by, slope=variance_by / by) if by > 0.0 else measure
-
-
-def resampling_bias(of: Distribution) -> float:
-    """Return by how much a number is larger in resamples, on average."""
-    defined = of.resamples[np.isfinite(of.resamples)]
-    return float(defined.mean() - of.value) if len(defined) and not math.isnan(of.value) else 0.0
+    return found
 
 
 def resampled(
@@ -283,14 +247,8 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         _decisive_of_mean(parts),
         all(part.is_mean for part in parts),
         _freedom(parts),
-        _variance_of_mean(parts, [part.excess for part in parts]),
-        _variance_of_mean(parts, [part.slope for part in parts]),
         _binned(parts),
     )
-
-
-def _variance_of_mean(parts: Sequence[Distribution], of_parts: Sequence[float]) -> float:
-    return sum(of_parts) / max(sum(not np.isnan(part.value) for part in parts), 1) ** 2
 
 
 def together(
@@ -307,15 +265,15 @@ def together(
     )
 
 
-def _binned(parts: Sequence[Distribution]) -> BinnedTrials | None:
-    """The bins of the parts that are defined, with how much their calibration errors vary together in the resamples."""
+def _binned(parts: Sequence[Distribution]) -> Inverted | None:
+    """The bins of the parts that are defined, with how much these vary together in the resamples."""
     defined = [part for part in parts if not np.isnan(part.value)]
     binned = [part.binned for part in defined if part.binned]
     if len(binned) < max(len(defined), 1):
         return None
     apart = sum(_variance(part.resamples) for part in defined)
     joint = _variance(np.array([part.resamples for part in defined]).sum(axis=0))
-    return BinnedTrials.mean(binned, joint / apart if apart > 0.0 else 1.0)
+    return binned[0].mean(binned, joint / apart if apart > 0.0 else 1.0)
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:

@@ -17,14 +17,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.estimates import (
-    Distribution,
-    Settings,
-    deciding,
-    resampling_bias,
-    with_rising_variance,
-)
+from confidence_tasks.analysis.estimates import Distribution, Settings, deciding
 from confidence_tasks.analysis.groups import Columns
+from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.scorers.nlp_metad import COVERAGES
 from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
 from confidence_tasks.statistics import (
@@ -36,9 +31,9 @@ from confidence_tasks.statistics import (
     fit_meta_d,
     fit_uv_sdt,
     meta_information,
-    meta_information_variance,
 )
 from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics._inversion import Inverted
 from confidence_tasks.statistics._resampling import as_estimate
 from confidence_tasks.statistics._weighting import ratio
 
@@ -171,15 +166,22 @@ class Cell:
         if name not in self._measured:
             value, resamples = MEASURES[name](self)
             part = COVERED.get(name) if value in (0.0, 1.0) else None
+            in_the_log = _IN_THE_LOG[_DECIDED_AS.get(name, name)]
             self._measured[name] = Distribution(
                 as_estimate(value),
                 np.asarray(resamples, dtype=np.float64),
                 self.questions if part is None else self.most_confident(part),
-                deciding(_IN_THE_LOG[_DECIDED_AS.get(name, name)], self.columns),
+                deciding(in_the_log, self.columns),
+                binned=self._binned(in_the_log),
             )
-            if name == "meta_information":
-                self._measured[name] = _with_rising_variance(self._measured[name], self)
         return self._measured[name]
+
+    def _binned(self, measure: Measure) -> Inverted | None:
+        """Return what the interval of a measure is made of, where a test is inverted."""
+        if measure.binned is None:
+            return None
+        _, question = np.unique(self.asked, return_inverse=True)
+        return measure.binned(self.columns, question)
 
     def most_confident(self, coverage: float) -> frozenset[str]:
         """Return the questions of that share of the trials whose evidence is highest."""
@@ -294,16 +296,6 @@ def _observed(cell: Cell) -> float:
     """Meta-information with its bias."""
     counts, _ = _deciles(cell)
     return float(meta_information(*_DECILES, bins=None, weights=counts, correction="none"))
-
-
-def _with_rising_variance(information: Distribution, cell: Cell) -> Distribution:
-    """Say how much larger the variance of meta-information is in resamples, as they have more information."""
-    value, draws = (
-        meta_information_variance(*_DECILES, bins=None, weights=counts) for counts in _deciles(cell)
-    )
-    variance = Distribution(as_estimate(value), np.asarray(draws), cell.questions)
-    bias = _observed(cell) - information.value
-    return with_rising_variance(information, bias, resampling_bias(variance))
 
 
 def _accuracy_at(coverage: float) -> Callable[[Cell], _Value]:

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from confidence_tasks.statistics import BinnedTrials
     from confidence_tasks.statistics._core import FloatArray, IntArray
+    from confidence_tasks.statistics._inversion import Inverted
     from confidence_tasks.statistics._resampling import Method
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Value: TypeAlias = "float | FloatArray"
 Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
-Binned: TypeAlias = "Callable[[Columns, IntArray], BinnedTrials]"
+Binned: TypeAlias = "Callable[[Columns, IntArray], Inverted]"
 
 
 PRIOR = 0.5
@@ -98,12 +98,9 @@ class Measure:
         takes it as it is, and exchanging trials does not tell how it varies.
     refitted : callable, optional
         For such a measure, the same fitted for each row of weights, which are whole numbers.
-    variance : Measure, optional
-        Its sampling variance, where that is larger the larger the measure itself is: resamples then vary more than
-        samples, by as much as the variance is larger in them.
     binned : callable, optional
-        For a calibration error: from trials and the number of each one's question to the bins that its interval is made
-        of, see :func:`confidence_tasks.statistics.ece_interval`. Then nothing needs to be withheld.
+        Where its interval inverts a test: from trials and the number of each one's question to the bins that the
+        interval is made of, as of :func:`confidence_tasks.statistics.ece_interval`. These say whether it is withheld.
     posterior : Posterior, optional
         Where a trial has few outcomes, some of them rare: the distribution that its interval and those of its
         differences are read off instead of the resamples. Then nothing needs to be withheld.
@@ -122,7 +119,6 @@ class Measure:
     is_count: bool = False
     fitted: bool = False
     refitted: Compute | None = None
-    variance: Measure | None = None
     binned: Binned | None = None
     posterior: Posterior | None = None
 
@@ -199,6 +195,23 @@ def statistic_of(
         return value
 
     return compute
+
+
+def binned_as(name: str, *needed: str, **options: Any) -> Binned:
+    """Make the bins of an interval by a class of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure."""
+
+    def binned(trials: Columns, questions: IntArray) -> Inverted:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        made: Inverted = getattr(statistics, name).of(
+            *(trials[key][keep] for key in needed), questions=questions[keep], **options
+        )
+        return made
+
+    return binned
 
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
@@ -288,24 +301,13 @@ def calibration_error(
     **options
         Keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut into bins.
     """
-
-    def binned(trials: Columns, questions: IntArray) -> BinnedTrials:
-        import numpy as np
-
-        from confidence_tasks.statistics import BinnedTrials
-
-        keep = ~(np.isnan(trials[correct]) | np.isnan(trials[confidence]))
-        return BinnedTrials.of(
-            trials[correct][keep], trials[confidence][keep], questions=questions[keep], **options
-        )
-
     return Measure(
         name,
         statistic_of("ece", correct, confidence, **options),
         description,
         "lower",
         decisive=None if graded else fewest(*right_and_wrong(correct, confidence)),
-        binned=binned,
+        binned=binned_as("BinnedTrials", correct, confidence, **options),
     )
 
 

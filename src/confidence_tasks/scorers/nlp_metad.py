@@ -27,6 +27,7 @@ from confidence_tasks.scorers._measures import (
     PARSE_RATE,
     Compute,
     Measure,
+    binned_as,
     fewest,
     right_and_wrong,
     share,
@@ -196,8 +197,8 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            "student",
             decisive=_FEWER_CLASS,
+            binned=binned_as("InformationTables", "correct", "nlp"),
         ),
         Measure(
             "auroc2",

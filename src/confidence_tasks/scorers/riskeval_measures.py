@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.scorers._measures import Columns, Compute, Value
-    from confidence_tasks.statistics import BinnedTrials
     from confidence_tasks.statistics._core import FloatArray, IntArray
+    from confidence_tasks.statistics._inversion import Inverted
 
 HIGH_PENALTY = 10.0
 """From this penalty on the paper speaks of the high-penalty regime."""
@@ -55,7 +55,7 @@ def _of_answers(measure: Measure) -> Measure:
         given = _given(trials)
         return measure.compute(_of_rows(trials, given), None if weights is None else weights[..., given])
 
-    def binned(trials: Columns, questions: IntArray) -> BinnedTrials:
+    def binned(trials: Columns, questions: IntArray) -> Inverted:
         assert measure.binned is not None
         given = _given(trials)
         return measure.binned(_of_rows(trials, given), questions[given])

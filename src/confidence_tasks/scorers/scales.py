@@ -26,6 +26,7 @@ from confidence_tasks.scorers._measures import (
     Compute,
     Measure,
     Posterior,
+    binned_as,
     calibration_error,
     fewest,
     right_and_wrong,
@@ -211,9 +212,8 @@ MEASURES: tuple[Measure, ...] = (
         _judged("meta_information"),
         "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
         "higher",
-        interval="student",
         decisive=_apart_from_the_usual,
-        variance=Measure("meta_information_variance", _judged("meta_information_variance"), "Its variance."),
+        binned=binned_as("InformationTables", "correct", "confidence"),
     ),
     Measure(
         "top1_share",

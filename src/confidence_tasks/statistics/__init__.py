@@ -76,6 +76,10 @@ from confidence_tasks.statistics.hard_easy import (
     hard_easy_regression,
     hard_easy_slope,
 )
+from confidence_tasks.statistics.information_interval import (
+    InformationTables,
+    meta_information_interval,
+)
 from confidence_tasks.statistics.intervals import (
     CoverageCurve,
     adjusted_interval,
@@ -99,7 +103,6 @@ from confidence_tasks.statistics.meta_information import (
     MetaInformation,
     meta_information,
     meta_information_test,
-    meta_information_variance,
 )
 from confidence_tasks.statistics.metacognition import (
     FiellerInterval,
@@ -221,6 +224,7 @@ __all__ = [
     "FiellerInterval",
     "HardEasyRegression",
     "HierarchicalMetaD",
+    "InformationTables",
     "Interval",
     "LogisticRecalibration",
     "MetaD",
@@ -313,8 +317,8 @@ __all__ = [
     "meta_d_threshold",
     "meta_d_threshold_intervals",
     "meta_information",
+    "meta_information_interval",
     "meta_information_test",
-    "meta_information_variance",
     "murphy_decomposition",
     "nonconformity",
     "optimal_decision",

@@ -46,22 +46,6 @@ def sampled_mean(tables: FloatArray) -> FloatArray:
     return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
 
 
-def share_variance(tables: FloatArray) -> FloatArray:
-    """Return the sampling variance of information over the entropy of the rows, by the delta method, (R,)."""
-    n = tables.sum(axis=(1, 2), keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        joint = tables / n
-        row, column = joint.sum(axis=2, keepdims=True), joint.sum(axis=1, keepdims=True)
-        surprise = np.where(joint > 0.0, -np.log(row), 0.0)
-        told = np.where(joint > 0.0, np.log(joint / column), 0.0) + surprise
-        entropy_of_rows = (joint * surprise).sum(axis=(1, 2), keepdims=True)
-        influence = (told - (joint * told).sum(axis=(1, 2), keepdims=True) / entropy_of_rows * surprise) / (
-            entropy_of_rows
-        )
-        variance: FloatArray = (joint * influence**2 / n).sum(axis=(1, 2))
-    return variance
-
-
 def permuted_mean(tables: FloatArray) -> FloatArray:
     """Return the expected information when rows and columns are matched at random, the margins kept, (R,)."""
     rows, columns = np.rint(tables.sum(axis=2)), np.rint(tables.sum(axis=1))
@@ -123,7 +107,7 @@ def _sums_so_far(n: int) -> FloatArray:
 def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:
     """Return E[X log X] for X binomial with n draws, by summation."""
     share = mean / max(n, 1)
-    log_factorial = _log_factorials(n)
+    log_factorial = log_factorials(n)
 
     def terms(x: IntArray, of: IntArray) -> FloatArray:
         p = share[of]
@@ -157,7 +141,7 @@ def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> Float
     """Return E[X log X + Y log Y], X the marked and Y the other items among those drawn from n, each (U,)."""
     pairs, place = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
     m, d = pairs.astype(np.int64)
-    log_factorial = _log_factorials(n)
+    log_factorial = log_factorials(n)
 
     def terms(x: IntArray, of: IntArray) -> FloatArray:
         mx, dx = m[of], d[of]
@@ -198,7 +182,7 @@ def _sum_terms(
     return sums
 
 
-def _log_factorials(n: int) -> Callable[[Any], Any]:
+def log_factorials(n: int) -> Callable[[Any], Any]:
     """Return the logarithms of the factorials up to n, from a table unless that would be long."""
     if n > _LARGEST_TABLE:
         return lambda x: gammaln(x + 1.0)

@@ -31,9 +31,6 @@ either kind: the longer arm reaches to where there are more of them, and so less
 _MOST_BIAS = 5.0
 """Bias, in standard errors, from which the far end of it alone decides an interval."""
 
-_LEAST_OF_VARIANCE = 0.25
-"""How much of the variance of resamples is left at least, when what it exceeds that of samples by is taken off."""
-
 _LARGEST_EXPONENT = 700.0
 """Beyond, the exponential function overflows."""
 
@@ -52,11 +49,9 @@ def _quantiles(found: Resampled, level: float) -> Limits:
 
 
 def _student(found: Resampled, level: float) -> Limits:
-    """Student's interval, of what lies within t standard errors of the estimate where the variance rises with it."""
-    t = _quantile(found, (1.0 + level) / 2.0)
-    shift = found.slope * t * t / 2.0
-    reach = math.hypot(t * _error(found), shift)
-    return Estimate(found.estimate + shift - reach), Estimate(found.estimate + shift + reach)
+    """Student's interval."""
+    reach = _quantile(found, (1.0 + level) / 2.0) * _error(found)
+    return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
 
 
 def _skewed(found: Resampled, level: float) -> Limits:
@@ -147,10 +142,7 @@ def _quantile_of_two_classes(found: Resampled, p: float) -> float:
 
 def _error(found: Resampled) -> float:
     """The standard error as of a sample: resamples vary as around a population of ``n_units``."""
-    spread = _spread(found)
-    if found.excess:
-        spread = math.sqrt(max(spread**2 - found.excess, _LEAST_OF_VARIANCE * spread**2))
-    return spread * math.sqrt(found.n_units / (found.n_units - 1))
+    return _spread(found) * math.sqrt(found.n_units / (found.n_units - 1))
 
 
 def _bias(found: Resampled) -> float:

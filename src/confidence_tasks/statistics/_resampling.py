@@ -121,10 +121,6 @@ class Resampled:
         Number of trials that decide the statistic, such as the wrong answers of an AUROC; infinite if all do.
     freedom : float
         Degrees of freedom of its standard error, if fewer than units less one.
-    excess : float
-        How much larger the variance of the resamples is than that of samples.
-    slope : float
-        How much the variance rises with each unit of the statistic.
     """
 
     estimate: Estimate
@@ -134,8 +130,6 @@ class Resampled:
     acceleration: float = 0.0
     decisive: float = math.inf
     freedom: float = math.inf
-    excess: float = 0.0
-    slope: float = 0.0
 
     @property
     def defined(self) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -13,13 +14,14 @@ from scipy.special import ndtri
 from confidence_tasks.statistics._binning import Binning, Bins, Edges
 from confidence_tasks.statistics._core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
 from confidence_tasks.statistics._folded_normal import folded_normal_mean
+from confidence_tasks.statistics._inversion import accepted
 from confidence_tasks.statistics._weighting import ratio, trials
 
 _PRIOR = 0.5
 """Right and wrong answers added to each bin for its variance (Jeffreys): a single answer has one too."""
 
-_GRID = np.linspace(0.0, 1.0, 65)
-"""ECEs that are tried at a time: all of them first, then what lies between two of these."""
+_N_TRIED = 65
+"""ECEs that are tried at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,7 @@ class BinnedTrials:
         return replace(whole, dispersion=one * found / expected) if expected > 0.0 else whole
 
     @classmethod
-    def mean(cls, parts: Sequence[BinnedTrials], dependence: float) -> Self:
+    def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join the bins of several ECEs that are averaged."""
         columns = ("count", "right", "confidence", "square", "size", "dispersion")
         number = np.repeat(np.arange(len(parts)), [len(part.count) for part in parts])
@@ -111,7 +113,8 @@ class BinnedTrials:
         if not self.count.sum() >= 2.0:
             reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
             return undefined(reason), undefined(reason)
-        ends = [self._ends(path, float(ndtri((1.0 + level) / 2.0))) for path in self._paths()]
+        reach = float(ndtri((1.0 + level) / 2.0))
+        ends = [accepted(partial(self._distance, path), reach, _N_TRIED) for path in self._paths()]
         low, high = (np.array(end) for end in zip(*ends, strict=True))
         return Estimate(low.min()), Estimate(high.max())
 
@@ -128,20 +131,7 @@ class BinnedTrials:
         paths = [path for path in (seen, common + kept * (seen - common)) if path.any()] or [alike]
         return [path / np.abs(path).sum() for path in paths]
 
-    def _ends(self, path: FloatArray, reach: float) -> tuple[float, float]:
-        """The ECEs of a path from which the estimate is so many standard errors away."""
-        coarse = self._distance(_GRID, path)
-        return self._where(reach, path, coarse), self._where(-reach, path, coarse)
-
-    def _where(self, distance: float, path: FloatArray, coarse: FloatArray) -> float:
-        """The ECE from which the estimate is so many standard errors away; the nearer end of [0, 1] if none is."""
-        beyond = int(np.argmax(coarse < distance)) if (coarse < distance).any() else len(_GRID)
-        if beyond in (0, len(_GRID)):
-            return float(beyond > 0)
-        fine = np.linspace(_GRID[beyond - 1], _GRID[beyond], len(_GRID))
-        return float(np.interp(-distance, -np.minimum.accumulate(self._distance(fine, path)), fine))
-
-    def _distance(self, ece: FloatArray, path: FloatArray) -> FloatArray:
+    def _distance(self, path: FloatArray, ece: FloatArray) -> FloatArray:
         """How many standard errors the estimate lies above what each of some true ECEs, shape (T,), leads to."""
         true = ece[:, np.newaxis] * path
         error = self._error((self.confidence - true * self.size / self.share) / self.count)

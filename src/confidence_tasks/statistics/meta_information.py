@@ -124,48 +124,6 @@ def meta_information(
     return _settle(_in_unit(table, _corrected(table, correction), unit), table, weighting)
 
 
-def meta_information_variance(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    bins: int | None = 10,
-    weights: ArrayLike | None = None,
-) -> Result:
-    """Compute the sampling variance of the share of the uncertainty that confidence removes, by the delta method.
-
-    It is too large where there is little information, as is that of resamples: tables that are sampled tell more than
-    the population, and more information varies more. How much, resamples of this number show.
-
-    Parameters
-    ----------
-    correct, confidence, bins, weights
-        As in :func:`meta_information`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        Of I / H as observed; NaN without trials, or if all are correct or all wrong.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ or a value is missing.
-
-    References
-    ----------
-    Roulston (1999), Estimating the errors on measured entropy and mutual information,
-    doi:10.1016/S0167-2789(98)00269-3.
-
-    Examples
-    --------
-    >>> correct, confidence = [0, 0, 0, 1, 1, 1] * 20, [1, 2, 2, 2, 3, 3] * 20
-    >>> round(meta_information_variance(correct, confidence) ** 0.5, 3)
-    0.052
-    """
-    table, weighting = _table(correct, confidence, bins, weights)
-    return _settle(_information.share_variance(table), table, weighting)
-
-
 def meta_information_test(
     correct: ArrayLike,
     confidence: ArrayLike,

@@ -1,0 +1,52 @@
+"""Intervals by inverting a test, along a path of populations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self
+
+import numpy as np
+
+from confidence_tasks.statistics._core import Estimate, FloatArray
+
+
+class Inverted(Protocol):
+    """What an interval that inverts a test is made of."""
+
+    @classmethod
+    def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
+        """Join several that are averaged; the variance of the mean is so many times that of independent ones."""
+
+    def limits(self, level: float) -> tuple[Estimate, Estimate]:
+        """Return the ends of the interval; NaN with a reason where there is none."""
+
+
+def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:
+    """Return the ends of the part of a path from which the estimate lies no more than ``reach`` errors away.
+
+    Parameters
+    ----------
+    distance : callable
+        How many standard errors the estimate lies above what each of some places on the path, from 0 to 1, lead to.
+    reach : float
+        As many errors as chance allows.
+    n_tried : int
+        Places that are tried at a time: first on the whole path, then between two of these.
+
+    Returns
+    -------
+    tuple of float
+        Where the distance falls to ``reach`` and to ``-reach``; the nearer end of the path if it does nowhere.
+    """
+    whole = np.linspace(0.0, 1.0, n_tried)
+    coarse = np.minimum.accumulate(distance(whole))
+    beyond = (coarse >= np.array([[reach], [-reach]])).sum(axis=1)
+    fine = np.linspace(
+        whole[np.maximum(beyond - 1, 0)], whole[np.minimum(beyond, n_tried - 1)], n_tried, axis=1
+    )
+    near = distance(fine.ravel()).reshape(fine.shape)
+    return _where(reach, fine[0], near[0]), _where(-reach, fine[1], near[1])
+
+
+def _where(value: float, places: FloatArray, distances: FloatArray) -> float:
+    return float(np.interp(-value, -np.minimum.accumulate(distances), places))

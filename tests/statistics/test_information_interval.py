@@ -1,0 +1,268 @@
+"""The interval of meta-information, against drawn tables, identities, and studies with a known truth."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import xlogy
+
+from confidence_tasks.statistics import (
+    InformationTables,
+    bootstrap_distribution,
+    meta_information,
+    meta_information_interval,
+)
+from confidence_tasks.statistics._core import Reason
+from confidence_tasks.statistics.information_interval import _sampled_entropy, _Table
+
+trials = st.lists(
+    st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.8, 0.95, 1.0])),
+    min_size=2,
+    max_size=60,
+)
+
+
+def sample(n, seed=0, *, distance=1.2, accuracy=0.6):
+    """Evidence N(0, 1) of wrong answers and N(distance, 1) of right ones."""
+    rng = np.random.default_rng(seed)
+    correct = (rng.random(n) < accuracy).astype(float)
+    return correct, rng.normal(distance * correct)
+
+
+def table(wrong, count):
+    return _Table(np.array(wrong, float), np.array(count, float), 1.0)
+
+
+def limits(interval):
+    return tuple(map(float, interval))
+
+
+# Shapes and invariance
+
+
+@settings(max_examples=60, deadline=None)
+@given(trials, st.sampled_from([4, 10]))
+def test_it_lies_within_0_and_1_in_any_order(rows, bins):
+    correct, confidence = np.array(rows).T
+    low, high = meta_information_interval(correct, confidence, bins=bins)
+    assert 0.0 <= low <= high <= 1.0 or low.reason is high.reason is not None
+    again = meta_information_interval(correct[::-1], confidence[::-1], bins=bins)
+    assert limits(again) == pytest.approx(limits((low, high)), nan_ok=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trials)
+def test_only_the_order_of_confidence_counts_and_errors_are_like_right_answers(rows):
+    correct, confidence = np.array(rows).T
+    expected = limits(meta_information_interval(correct, confidence))
+    assert limits(meta_information_interval(correct, confidence**3 - 7.0)) == pytest.approx(
+        expected, nan_ok=True
+    )
+    swapped = meta_information_interval(1.0 - correct, confidence)
+    assert limits(swapped) == pytest.approx(expected, abs=1e-5, nan_ok=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trials)
+def test_a_higher_level_gives_a_wider_interval(rows):
+    correct, confidence = np.array(rows).T
+    low, high = meta_information_interval(correct, confidence, level=0.8)
+    lower, higher = meta_information_interval(correct, confidence, level=0.99)
+    assert math.isnan(low) or (lower <= low + 1e-6 and high <= higher + 1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trials)
+def test_what_it_is_made_of_has_the_information(rows):
+    correct, confidence = np.array(rows).T
+    plain = meta_information(correct, confidence, correction="none")
+    made = InformationTables.of(correct, confidence)
+    assert math.isnan(plain) or made.estimate == pytest.approx(plain, abs=1e-12)
+
+
+# Correctness
+
+
+@pytest.mark.parametrize("n", [1, 7, 24, 25, 400, 5000])
+@pytest.mark.parametrize("p", [1e-3, 0.05, 0.4, 0.97])
+def test_entropy_of_a_binomial_sample_is_that_of_all_its_outcomes(n, p):
+    x, slope = np.arange(n + 1), 0.7
+    q = x / n
+    entropy, weight = -xlogy(q, q) - xlogy(1 - q, 1 - q), stats.binom.pmf(x, n, p)
+    line = entropy - slope * q
+    mean, variance = _sampled_entropy(np.array([float(n)]), np.array([p]), np.array([slope]))
+    assert mean == pytest.approx(weight @ entropy, rel=1e-4, abs=1e-7)
+    assert variance == pytest.approx(weight @ line**2 - (weight @ line) ** 2, rel=2e-3, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "count"),
+    [
+        ([12, 9, 5, 3], [20, 20, 20, 20]),
+        ([4, 3, 1, 1, 0, 1], [33, 33, 34, 33, 33, 34]),  # few errors
+        ([9, 1], [30, 70]),
+    ],
+)
+@pytest.mark.parametrize("steepness", [0.0, 0.5, 1.5])
+def test_samples_of_a_population_are_as_is_said(wrong, count, steepness):
+    """Tables drawn from it: the information less the share of the entropy that the population has."""
+    made = table(wrong, count)
+    rates = made.error_rates(np.array([steepness]))
+    mean, variance = (float(each[0]) for each in made.sampled(rates))
+    n, total = made.count.sum(), made.wrong.sum() / made.count.sum()
+    assert float((rates @ made.count)[0]) == pytest.approx(made.wrong.sum(), rel=1e-5)
+
+    cells = np.stack([rates[0], 1 - rates[0]]) * made.count / n
+    drawn = np.random.default_rng(0).multinomial(int(n), cells.ravel(), 40_000).reshape(-1, *cells.shape) / n
+
+    def entropy(shares):
+        return -xlogy(shares, shares).sum(axis=-1)
+
+    of_rows = entropy(drawn.sum(axis=2))
+    information = of_rows + entropy(drawn.sum(axis=1)) - entropy(drawn.reshape(len(drawn), -1))
+    share, known = float(made.share(rates)[0]), entropy(np.array([total, 1 - total]))
+    found = (information - share * of_rows) / known + share
+    assert mean == pytest.approx(found.mean(), rel=0.03, abs=0.003)
+    assert variance**0.5 == pytest.approx(found.std(), rel=0.08)
+
+
+def test_of_many_trials_it_is_as_wide_as_resamples_are_spread():
+    correct, confidence = sample(4_000)
+    low, high = meta_information_interval(correct, confidence)
+    spread = bootstrap_distribution(meta_information, correct, confidence, n_resamples=300).std()
+    assert (high - low) / (2.0 * 1.96 * spread) == pytest.approx(1.0, abs=0.12)
+    assert (low + high) / 2.0 == pytest.approx(meta_information(correct, confidence), abs=0.2 * spread)
+
+
+def test_information_that_chance_leads_to_may_be_none():
+    correct, confidence = sample(100, distance=0.0)
+    assert meta_information(correct, confidence, correction="none") > 0.04
+    low, high = meta_information_interval(correct, confidence)
+    assert low == 0.0
+    assert 0.02 < high < 0.2
+
+
+def test_right_and_wrong_wholly_apart_are_not_certain():
+    correct = np.repeat([0.0, 1.0], 25)
+    low, high = meta_information_interval(correct, correct)
+    assert 0.6 < low < 0.9
+    assert high == pytest.approx(1.0, abs=1e-6)
+
+
+def test_bins_that_are_all_alike_have_an_interval():
+    low, high = meta_information_interval([0.0, 1.0] * 50, [0.2, 0.2, 0.7, 0.7] * 25)
+    assert low == 0.0
+    assert 0.0 < high < 0.05
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_repeated_questions_tell_nothing_new(times):
+    correct, confidence = sample(300)
+    questions = np.arange(300)
+    once = limits(meta_information_interval(correct, confidence))
+    again = [np.repeat(column, times) for column in (correct, confidence, questions)]
+    assert limits(meta_information_interval(*again[:2], questions=again[2])) == pytest.approx(once, abs=0.005)
+    low, high = meta_information_interval(*again[:2])
+    assert high - low < 0.85 * (once[1] - once[0])
+
+
+def test_easy_and_difficult_questions_count_as_fewer_although_every_reply_is_another():
+    """Replies to a question that is easy are right and sure together."""
+    rng = np.random.default_rng(1)
+    ease = np.repeat(rng.normal(size=200), 4)
+    correct = (rng.random(800) < stats.norm.cdf(2.0 * ease)).astype(float)
+    confidence = ease + 0.5 * rng.normal(size=800)
+    low, high = meta_information_interval(correct, confidence)
+    lower, higher = meta_information_interval(correct, confidence, questions=np.repeat(np.arange(200), 4))
+    assert higher - lower > 1.1 * (high - low)
+
+
+def test_the_mean_of_copies_is_no_surer_than_one():
+    """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
+    one = InformationTables.of(*sample(1_000))
+    low, high = one.limits(0.95)
+    assert limits(InformationTables.mean([one, one], 2.0).limits(0.95)) == pytest.approx(
+        (low, high), abs=1e-3
+    )
+    narrow = InformationTables.mean([one, one], 1.0)
+    assert narrow.estimate == pytest.approx(one.estimate)
+    assert (narrow.limits(0.95)[1] - narrow.limits(0.95)[0]) / (high - low) == pytest.approx(
+        math.sqrt(0.5), abs=0.03
+    )
+
+
+# Errors and degenerate input
+
+
+@pytest.mark.parametrize(
+    ("correct", "confidence", "reason"),
+    [
+        ([], [], Reason.EMPTY),
+        ([1.0], [0.5], Reason.ONE_CLASS),
+        ([0.0, 0.0], [0.1, 0.9], Reason.ONE_CLASS),
+        ([0.0, 1.0] * 50, [0.5] * 100, Reason.FEW_DECISIVE),
+        ([0.0] + [1.0] * 99, np.arange(100), Reason.FEW_DECISIVE),
+        ([0.0, 1.0] * 50, [0.9] * 98 + [0.8] * 2, Reason.FEW_DECISIVE),
+    ],
+)
+def test_what_too_few_trials_decide_has_none(correct, confidence, reason):
+    low, high = meta_information_interval(correct, confidence)
+    assert math.isnan(low)
+    assert low.reason is high.reason is reason
+
+
+def test_a_mean_has_none_where_a_part_has_none():
+    parts = [InformationTables.of(*sample(100)), InformationTables.of([0.0, 1.0] * 50, [0.5] * 100)]
+    assert InformationTables.mean(parts, 1.0).limits(0.95)[0].reason is Reason.FEW_DECISIVE
+
+
+def test_one_question_asked_again_and_again_has_none():
+    made = meta_information_interval([1, 0, 1], [0.5, 0.6, 0.7], questions=["a"] * 3)
+    assert made[0].reason is Reason.TOO_FEW
+
+
+@pytest.mark.parametrize(
+    ("correct", "confidence", "options", "message"),
+    [
+        ([1, 0], [0.5, 0.5], {"level": 1.0}, "level"),
+        ([1, 0], [0.5, 0.5], {"questions": ["a"]}, "lengths differ"),
+        ([1, 0.5], [0.5, 0.5], {}, "only 0 and 1"),
+        ([1, 0], [0.5, np.nan], {}, "NaN"),
+        ([1, 0], [0.5, 0.6], {"bins": 0}, "bins"),
+    ],
+)
+def test_what_is_not_asked_for_correctly_is_refused(correct, confidence, options, message):
+    with pytest.raises(ValueError, match=message):
+        meta_information_interval(correct, confidence, **options)
+
+
+def test_a_million_trials():
+    correct, confidence = sample(1_000_000)
+    low, high = meta_information_interval(correct, confidence)
+    assert low < meta_information(correct, confidence) < high < low + 0.004
+
+
+# Coverage
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("distance", "accuracy"), [(0.0, 0.6), (0.3, 0.6), (1.4, 0.6), (1.4, 0.95), (1.4, 0.08)]
+)
+def test_it_holds_the_truth_as_often_as_it_says(distance, accuracy):
+    """400 studies of 150 questions, of which 95% is seen as 91 to 98.5; of no information, nothing lies below."""
+    n = 200_000
+    correct = np.repeat([0.0, 1.0], [round(n * (1 - accuracy)), round(n * accuracy)])
+    quantiles = np.concatenate(
+        [stats.norm.ppf((np.arange(k) + 0.5) / k) for k in (int(n - correct.sum()), int(correct.sum()))]
+    )
+    truth = meta_information(correct, quantiles + distance * correct)
+    found = []
+    for seed in range(400):
+        low, high = meta_information_interval(*sample(150, seed, distance=distance, accuracy=accuracy))
+        found += [] if math.isnan(low) else [low <= max(truth, 0.0) <= high]
+    assert len(found) > 350
+    assert 0.91 < np.mean(found) < 0.985
