@@ -23,6 +23,7 @@ from confidence_tasks.analysis.nlp_metad_hypotheses import (
     temperature_dissociation,
 )
 from confidence_tasks.analysis.nlp_metad_outcomes import Outcome
+from confidence_tasks.analysis.nlp_metad_resampling import at_quantiles
 from confidence_tasks.statistics import quantile_edges, to_ratings
 from confidence_tasks.statistics._core import FloatArray
 from confidence_tasks.statistics._table_resampling import resample_cells
@@ -31,6 +32,9 @@ BINS, DECILES = 8, 10
 
 Answers: TypeAlias = tuple[FloatArray, FloatArray]
 """Correctness and evidence."""
+
+Whole: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From tables of all parts, shape (..., parts, 2, bins), to the table that edges are quantiles of, (..., 2, bins)."""
 
 EQUAL = Evidence(1.4, 1.0, 0.5)
 """M-ratio 1."""
@@ -45,27 +49,42 @@ def answers(evidence: Evidence, n: int, rng: np.random.Generator) -> Answers:
     return correct, evidence.given(correct, rng)
 
 
-def cell_of(key: Key, found: Answers, edges: FloatArray, n_resamples: int, rng: np.random.Generator) -> Cell:
-    """Count answers, and in each resample."""
+def count(found: Answers, edges: FloatArray) -> FloatArray:
+    """Count wrong and right answers by bin."""
     correct, evidence = found
-    own = quantile_edges(evidence, DECILES)
-    counts, deciles = (
-        np.bincount(size * correct.astype(np.int64) + to_ratings(evidence, cuts) - 1, minlength=2 * size)
-        .reshape(2, size)
-        .astype(np.float64)
-        for cuts, size in ((edges, BINS), (own, DECILES))
-    )
-    return Cell(
-        key,
-        correct,
-        evidence,
-        np.arange(len(correct)).astype(str),
-        edges,
-        counts,
-        resample_cells(counts, n_resamples, rng),
-        deciles,
-        resample_cells(deciles, n_resamples, rng),
-    )
+    cell = (len(edges) + 1) * correct.astype(np.int64) + to_ratings(evidence, edges) - 1
+    return np.bincount(cell, minlength=2 * (len(edges) + 1)).reshape(2, -1).astype(np.float64)
+
+
+def cells_of(
+    parts: Mapping[Key, Answers], whole: Whole, edges: FloatArray, n_resamples: int, rng: np.random.Generator
+) -> Iterator[Cell]:
+    """Count answers whose edges are the quantiles of the whole, and in each resample and draw."""
+    tables = np.array([count(found, edges) for found in parts.values()])
+    weights = rng.standard_gamma(tables, size=(n_resamples, *tables.shape))
+    for i, (key, (correct, evidence)) in enumerate(parts.items()):
+        deciles = count((correct, evidence), quantile_edges(evidence, DECILES))
+        start = rng.gamma(1.0 / BINS, size=(n_resamples, 2, BINS))
+        yield Cell(
+            key,
+            correct,
+            evidence,
+            np.arange(len(correct)).astype(str),
+            edges,
+            tables[i],
+            resample_cells(tables[i], n_resamples, rng),
+            at_quantiles(tables[i], weights[:, i], whole(tables), whole(weights)) + start,
+            deciles,
+            resample_cells(deciles, n_resamples, rng),
+        )
+
+
+def _last(tables: FloatArray) -> FloatArray:
+    return tables[..., -1, :, :]
+
+
+def _all_together(tables: FloatArray) -> FloatArray:
+    return np.asarray(tables.sum(axis=-3))
 
 
 def _experiment(cells: Iterator[Cell], n_resamples: int) -> Experiment:
@@ -81,7 +100,7 @@ def models_alike(
         for model in range(n_models):
             found = answers(evidence, n, rng)
             edges = quantile_edges(found[1], BINS)
-            yield cell_of(Key(str(model), TRIVIA, 1.0), found, edges, n_resamples, rng)
+            yield from cells_of({Key(str(model), TRIVIA, 1.0): found}, _last, edges, n_resamples, rng)
 
     return _experiment(cells(), n_resamples)
 
@@ -95,9 +114,11 @@ def domains_alike(
         for model in range(n_models):
             correct, value = answers(evidence, n, rng)
             edges = quantile_edges(value, BINS)
-            for i, domain in enumerate(DOMAINS):
-                part = correct[i::4], value[i::4]
-                yield cell_of(Key(str(model), TRIVIA, 1.0, domain), part, edges, n_resamples, rng)
+            parts = {
+                Key(str(model), TRIVIA, 1.0, domain): (correct[i::4], value[i::4])
+                for i, domain in enumerate(DOMAINS)
+            }
+            yield from cells_of(parts, _all_together, edges, n_resamples, rng)
 
     return _experiment(cells(), n_resamples)
 
@@ -111,8 +132,11 @@ def over_temperatures(
         for model in range(n_models):
             found = [answers(Evidence(distance, 1.0, 0.5), n, rng) for distance in distances]
             edges = quantile_edges(found[-1][1], BINS)
-            for temperature, its_answers in zip(TEMPERATURES, found, strict=True):
-                yield cell_of(Key(str(model), TRIVIA, temperature), its_answers, edges, n_resamples, rng)
+            parts = {
+                Key(str(model), TRIVIA, temperature): its_answers
+                for temperature, its_answers in zip(TEMPERATURES, found, strict=True)
+            }
+            yield from cells_of(parts, _last, edges, n_resamples, rng)
 
     return _experiment(cells(), n_resamples)
 
