@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
@@ -85,13 +86,14 @@ def _logit(found: Resampled, level: float) -> Limits:
 
 
 def _log(found: Resampled, level: float) -> Limits:
-    """Student's interval on the scale of logarithms, for ratios."""
-    value, error = float(found.estimate), _error(found)
-    if value <= 0.0:
+    """Student's interval of the logarithm, for ratios: of few trials they are skewed, and their logarithms hardly."""
+    value, positive = float(found.estimate), found.defined[found.defined > 0.0]
+    if value <= 0.0 or not len(positive):
         return _none(Reason.NOT_IDENTIFIED)
+    error = _error(replace(found, estimate=Estimate(math.log(value)), distribution=np.log(positive)))
     if error == 0.0:
         return _none(Reason.CONSTANT)
-    reach = _quantile_of_two_classes(found, (1.0 + level) / 2.0) * error / value
+    reach = _quantile_of_two_classes(found, (1.0 + level) / 2.0) * error
     factor = math.exp(min(reach, _LARGEST_EXPONENT))
     return Estimate(value / factor), Estimate(value * factor)
 

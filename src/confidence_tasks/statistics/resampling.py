@@ -155,7 +155,7 @@ def bootstrap(
         * ``"skewed"``: for means. The same for Hall's transformation of t, which has no skewness: a longer arm to the
           side where few trials weigh much, which is as skew as if these were two more.
         * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
-        * ``"log"``: the same on the scale of logarithms, for ratios that lie above 0.
+        * ``"log"``: the same of the logarithms of the resamples, for ratios that lie above 0.
         * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
           is not empty where every trial is alike.
         * ``"largest"``: for the share of the most frequent of many values, which is too high. Wilson's interval for
