@@ -1,6 +1,7 @@
-"""Intervals over several cells: calibration errors of the same or of other questions, and numbers of trials."""
+"""Intervals over several cells: tests inverted, of the same or of other questions, and numbers of trials."""
 
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from confidence_tasks.scorers.scales import MEASURES
 
 SETTINGS = Settings(n_resamples=400)
 ECE, INFORMATION = (next(m for m in MEASURES if m.name == name) for name in ("ece", "meta_information"))
+
+NAME = attrgetter("name")
 
 
 def trials(n, seed, source="s", condition="c", first=0):
@@ -45,24 +48,25 @@ def by_condition(columns):
     return [Cell("s", np.flatnonzero(columns["condition"] == name)) for name in ("a", "b")]
 
 
-@pytest.fixture
-def alone():
+def alone(measure):
     columns = trials(600, 0)
-    return interval(columns, split_by_source(columns, np.ones(600, dtype=bool)), ECE)
+    return interval(columns, split_by_source(columns, np.ones(600, dtype=bool)), measure)
 
 
-def test_the_same_trials_twice_are_as_sure_as_once(alone):
+@pytest.mark.parametrize("measure", [ECE, INFORMATION], ids=NAME)
+def test_the_same_trials_twice_are_as_sure_as_once(measure):
     columns = joined(trials(600, 0, condition="a"), trials(600, 0, condition="b"))
-    both = interval(columns, by_condition(columns), ECE)
+    both, once = interval(columns, by_condition(columns), measure), alone(measure)
     assert both.method == "inverted"
-    assert both.estimate == pytest.approx(alone.estimate)
-    assert (both.low, both.high) == pytest.approx((alone.low, alone.high), abs=0.002)
+    assert both.estimate == pytest.approx(once.estimate)
+    assert (both.low, both.high) == pytest.approx((once.low, once.high), abs=0.002)
 
 
-def test_trials_of_other_questions_add_to_what_is_known(alone):
+@pytest.mark.parametrize("measure", [ECE, INFORMATION], ids=NAME)
+def test_trials_of_other_questions_add_to_what_is_known(measure):
     columns = joined(trials(600, 0), trials(600, 1, source="t"))
-    both = interval(columns, split_by_source(columns, np.ones(1200, dtype=bool)), ECE)
-    assert width(both) / width(alone) == pytest.approx(math.sqrt(0.5), abs=0.08)
+    both = interval(columns, split_by_source(columns, np.ones(1200, dtype=bool)), measure)
+    assert width(both) / width(alone(measure)) == pytest.approx(math.sqrt(0.5), abs=0.08)
 
 
 def test_the_interval_of_information_reaches_further_up_than_down():

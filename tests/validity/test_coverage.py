@@ -4,6 +4,7 @@ The full table, with more studies and numbers of questions, is made by ``python 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,15 @@ def test_intervals_are_not_wide_for_nothing() -> None:
             widths.setdefault(measure, []).append(float(interval.high - interval.low))
     for measure in ("accuracy", "auroc", "ece", "mratio", "meta_information", "brier", "top3_share"):
         assert np.nanmedian(widths[measure]) < 8.0 * np.std(values[measure]), measure
+
+
+def test_few_errors_do_not_make_information_miss() -> None:
+    """Ten of 200; no resample plays a part, so two are drawn."""
+    expert = population("scales, expert")
+    information = tuple(measure for measure in expert.measures if measure.name == "meta_information")
+    (found,) = coverages(replace(expert, measures=information), N, N_STUDIES, Settings(2)).values()
+    assert enough(found)
+    assert found.withheld < 0.1
 
 
 def test_a_study_is_what_the_report_prints() -> None:
