@@ -101,7 +101,7 @@ DISTRIBUTION_MEASURES: tuple[Measure, ...] = (
         share(lambda trials: trials["integer_mass"]),
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, 1.0),
     ),
 )

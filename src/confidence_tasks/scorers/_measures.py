@@ -81,7 +81,7 @@ class Measure:
     better : {"higher", "lower", "neither"}
         Which direction is good.
     interval : str
-        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"skewed"``
+        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"mean"``
         is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
         ratios, ``"largest"`` for the share of what is most frequent, ``"none"`` for what resamples do not tell.
     share : str
@@ -110,9 +110,9 @@ class Measure:
     compute: Compute
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
-    interval: Literal["percentile", "student", "skewed", "logit", "log", "largest", "wilson", "none"] = (
-        "percentile"
-    )
+    interval: Literal[
+        "percentile", "student", "skewed", "mean", "logit", "log", "largest", "wilson", "none"
+    ] = "percentile"
     share: str = ""
     decisive: Compute | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -137,7 +137,7 @@ class Measure:
     @property
     def is_mean(self) -> bool:
         """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
-        return self.interval in ("skewed", "wilson")
+        return self.interval in ("mean", "wilson")
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
@@ -360,7 +360,7 @@ CONFIDENCE = Measure(
     "confidence",
     share(lambda trials: trials["confidence"]),
     "Mean confidence of the replies that state one.",
-    interval="skewed",
+    interval="mean",
     bounds=(0.0, 1.0),
 )
 

@@ -189,7 +189,7 @@ MEASURES: tuple[Measure, ...] = (
         "mean_width",
         _judged(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, math.inf),
     ),
     Measure(
@@ -197,7 +197,7 @@ MEASURES: tuple[Measure, ...] = (
         _judged(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(_missed(TEST)),
         bounds=(0.0, math.inf),
     ),
@@ -303,10 +303,10 @@ _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     ("winkler", _WINKLER, "Winkler score", "lower"),
 )
 
-_INTERVALS: Mapping[str, Literal["wilson", "skewed"]] = {
+_INTERVALS: Mapping[str, Literal["wilson", "mean"]] = {
     "coverage": "wilson",
-    "width": "skewed",
-    "winkler": "skewed",
+    "width": "mean",
+    "winkler": "mean",
 }
 """How the interval of each figure is read off."""
 
@@ -343,7 +343,7 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         _judged(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(_missed(CALIBRATION)),
         bounds=(0.0, math.inf),
     ),

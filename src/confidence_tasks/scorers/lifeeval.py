@@ -228,7 +228,7 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         _judged("overconfidence"),
         "Mean confidence minus mean score; above 0 is overconfident.",
-        interval="skewed",
+        interval="mean",
     ),
     Measure(
         "hard_easy",
@@ -255,7 +255,7 @@ MEASURES: tuple[Measure, ...] = (
         share(lambda trials: trials["mas"] - trials["correct"]),
         "Mean distance of the score from the maximum achievable one.",
         "lower",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(lambda trials: trials["mas"] - trials["correct"] > _ROUNDING),
         bounds=(0.0, 1.0),
     ),
@@ -280,7 +280,7 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         "token_confidence",
         share(lambda trials: trials["token_confidence"]),
         "Mean token probability of the guess.",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, 1.0),
     ),
     calibration_error(

@@ -244,7 +244,7 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(*right_and_wrong()),
     ),
     Measure(
@@ -308,7 +308,7 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "answer_confidence",
         share(lambda trials: trials["answer_confidence"]),
         "Mean normalised probability of the stated answers.",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, 1.0),
     ),
     calibration_error(
@@ -342,14 +342,14 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         "judged_confidence",
         share(lambda trials: trials["judged_confidence"]),
         "Mean confidence of the replies that judge the given answer.",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, 1.0),
     ),
     Measure(
         "judged_overconfidence",
         statistic_of("overconfidence", "judged_correct", "judged_confidence"),
         "Mean confidence minus accuracy of the replies that judge the given answer.",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(*_OF_JUDGEMENTS),
     ),
     Measure(
@@ -380,14 +380,14 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         "token_confidence",
         share(lambda trials: trials["token_confidence"]),
         "Mean token probability of the favoured option.",
-        interval="skewed",
+        interval="mean",
         bounds=(0.0, 1.0),
     ),
     Measure(
         "token_overconfidence",
         statistic_of("overconfidence", "token_correct", "token_confidence"),
         "Mean token probability minus correctness of the options that it favours.",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(*_BY_TOKENS),
     ),
 )

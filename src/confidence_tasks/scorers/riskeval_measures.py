@@ -198,7 +198,7 @@ GAIN = Measure(
     "normalized_scaffold_gain",
     statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
     "What the optimal policy would gain on the model's decisions, on the same trials.",
-    interval="skewed",
+    interval="mean",
     decisive=fewest(_not_optimal),
 )
 SLOPE = Measure(
@@ -237,7 +237,7 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("regret", *_POLICY, normalized=True),
         "Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
         "lower",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(_not_optimal),
         bounds=(0.0, math.inf),
     ),
@@ -266,7 +266,7 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("regret", *_POLICY),
         "Mean expected utility forgone, in points.",
         "lower",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(_not_optimal),
         bounds=(0.0, math.inf),
     ),

@@ -169,7 +169,7 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="skewed",
+        interval="mean",
         decisive=fewest(*right_and_wrong()),
     ),
     Measure(

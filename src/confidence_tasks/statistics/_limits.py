@@ -57,9 +57,18 @@ def _student(found: Resampled, level: float) -> Limits:
 
 def _skewed(found: Resampled, level: float) -> Limits:
     """Hall's cubic transformation of Student's t, undone at its quantiles: the longer arm is where few trials weigh."""
-    error, skewness = _error(found), _skewness(found)
+    return _by_hall(found, level, _skewness(found))
+
+
+def _mean(found: Resampled, level: float) -> Limits:
+    """The same with two trials more of those that weigh much."""
+    skewness = _skewness(found)
     # The skewness of a mean that k rare trials decide is that of Poisson's distribution, k to the power of -1/2.
-    skewness /= math.sqrt(1.0 + _UNSEEN_TRIALS * skewness * skewness)
+    return _by_hall(found, level, skewness / math.sqrt(1.0 + _UNSEEN_TRIALS * skewness * skewness))
+
+
+def _by_hall(found: Resampled, level: float, skewness: float) -> Limits:
+    error = _error(found)
     if error == 0.0:
         return _none(Reason.CONSTANT)
     reach = float(stdtrit(found.n_units - 1, (1.0 + level) / 2.0))
@@ -173,6 +182,7 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "bca": _quantiles,
     "student": _student,
     "skewed": _skewed,
+    "mean": _mean,
     "logit": _logit,
     "log": _log,
     "largest": _largest,

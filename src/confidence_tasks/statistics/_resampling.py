@@ -28,6 +28,7 @@ Method: TypeAlias = Literal[
     "bca",
     "student",
     "skewed",
+    "mean",
     "logit",
     "log",
     "largest",

@@ -152,8 +152,9 @@ def bootstrap(
         acceleration, at the price of one more evaluation per unit. The others read only moments off the resamples:
 
         * ``"student"``: Student's t times the standard error to either side.
-        * ``"skewed"``: for means. The same for Hall's transformation of t, which has no skewness: a longer arm to the
-          side where few trials weigh much, which is as skew as if these were two more.
+        * ``"skewed"``: the same for Hall's transformation of t, which has no skewness: a longer arm to the side where
+          few trials weigh much.
+        * ``"mean"``: for means. ``"skewed"`` as if two trials more weighed so much, for those that were not seen.
         * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
         * ``"log"``: the same of the logarithms of the resamples, for ratios that lie above 0.
         * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
