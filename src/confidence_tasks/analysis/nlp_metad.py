@@ -131,7 +131,7 @@ class Cell:
 
     @cached_property
     def fit_draws(self) -> MetaD:
-        """The same of each draw from the posterior distribution, which needs nothing added, or else each resample."""
+        """The same of each draw from the posterior distribution, which needs nothing added."""
         if self.posterior_draws is None or not self.smaller_class:
             return self.fit_resamples
         return fit_meta_d(self.posterior_draws[:, 0], self.posterior_draws[:, 1], padding="none")

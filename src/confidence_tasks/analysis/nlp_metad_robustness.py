@@ -34,6 +34,10 @@ OTHER_TRIALS = 0.3
 LEVEL = 0.9
 """Of the intervals: two one-sided tests at .05."""
 
+RESAMPLED = "mratio_v1_resampled"
+"""M-ratio, its distribution that of resamples. Changes from bins to others are read off these: which trials lie between
+an edge and another differs from study to study as it does from resample to resample."""
+
 _FEW = f"No model was asked {ENOUGH}."
 
 
@@ -52,7 +56,7 @@ class _Check:
         changed: Mapping[tuple[str, str], tuple[Cell, Distribution]],
         lacking: str,
         *,
-        measure: str = "mratio_v1",
+        measure: str = RESAMPLED,
     ) -> Outcome:
         """Decide a check.
 
@@ -138,7 +142,7 @@ def _rebinned(
 ) -> dict[tuple[str, str], tuple[Cell, Distribution]]:
     """Return the M-ratio of other ways to bin the primary source."""
     return {
-        (model, name): (cell, cell.measure("mratio_v1"))
+        (model, name): (cell, cell.measure(RESAMPLED))
         for name in names
         for model, cell in enough_of_both(experiment, experiment.primary_source, binning=name).items()
     }
@@ -192,13 +196,13 @@ def unequal_variance(experiment: Experiment) -> Outcome:
         (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
         for model, cell in enough_of_both(experiment, experiment.primary_source).items()
     }
-    return check.outcome(experiment, changed, _FEW)
+    return check.outcome(experiment, changed, _FEW, measure="mratio_v1")
 
 
 def equal_width_bins(experiment: Experiment) -> Outcome:
     """Check R3: M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
 
-    The edges hang on two trials, which random weights would never leave out: this check alone has resamples.
+    The edges hang on two trials, so that a resample has its own.
 
     Parameters
     ----------
@@ -215,9 +219,7 @@ def equal_width_bins(experiment: Experiment) -> Outcome:
     Cacioli (2026), arXiv:2603.25112, section 3.4.
     """
     check = _Check("R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS)
-    return check.outcome(
-        experiment, _rebinned(experiment, ["equal_width"]), _FEW, measure="mratio_v1_resampled"
-    )
+    return check.outcome(experiment, _rebinned(experiment, ["equal_width"]), _FEW)
 
 
 def other_questions(experiment: Experiment) -> Outcome:
@@ -239,7 +241,7 @@ def other_questions(experiment: Experiment) -> Outcome:
     """
     check = _Check("R4", "Other questions", "on other questions", OTHER_TRIALS)
     changed = {
-        (model, source): (cell, cell.measure("mratio_v1"))
+        (model, source): (cell, cell.measure(RESAMPLED))
         for source in experiment.sources[1:]
         for model, cell in enough_of_both(experiment, source).items()
     }
