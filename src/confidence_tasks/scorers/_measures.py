@@ -238,8 +238,10 @@ def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     return compute
 
 
-def fewest(*sets: Callable[[Columns], NDArray[Any]]) -> Compute:
+def fewest(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Compute:
     """Make a count of the trials in the smallest of several sets: those that decide what compares the sets.
+
+    Where another number than five is ``enough`` for an interval, each counts so that so many make five.
 
     Examples
     --------
@@ -253,10 +255,14 @@ def fewest(*sets: Callable[[Columns], NDArray[Any]]) -> Compute:
 
         members = [np.asarray(of(trials), dtype=np.float64) for of in sets]
         counts = [held.sum() if weights is None else weights @ held for held in members]
-        least = np.min(counts, axis=0)
+        least = np.min(counts, axis=0) * (5.0 / enough)
         return least if least.ndim else float(least)
 
     return compute
+
+
+ENOUGH_FOR_A_MEAN = 2
+"""Right or wrong answers, whichever are fewer, that an interval of a mean needs, as it takes two more."""
 
 
 def having(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:

@@ -155,15 +155,19 @@ def _missed_if_unread(trials: Columns) -> Any:
     return np.nan_to_num(trials["correct"], nan=0.0)
 
 
+_ENOUGH_MISSES = 10
+"""Misses that an interval of the Winkler score needs, as how far they miss varies much."""
+
+
 def _missed(split: str) -> Callable[[Columns], Any]:
-    """Intervals of one half that miss, each counted by half: ten are needed, as how far they miss varies much."""
-    return lambda trials: 0.5 * ((trials["split"] == split) & (trials["correct"] == 0.0))
+    """Intervals of one half that miss."""
+    return lambda trials: (trials["split"] == split) & (trials["correct"] == 0.0)
 
 
 def _outside(intervals: Columns) -> Any:
     """The same for adjusted intervals."""
     truth = intervals["truth"]
-    return 0.5 * ((truth < intervals["lower"]) | (truth > intervals["upper"]))
+    return (truth < intervals["lower"]) | (truth > intervals["upper"])
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -198,7 +202,7 @@ MEASURES: tuple[Measure, ...] = (
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
         interval="mean",
-        decisive=fewest(_missed(TEST)),
+        decisive=fewest(_missed(TEST), enough=_ENOUGH_MISSES),
         bounds=(0.0, math.inf),
     ),
     Measure(
@@ -318,7 +322,9 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
             f"{what} of the test half's intervals, with ends {how} as the calibration half calls for.",
             better,
             _INTERVALS[name],
-            decisive=_conformal(fewest(_outside), **options) if name == "winkler" else None,
+            decisive=_conformal(fewest(_outside, enough=_ENOUGH_MISSES), **options)
+            if name == "winkler"
+            else None,
             fitted=True,
             refitted=refitted(compute, conformal_refit(**options), CALIBRATION, TEST),
         )
@@ -344,7 +350,7 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         "Winkler score on the calibration half.",
         "lower",
         interval="mean",
-        decisive=fewest(_missed(CALIBRATION)),
+        decisive=fewest(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
         bounds=(0.0, math.inf),
     ),
 )
@@ -382,7 +388,9 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
         + (", which makes it the nominal one, up to ties." if name == "coverage" else "."),
         better,
         _INTERVALS[name],
-        decisive=_adjusted(jackknife_intervals, fewest(_outside)) if name == "winkler" else None,
+        decisive=_adjusted(jackknife_intervals, fewest(_outside, enough=_ENOUGH_MISSES))
+        if name == "winkler"
+        else None,
         fitted=True,
         refitted=refitted(compute, jackknife_refit, TEST, TEST),
     )

@@ -43,9 +43,6 @@ from confidence_tasks.trial import Trial
 if TYPE_CHECKING:
     from confidence_tasks.elicitation.answer_tokens import AnswerTokens
     from confidence_tasks.elicitation.nlp_reader import ShortAnswer
-    from confidence_tasks.scorers._measures import Columns
-    from confidence_tasks.scorers._measures import Value as Computed
-    from confidence_tasks.statistics._core import FloatArray
 
 RATINGS = 4
 """The paper's K: the evidence is cut into 2K ratings (section 3.2)."""
@@ -171,20 +168,11 @@ def _judged(statistic: str, **options: Any) -> Compute:
     return statistic_of(statistic, "correct", "nlp", **options)
 
 
-_FEWER_CLASS = fewest(*right_and_wrong(confidence="nlp"))
-"""Right or wrong answers with evidence, whichever are fewer."""
+_CLASSES = right_and_wrong(confidence="nlp")
+"""Right and wrong answers with evidence."""
 
 FEWEST_OF_A_CLASS = 50
 """Right and wrong answers that version 1 asks for (section 4.1): with fewer, what is added to each cell decides."""
-
-
-def _enough(of_a_class: int) -> Compute:
-    """Right or wrong answers, whichever are fewer, each counted so that so many make the five of other measures."""
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Computed:
-        return _FEWER_CLASS(trials, weights) * (5.0 / of_a_class)
-
-    return compute
 
 
 def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
@@ -197,7 +185,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            decisive=_FEWER_CLASS,
+            decisive=fewest(*_CLASSES),
             binned=binned_as("InformationTables", "correct", "nlp"),
         ),
         Measure(
@@ -206,14 +194,14 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Chance that a right answer has a higher log-probability than a wrong one; ties count one half.",
             "higher",
             "logit",
-            decisive=_FEWER_CLASS,
+            decisive=fewest(*_CLASSES),
         ),
         Measure(
             "z_roc_slope",
             _judged("z_roc_slope", **cut),
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
             interval="log",
-            decisive=_FEWER_CLASS,
+            decisive=fewest(*_CLASSES),
         ),
         Measure(
             "d_a",
@@ -221,7 +209,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
             "student",
-            decisive=_FEWER_CLASS,
+            decisive=fewest(*_CLASSES),
         ),
         ACCURACY,
         PARSE_RATE,
@@ -236,7 +224,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
             "student",
-            decisive=_FEWER_CLASS,
+            decisive=fewest(*_CLASSES),
         ),
         *(
             Measure(
@@ -253,13 +241,13 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             _judged("d_prime_ratings", padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
-            decisive=_enough(2 * FEWEST_OF_A_CLASS),
+            decisive=fewest(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
         ),
         Measure(
             "meta_d_v1",
             _judged("meta_d_ratings", padding=PADDING, **cut),
             "Version 1's meta-d', of the same table as its d': see mratio_v1.",
-            decisive=_enough(FEWEST_OF_A_CLASS),
+            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
@@ -267,7 +255,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
-            decisive=_enough(FEWEST_OF_A_CLASS),
+            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )
 

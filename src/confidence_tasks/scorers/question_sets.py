@@ -22,6 +22,7 @@ from confidence_tasks.scorers._measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
+    ENOUGH_FOR_A_MEAN,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
@@ -245,7 +246,7 @@ MEASURES: tuple[Measure, ...] = (
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
         interval="mean",
-        decisive=fewest(*right_and_wrong()),
+        decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
@@ -350,7 +351,7 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         statistic_of("overconfidence", "judged_correct", "judged_confidence"),
         "Mean confidence minus accuracy of the replies that judge the given answer.",
         interval="mean",
-        decisive=fewest(*_OF_JUDGEMENTS),
+        decisive=fewest(*_OF_JUDGEMENTS, enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "judged_auroc",
@@ -388,7 +389,7 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         statistic_of("overconfidence", "token_correct", "token_confidence"),
         "Mean token probability minus correctness of the options that it favours.",
         interval="mean",
-        decisive=fewest(*_BY_TOKENS),
+        decisive=fewest(*_BY_TOKENS, enough=ENOUGH_FOR_A_MEAN),
     ),
 )
 

@@ -21,6 +21,7 @@ from confidence_tasks.scorers._measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
+    ENOUGH_FOR_A_MEAN,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Compute,
@@ -170,7 +171,7 @@ MEASURES: tuple[Measure, ...] = (
         _judged("overconfidence"),
         "Mean confidence minus accuracy; above 0 is overconfident.",
         interval="mean",
-        decisive=fewest(*right_and_wrong()),
+        decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
