@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics._core import Estimate, FloatArray
+from confidence_tasks.statistics._core import Estimate, FloatArray, Reason, undefined
 
 
 class Inverted(Protocol):
@@ -19,6 +20,17 @@ class Inverted(Protocol):
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where there is none."""
+
+
+def limits_over_questions(
+    held: Inverted, questions: ArrayLike | None, level: float
+) -> tuple[Estimate, Estimate]:
+    """Return the ends of the interval of trials that may repeat questions; NaN for a single one."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    if questions is not None and len(np.unique(np.asarray(questions))) == 1:
+        return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
+    return held.limits(level)
 
 
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:

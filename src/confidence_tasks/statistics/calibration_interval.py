@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from confidence_tasks.statistics._binning import Binning, Bins, Edges
 from confidence_tasks.statistics._core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
 from confidence_tasks.statistics._folded_normal import folded_normal_mean
-from confidence_tasks.statistics._inversion import accepted
+from confidence_tasks.statistics._inversion import accepted, limits_over_questions
 from confidence_tasks.statistics._weighting import ratio, trials
 
 _PRIOR = 0.5
@@ -222,12 +222,8 @@ def ece_interval(
     >>> round(low, 3), round(high, 3)
     (0.091, 0.21)
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
     held = BinnedTrials.of(correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions)
-    if questions is not None and len(np.unique(np.asarray(questions))) == 1:
-        return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
-    return held.limits(level)
+    return limits_over_questions(held, questions, level)
 
 
 def _variance_over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> float:

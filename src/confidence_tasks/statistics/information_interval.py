@@ -22,7 +22,7 @@ from confidence_tasks.statistics._core import (
     undefined,
 )
 from confidence_tasks.statistics._information import log_factorials
-from confidence_tasks.statistics._inversion import accepted
+from confidence_tasks.statistics._inversion import accepted, limits_over_questions
 from confidence_tasks.statistics._roots import decreasing_root
 from confidence_tasks.statistics._weighting import ratio
 
@@ -300,12 +300,8 @@ def meta_information_interval(
     >>> round(low, 3), round(high, 3)
     (0.361, 0.639)
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
     held = InformationTables.of(correct, confidence, bins=bins, questions=questions)
-    if questions is not None and len(np.unique(np.asarray(questions))) == 1:
-        return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
-    return held.limits(level)
+    return limits_over_questions(held, questions, level)
 
 
 def _dispersion(values: FloatArray, unit: IntArray) -> float:
