@@ -26,6 +26,7 @@ from confidence_tasks.elicitation.riskeval_confidence import confidence_statemen
 from confidence_tasks.elicitation.riskeval_instruments import read_parser_reply, read_verdict
 from confidence_tasks.elicitation.riskeval_prompts import judge_prompt, parser_prompt
 from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
+from confidence_tasks.elicitation.riskeval_unlabelled import unlabelled_confidences
 from confidence_tasks.elicitation.scale_prompts import ELICITATIONS
 from confidence_tasks.elicitation.scale_reader import read_scale_reply
 from confidence_tasks.elicitation.scales import Scale
@@ -75,6 +76,10 @@ def _answer(kind: Kind, text: str) -> Any:
     return read_answer(text, kind, CITIES if kind == "choice" else ())
 
 
+def _unlabelled(kind: Kind, text: str) -> Any:
+    return unlabelled_confidences(text, kind, CITIES if kind == "choice" else ())
+
+
 READERS: Mapping[str, Callable[[str], Any]] = {
     **{f"scale {kind} {how}": partial(_on_scale, kind, how) for kind in KINDS for how in ELICITATIONS},
     **{
@@ -104,6 +109,7 @@ PARTS: Mapping[str, Callable[[str], Any]] = {
     "numbers": lambda text: [canonical(number.value) for number in find_numbers(text)],
     "probability": read_probability,
     "statements": confidence_statements,
+    **{f"unlabelled {kind}": partial(_unlabelled, kind) for kind in KINDS},
     "words": verbal_confidence,
     "refusal": is_refusal,
     "integers by token": lambda text: integer_probabilities(_tokens(text)),

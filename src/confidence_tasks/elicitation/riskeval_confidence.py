@@ -22,7 +22,7 @@ IMPLIED_PERCENT = (10, 100)
 _WINDOW = 160
 _NUMBER = r"(?:0,\d{1,40}|\d{1,40}(?:\.\d{1,40})?|\.\d{1,40})(?!\d|e[-+]?\d)"
 _PERCENT = r"(?:\s?(?:%|percent\b|per\scent\b|pct\b))"
-_FIGURES = re.compile(
+FIGURES = re.compile(
     rf"""
     (?P<between>between\s)?
     (?:about\s|around\s|approximately\s|roughly\s|approx\.?\s|~\s?|≈\s?|exactly\s|an?\s)?
@@ -83,9 +83,6 @@ _LEVEL = re.compile(
 )
 _WORDS_END = re.compile(r"[.,;:()\n|]")
 _IN_BRACKETS = re.compile(rf"\(\s?(?P<first>{_NUMBER})(?P<percent>{_PERCENT})\s?\)", re.IGNORECASE)
-_LINE = re.compile(
-    rf"^\W{{0,4}}(?P<first>{_NUMBER})(?P<percent>{_PERCENT})?\W{{0,4}}$", re.IGNORECASE | re.MULTILINE
-)
 
 
 # What an answer would take ---------------------------------------------------------------------------------------
@@ -120,7 +117,7 @@ _MINE = re.compile(r"my\b", re.IGNORECASE)
 _NEEDED = re.compile(rf"\s(?:(?:is|are|was|would\sbe)\s)?{_TO_ANSWER}", re.IGNORECASE)
 
 
-def _demanded(text: str, start: int, end: int) -> bool:
+def demanded(text: str, start: int, end: int) -> bool:
     """Whether the confidence stated there is what an answer would take, by the words of its clause around it."""
     clause = _CLAUSE.split(text[max(0, start - _BEFORE) : start])[-1]
     if _CONDITIONAL.search(clause) or _NEEDS.search(clause):
@@ -166,9 +163,8 @@ def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
     """Find everything that a text says about confidence, what counts most first.
 
     Labelled statements come first, then figures before a word (``85% sure``), then ``mine is 60%`` after words about
-    confidence, then words alone (``I am fairly sure``), then a percentage in brackets or a number alone on the last
-    line; within each kind the last one first. A label with nothing readable behind it is a statement without a text,
-    and so is the confidence that an answer would take.
+    confidence, then words alone (``I am fairly sure``); within each kind the last one first. A label with nothing
+    readable behind it is a statement without a text, and so is the confidence that an answer would take.
 
     Parameters
     ----------
@@ -189,10 +185,10 @@ def confidence_statements(text: str) -> tuple[StatedConfidence, ...]:
     [(nan, '', ())]
     []
     """
-    kinds = (_labelled, _figures_first, _mine, _in_words, _bare)
+    kinds = (_labelled, _figures_first, _mine, _in_words)
     return tuple(
         StatedConfidence(start=found.start, end=found.end)
-        if _demanded(text, found.start, found.end)
+        if demanded(text, found.start, found.end)
         else found
         for kind in kinds
         for found in reversed(list(kind(text)))
@@ -251,7 +247,7 @@ def _labelled(text: str) -> Iterator[StatedConfidence]:
     """Find ``confidence: 0.8``, ``confidence is high``, ``confidence 80%``."""
     for label in _LABEL.finditer(text):
         line = text[label.end() : label.end() + _WINDOW].partition("\n")[0]
-        if not label["mark"] and not _FIGURES.match(line):
+        if not label["mark"] and not FIGURES.match(line):
             continue
         found = _value(line, label.start(), label.end(), label["scale"] or "")
         if label["needed"]:
@@ -268,8 +264,8 @@ def _value(line: str, start: int, offset: int, scale: str) -> StatedConfidence |
     if named := _SCALE_FIRST.match(bare):
         scale, bare = named[0], bare[named.end() :]
     offset += len(line) - len(bare)
-    if figures := _FIGURES.match(bare):
-        return _placed(figures, start, offset + figures.end(), scale)
+    if figures := FIGURES.match(bare):
+        return placed(figures, start, offset + figures.end(), scale)
     words = _WORDS_END.split(bare, maxsplit=1)[0]
     value = verbal_confidence(words)
     if math.isnan(value):
@@ -279,7 +275,7 @@ def _value(line: str, start: int, offset: int, scale: str) -> StatedConfidence |
         share = float(number.value / 100)
         return StatedConfidence(share, number.text, ("number_words",), start, offset + number.end)
     if aside := _IN_BRACKETS.search(bare[len(words) :]):
-        return _placed(aside, start, offset + len(words) + aside.end(), scale)
+        return placed(aside, start, offset + len(words) + aside.end(), scale)
     return StatedConfidence(value, words.strip(), ("in_words",), start, offset + len(words))
 
 
@@ -288,16 +284,16 @@ def _figures_first(text: str) -> Iterator[StatedConfidence]:
     for match in _FIGURES_FIRST.finditer(text):
         start, end = match.span()
         denied = is_denied(text, start)
-        yield StatedConfidence(start=start, end=end) if denied else _placed(match, start, end, "")
+        yield StatedConfidence(start=start, end=end) if denied else placed(match, start, end, "")
 
 
 def _mine(text: str) -> Iterator[StatedConfidence]:
     """Find ``mine is 60%`` after words about confidence."""
     for match in _MINE_IS.finditer(text):
-        start, figures = match.start("said"), _FIGURES.match(text, match.end())
+        start, figures = match.start("said"), FIGURES.match(text, match.end())
         spoken_of = _SPOKEN_OF.search(text, max(0, start - _BEFORE), start)
         if spoken_of and figures and _ENDS.match(text, figures.end()):
-            yield _placed(figures, start, figures.end(), "")
+            yield placed(figures, start, figures.end(), "")
 
 
 def _in_words(text: str) -> Iterator[StatedConfidence]:
@@ -309,20 +305,7 @@ def _in_words(text: str) -> Iterator[StatedConfidence]:
                 yield StatedConfidence(value, match["phrase"], ("in_words",), match.start(), match.end())
 
 
-def _bare(text: str) -> Iterator[StatedConfidence]:
-    """Find a percentage in brackets at the end of a line, or a share alone on the last line."""
-    last = text.rstrip().rpartition("\n")
-    start = len(last[0]) + len(last[1])
-    match = _IN_BRACKETS.search(last[2]) or (_LINE.fullmatch(last[2]) if last[0] else None)
-    if match is not None:
-        found = _placed(match, start + match.start(), start + match.end(), "")
-        if not math.isnan(found.value):
-            yield StatedConfidence(
-                found.value, found.text, (*found.rules, "no_label"), found.start, found.end
-            )
-
-
-def _placed(match: re.Match[str], start: int, end: int, scale: str) -> StatedConfidence:
+def placed(match: re.Match[str], start: int, end: int, scale: str) -> StatedConfidence:
     """Place the figures of a match in [0, 1]."""
     groups = match.groupdict()
     named = _SCALE.search(scale)

@@ -21,6 +21,7 @@ from confidence_tasks.elicitation.riskeval_confidence import (
     confidence_statements,
     settled_confidence,
 )
+from confidence_tasks.elicitation.riskeval_unlabelled import unlabelled_confidences
 from confidence_tasks.elicitation.second_thoughts import label_second_thoughts
 from confidence_tasks.questions.question import Kind
 from confidence_tasks.trial import Status
@@ -86,7 +87,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     answer B nan missing_confidence
     """
     text = _text(reply, kind)
-    statements = confidence_statements(text)
+    statements = (*confidence_statements(text), *unlabelled_confidences(text, kind, choices))
     confidence = settled_confidence(statements)
     said = _without(text, statements)
     rest = label_second_thoughts(said, kind, choices)
@@ -237,6 +238,8 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)(?=\s|$)")
 _NOTHING_IN_BRACKETS = re.compile(r"\s{0,4}\((?:I(?:'m|\sam)|with|at|\W){0,8}\)\W{0,4}\Z", re.IGNORECASE)
 _BRACKETS = (("(", ")"), ("[", "]"))
+_OPEN = frozenset({"two_claims", "refusal", "placeholder"})
+"""Rules by which a line speaks of the answer and leaves it open, so that no other line is asked."""
 
 
 def _stripped(value: str, kind: Kind) -> str:
@@ -288,6 +291,6 @@ def _unnamed(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
     ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
     for line in dict.fromkeys(ends):
         found = read_answer(line, kind, choices)
-        if found.text or found.rules:
+        if found.text or not _OPEN.isdisjoint(found.rules):
             return found
     return Answer("")
