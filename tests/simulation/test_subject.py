@@ -120,9 +120,12 @@ def test_unknown_profile_and_parameter_list_what_there_is() -> None:
 @pytest.mark.parametrize(
     ("parameter", "value", "said"),
     [
-        ("d_prime", "high", "a number, got 'high'"),
-        ("d_prime", float("nan"), "a number, got nan"),
+        ("bias", "high", "a number, got 'high'"),
+        ("gain", float("nan"), "a number, got nan"),
         ("bias", True, "a number, got True"),
+        ("d_prime", 100, "of at least -10 and of at most 10, got 100"),
+        ("meta_d_prime", -20, "of at least -10 and of at most 10, got -20"),
+        ("risk_sensitivity", 500, "of at least 0 and of at most 10, got 500"),
         ("perception", 0.0, "a number above 0 and of at most 1, got 0.0"),
         ("sloppiness", 1.5, "of at least 0 and of at most 1, got 1.5"),
         ("round_to", 2.5, "a whole number of at least 1, got 2.5"),
@@ -134,6 +137,27 @@ def test_unknown_profile_and_parameter_list_what_there_is() -> None:
 def test_a_parameter_that_no_subject_has_is_refused(parameter: str, value: object, said: str) -> None:
     with pytest.raises(ValueError, match=f"{parameter} must .*{said}"):
         make_subject("ideal", **{parameter: value})
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"d_prime": 10, "difficulty_spread": 50},
+        {"d_prime": -10, "meta_d_prime": 10},
+        {"meta_d_prime": -10},
+        {"meta_d_prime": 5, "scale_gain": {"0-20": 30}},
+        {"bias": 1e308, "noise": 1e300},
+    ],
+)
+def test_subjects_as_extreme_as_can_be_state_probabilities(parameters: dict[str, object]) -> None:
+    subject = make_subject("ideal", **parameters)
+    stated = [subject.decide(f"q-{i}", "0-20", 0).confidence for i in range(200)]
+    assert all(0.0 <= confidence <= 1.0 for confidence in stated)
+
+
+def test_the_strongest_observer_is_as_good_as_always_right() -> None:
+    correct, _ = decisions(make_subject("ideal", d_prime=10), "0-20")
+    assert correct.all()
 
 
 def test_parameters_come_as_the_command_line_gives_them() -> None:

@@ -15,7 +15,7 @@ from scipy.stats import qmc
 from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.simulation.nlp_metad import CENTRE, HIGHEST, SCALE
 from confidence_tasks.simulation.scales import ENOUGH_ROUND_NUMBERS
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import STRONGEST, Subject
 from confidence_tasks.statistics._core import BoolArray, FloatArray
 
 Draws: TypeAlias = Mapping[str, FloatArray]
@@ -80,7 +80,7 @@ def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArr
     """Return whether the subject is right about each question, and its confidence, as ``Subject.decide``."""
     accuracy = _accuracy(subject, draws)
     correct = ndtr(draws["outcome"]) < accuracy
-    meta = subject.meta_d_prime * subject.scale_gain.get(condition, 1.0)
+    meta = np.clip(subject.meta_d_prime * subject.scale_gain.get(condition, 1.0), -STRONGEST, STRONGEST)
     mean = np.where(correct, meta / 2, -meta / 2)
     below = ndtr(-mean)
     quantile = np.minimum(below + ndtr(draws["evidence"]) * (1.0 - below), 1.0 - 1e-16)
@@ -90,7 +90,8 @@ def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArr
 
 def _accuracy(subject: Subject, draws: Draws) -> FloatArray:
     """Return the chance that the subject is right about each question."""
-    return np.asarray(ndtr((subject.d_prime + subject.difficulty_spread * draws["difficulty"]) / 2))
+    d_prime = subject.d_prime + subject.difficulty_spread * draws["difficulty"]
+    return np.asarray(ndtr(np.clip(d_prime, -STRONGEST, STRONGEST) / 2))
 
 
 def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from numbers import Real
 from typing import Any
 
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import STRONGEST, Subject
 
 PROFILES: dict[str, Subject] = {
     "ideal": Subject(),
@@ -26,10 +26,12 @@ PROFILES: dict[str, Subject] = {
 _LEAST = math.ulp(0.0)
 
 _WITHIN: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(("d_prime", "meta_d_prime"), (-STRONGEST, STRONGEST)),
     **dict.fromkeys(("rounding", "ignores_bounds", "sloppiness"), (0.0, 1.0)),
     **dict.fromkeys(("noise", "difficulty_spread", "hazard_noise", "caution"), (0.0, math.inf)),
     **dict.fromkeys(("belief_sd", "evidence_ratio"), (_LEAST, math.inf)),
     "perception": (_LEAST, 1.0),
+    "risk_sensitivity": (0.0, 10.0),
     "round_to": (1.0, math.inf),
 }
 """What a parameter may be, where not any number."""

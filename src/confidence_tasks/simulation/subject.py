@@ -21,6 +21,9 @@ from confidence_tasks.simulation.draws import normal, uniform
 
 _NORMAL = NormalDist()
 
+STRONGEST = 10.0
+"""The largest sensitivity to either side: beyond it the chance of being right is 0 or 1 to within rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -29,11 +32,11 @@ class Subject:
     Attributes
     ----------
     d_prime : float
-        Type-1 sensitivity; accuracy is Phi(d_prime / 2).
+        Type-1 sensitivity, from -10 to 10; accuracy is Phi(d_prime / 2).
     meta_d_prime : float
-        Type-2 sensitivity; 0 is confidence that carries nothing.
+        Type-2 sensitivity, from -10 to 10; 0 is confidence that carries nothing.
     scale_gain : mapping of str to float
-        Factor on meta-d' under the named condition: the advantage of a scale.
+        Factor on meta-d' under the named condition, up to a meta-d' of 10: the advantage of a scale.
     bias : float
         Added to the logit of the calibrated confidence; positive is overconfidence.
     gain : float
@@ -50,7 +53,8 @@ class Subject:
     ignores_bounds : float
         Share of reports given on 0 to 100 whatever scale was asked for.
     difficulty_spread : float
-        Standard deviation over questions of a normal shift of d'; 0 makes meta-d' exactly recoverable.
+        Standard deviation over questions of a normal shift of d', which stays within -10 to 10; 0 makes meta-d' exactly
+        recoverable.
     sloppiness : float
         Share of replies that stray from the format.
     hazard_noise : float
@@ -59,7 +63,7 @@ class Subject:
     caution : float
         Factor on a penalty for a wrong answer, when deciding whether to answer; 1 is optimal, 0 never abstains.
     risk_sensitivity : float
-        Power to which the penalty is taken into account; 1 is optimal, 0 heeds it not at all.
+        Power to which the penalty is taken into account, from 0 to 10; 1 is optimal, 0 heeds it not at all.
     belief_sd : float
         Standard deviation, in orders of magnitude, of what the subject believes of a quantity; above 0.
     perception : float
@@ -97,7 +101,7 @@ class Subject:
     def accuracy(self, question_id: str, seed: object) -> float:
         """Return the probability that the subject is right about a question."""
         shift = self.difficulty_spread * normal(seed, question_id, "difficulty")
-        return _NORMAL.cdf((self.d_prime + shift) / 2)
+        return _NORMAL.cdf(_sensible(self.d_prime + shift) / 2)
 
     def answering_threshold(self, penalty: float) -> float:
         """Return the confidence from which the subject answers when a wrong answer costs ``penalty``.
@@ -116,7 +120,7 @@ class Subject:
         """
         accuracy = self.accuracy(question_id, seed)
         correct = uniform(seed, question_id, "outcome") < accuracy
-        meta = self.meta_d_prime * self.scale_gain.get(condition, 1.0)
+        meta = _sensible(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
         evidence = _cut_normal(meta / 2 if correct else -meta / 2, uniform(seed, question_id, "evidence"))
         calibrated = (
             meta * evidence
@@ -148,6 +152,10 @@ class Decision:
 
     correct: bool
     confidence: float
+
+
+def _sensible(sensitivity: float) -> float:
+    return min(max(sensitivity, -STRONGEST), STRONGEST)
 
 
 def _cut_normal(mean: float, u: float) -> float:
