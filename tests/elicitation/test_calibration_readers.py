@@ -47,6 +47,12 @@ def same(value, expected):
         ("NaN", NAN),
         ("0.7-0.8", NAN),
         ("between 0.7 and 0.8", NAN),
+        ("zero point eight five", 0.85),
+        ("one half", 0.5),
+        ("ninety-nine point five percent", 0.995),
+        ("fifty-fifty", NAN),
+        ("seventy to eighty percent", NAN),
+        ("one in three", NAN),
         ("<Probability that your answer is correct. As a float from 0.0 to 1.0>", NAN),
     ],
 )

@@ -223,6 +223,52 @@ def test_words_that_hold_number_words_are_no_numbers(text: str) -> None:
     assert number_in_words(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("zero point seven", "0.7"),
+        ("point eight five", "0.85"),
+        ("ninety-nine point five", "99.5"),
+        ("thirty-two point five million", "32500000"),
+        ("one half", "0.5"),
+        ("one tenth", "0.1"),
+        ("three quarters", "0.75"),
+        ("two and a half", "2.5"),
+        ("The right one is eighteen", "18"),
+        ("eighteen is the right one", "18"),
+    ],
+)
+def test_words_after_a_number_belong_to_it(text: str, value: str) -> None:
+    number = read_number(text)
+
+    assert number is not None
+    assert canonical(number.value) == value
+    assert number.forms == ("number_words",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fifty-fifty",
+        "between eighty and ninety",
+        "eighty to ninety",
+        "one in three",
+        "nine out of ten",
+        "one two three",
+    ],
+)
+def test_number_words_that_make_no_number_together_are_several(text: str) -> None:
+    number = read_number(text)
+
+    assert number is not None
+    assert "one_of_several" in number.forms
+
+
+@pytest.mark.parametrize("text", ["the twenty third", "a tenth"])
+def test_ordinals_in_words_are_no_numbers(text: str) -> None:
+    assert read_number(text) is None
+
+
 # Any text
 
 

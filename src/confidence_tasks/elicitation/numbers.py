@@ -61,12 +61,31 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: i for i, word in enumerate(_UNITS.split())} | {
     word: 10 * i for i, word in enumerate(_TENS.split(), start=2)
 }
+_DIGITS = "|".join(_UNITS.split()[:10])
+_PARTS = {
+    "half": 2,
+    "halve": 2,
+    "third": 3,
+    "quarter": 4,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+} | {"eighth": 8, "ninth": 9, "tenth": 10, "hundredth": 100}
 _WORD = "|".join(sorted((*_SMALL, *_MULTIPLIERS), key=len, reverse=True))
 _WORDS = re.compile(
-    rf"(?<![\w-])(?P<sign>(?:minus|negative)[ ])?(?:an?[ ](?=hundred|thousand|million|billion|trillion))?"
-    rf"(?P<words>(?:{_WORD})(?:(?:[ -]|[ ]and[ ])(?:{_WORD})){{0,40}}+)(?!-?\w)"
-    rf"(?P<percent>[ ]?(?:%|percent\b|per[ ]cent\b))?",
-    re.IGNORECASE,
+    rf"""
+    (?<![\w-]) (?P<sign>(?:minus|negative)[ ])?
+    (?:an?[ ](?=hundred|thousand|million|billion|trillion))?
+    (?P<words>(?:{_WORD})(?!\w)(?:(?:[ -]|[ ]and[ ])(?:{_WORD})(?!\w)){{0,40}}+)?+
+    (?:(?:(?<!\w)|[ ]) point (?P<decimals>(?:[ -](?:{_DIGITS})(?!\w)){{1,15}}+)
+        (?:[ ](?P<times>{"|".join(_MULTIPLIERS)})(?!\w))?)?
+    (?(words)|(?(decimals)|(?!)))
+    (?:[ -] (?P<part>{"|".join(_PARTS)})(?P<plural>s)? | (?P<and_a_half>[ ]and[ ]a[ ]half))?
+    (?!-?\w)
+    (?P<percent>[ ]?(?:%|percent\b|per[ ]cent\b))?
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 _DETACHED_MINUS = re.compile(r"\A\s*-\s+(?=[$\d])")
@@ -168,29 +187,82 @@ def _decimal_digits(match: re.Match[str]) -> str:
     return re.sub("[, '_]", "", match["grouped"] or match["plain"])
 
 
+def find_number_words(text: str) -> Iterator[Number]:
+    """Yield the numbers that a text states in English words, in order, without overlap.
+
+    Words that make no number together, as in ``fifty-fifty`` and ``nineteen ninety-five``, are several numbers.
+
+    Examples
+    --------
+    >>> [canonical(number.value) for number in find_number_words("two and a half, three quarters, zero point seven")]
+    ['2.5', '0.75', '0.7']
+    >>> [canonical(number.value) for number in find_number_words("fifty-fifty, twelve hundred, the twenty third")]
+    ['50', '50', '1200']
+    """
+    for match in _WORDS.finditer(text):
+        values = _composed(match["words"] or "zero")
+        if match["decimals"]:
+            values[-1] += Fraction(f"0.{_in_digits(match['decimals'])}")
+            values[-1] *= _MULTIPLIERS.get((match["times"] or "").lower(), 1)
+        if match["part"]:
+            if (values[-1] == 1) == bool(match["plural"]):
+                continue  # an ordinal
+            values[-1] /= _PARTS[match["part"].lower()]
+        values[-1] += Fraction(1, 2) if match["and_a_half"] else 0
+        for value in values:
+            yield Number(
+                -value if match["sign"] else value,
+                match[0],
+                match.start(),
+                match.end(),
+                match["percent"] is not None,
+                ("number_words",),
+            )
+
+
+def _composed(words: str) -> list[Fraction]:
+    """Return the numbers that a run of number words makes, each as long as it can be."""
+    numbers: list[Fraction] = []
+    below = room = group = 0  # what the next multiplier, the next small number may reach; what one multiplies
+    for word in re.split(r"[\s-]+", words.lower()):
+        size = _MULTIPLIERS.get(word, 0)
+        if word == "and":
+            continue
+        if numbers and size and 0 < group < size < below:
+            numbers[-1] += group * (size - 1)
+            below, room, group = (below, size, group * size) if size == 100 else (size, size, 0)
+        elif numbers and 0 < _SMALL.get(word, 0) < room:
+            numbers[-1] += _SMALL[word]
+            group += _SMALL[word]
+            room = _room(_SMALL[word])
+        else:
+            value = size or _SMALL[word]
+            numbers.append(Fraction(value))
+            below, room, group = (size, size, 0) if size > 100 else (10**15, size or _room(value), value)
+    return numbers
+
+
+def _room(small: int) -> int:
+    """Return below what a number may be that follows a small one: units follow tens, nothing follows units."""
+    return 10 if small >= 20 else 0
+
+
+def _in_digits(words: str) -> str:
+    return "".join(str(_SMALL[word]) for word in re.split(r"[\s-]+", words.lower().strip(" -")))
+
+
 def number_in_words(text: str) -> Number | None:
-    """Return the first number that a text states in English words.
+    """Return the first number that a text states in English words; its forms say where it is one of several.
 
     Examples
     --------
     >>> number_in_words("about ninety-five percent").value, number_in_words("two thousand three hundred and one").value
     (Fraction(95, 1), Fraction(2301, 1))
     """
-    match = _WORDS.search(text)
-    if match is None:
-        return None
-    total, group = 0, 0
-    for word in re.split(r"[\s-]+", match["words"].lower()):
-        if word == "hundred":
-            group = max(group, 1) * 100
-        elif word in _MULTIPLIERS:
-            total, group = total + max(group, 1) * _MULTIPLIERS[word], 0
-        else:
-            group += _SMALL.get(word, 0)
-    value = Fraction(-(total + group) if match["sign"] else total + group)
-    return Number(
-        value, match[0], match.start(), match.end(), match["percent"] is not None, ("number_words",)
-    )
+    numbers = list(find_number_words(text))
+    if len(numbers) < 2:
+        return numbers[0] if numbers else None
+    return replace(numbers[0], forms=(*numbers[0].forms, "one_of_several"))
 
 
 def read_number(text: str) -> Number | None:
@@ -223,9 +295,9 @@ def read_number(text: str) -> Number | None:
     none -> None None
     """
     plain = _DETACHED_MINUS.sub("-", strip_latex(fold(text[:SPAN])))
-    numbers = list(find_numbers(plain))
+    numbers = list(find_numbers(plain)) or _number_words(plain)
     if not numbers:
-        return number_in_words(plain)
+        return None
     remarks = [remark.span() for remark in _REMARK.finditer(plain)]
     outside = [n for n in numbers if not any(start <= n.start < end for start, end in remarks)]
     aside = ("remark",) if 0 < len(outside) < len(numbers) else ()
@@ -241,6 +313,13 @@ def read_number(text: str) -> Number | None:
     begins = leads is not None and first.start <= leads.end()
     chosen = first if begins and not _GOES_ON.search(plain, first.end) else numbers[-1]
     return replace(chosen, forms=(*chosen.forms, *aside, "one_of_several"))
+
+
+def _number_words(text: str) -> list[Number]:
+    """Return the numbers in words; ``one`` beside others is a pronoun, but for ``one in ten``."""
+    numbers = list(find_number_words(text))
+    kept = [n for n in numbers if n.text.lower() != "one" or text.startswith((" in ", " out "), n.end)]
+    return kept or numbers
 
 
 def canonical(value: Fraction) -> str:

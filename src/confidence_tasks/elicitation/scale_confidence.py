@@ -142,7 +142,10 @@ def _number_words(text: str, scale: Scale) -> Core | None:
         return None  # "one" is mostly a pronoun
     raw = float(number.value)
     whole = number_in_words(text[number.end :].partition("out of")[2])
-    other = whole is not None and whole.value != scale.upper
+    if whole is None and "one_of_several" in number.forms:
+        return math.nan, _around(text, number)
+    proportion = 0 < raw < 1 and not number.percent
+    other = proportion or (whole is not None and whole.value != scale.upper)
     return _only_a_violation(raw, scale) if other else raw, _around(text, number)
 
 
