@@ -24,7 +24,14 @@ def test_seven_temperatures_question_by_question_with_stable_ids() -> None:
 
 @pytest.mark.parametrize(
     ("temperatures", "conditions"),
-    [("1", ["T=1"]), (0.3, ["T=0.3"]), ([0.5, 1], ["T=0.5", "T=1"]), ("T=0,0.0,2", ["T=0", "T=2"])],
+    [
+        ("1", ["T=1"]),
+        (0.3, ["T=0.3"]),
+        ([0.5, 1], ["T=0.5", "T=1"]),
+        ("T=0,0.0,2", ["T=0", "T=2"]),
+        ("-0", ["T=0"]),
+        ("0.33333331,0.33333332", ["T=0.33333331", "T=0.33333332"]),
+    ],
 )
 def test_temperatures_are_named_in_any_way(temperatures: Any, conditions: list[str]) -> None:
     samples = nlp_metad(n=1, temperatures=temperatures, **ARITHMETIC).dataset

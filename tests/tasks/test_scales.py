@@ -85,6 +85,12 @@ def test_unknown_scale_is_refused_before_any_call(scales: str) -> None:
         scale_granularity(scales=scales or ",", sources="arithmetic", n=2)
 
 
+@pytest.mark.parametrize("scales", ["0-20,00-20", ["0-20", "[0, 20]"]])
+def test_a_scale_named_twice_in_other_ways_is_asked_once(scales: str | list[str]) -> None:
+    samples = scale_granularity(scales=scales, sources="arithmetic", n=2).dataset
+    assert [sample.metadata["condition"] for sample in samples] == ["0-20", "0-20"]
+
+
 @pytest.mark.parametrize("task", [scale_granularity, scale_boundary, scale_nonstandard])
 def test_unknown_source_lists_what_there_is(task) -> None:
     with pytest.raises(SourceError, match=r"mmlu.*truthfulqa|arithmetic"):

@@ -23,10 +23,10 @@ def condition_of(temperature: float) -> str:
 
     Examples
     --------
-    >>> condition_of(0.7), condition_of(1.0)
-    ('T=0.7', 'T=1')
+    >>> condition_of(0.7), condition_of(1.0), condition_of(0.33333333)
+    ('T=0.7', 'T=1', 'T=0.33333333')
     """
-    return f"T={temperature:g}"
+    return f"T={temperature:.15g}"
 
 
 def temperature_of(text: str) -> float:
@@ -48,7 +48,7 @@ def temperature_of(text: str) -> float:
         temperature = -1.0
     if not 0.0 <= temperature <= HOTTEST:
         raise ValueError(f"temperature {text!r} must be a number from 0 (greedy decoding) to {HOTTEST:g}")
-    return temperature
+    return abs(temperature)
 
 
 def answer_prompt(question: str) -> str:

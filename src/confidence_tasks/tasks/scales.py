@@ -88,7 +88,7 @@ def _scale_task(
     cache: bool,
 ) -> Task:
     """Build the task of one design, or of some of its scales."""
-    chosen = [Scale.parse(label) for label in listed(scales, "scales")] if scales else list(design)
+    chosen = list(dict.fromkeys(map(Scale.parse, listed(scales, "scales")))) if scales else list(design)
     items = scale_items(
         chosen,
         listed(sources, "sources"),
