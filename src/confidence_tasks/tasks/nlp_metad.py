@@ -224,7 +224,8 @@ def nlp_metad(
     seed : int
         Seed of the sample of questions, and of sampling where the provider takes one.
     k : int
-        Number of confidence levels on either side: log-probabilities are cut into 2k ratings where they are cut.
+        Number of confidence levels on either side: the log's metrics cut log-probabilities into 2k ratings where they
+        cut them. Report and ``compare`` cut them into the paper's 8.
     domains : {"lexicon", "model"}
         Who sorts questions into domains of knowledge: a list of words, or the model in the role ``domain_classifier``.
     fewshot : int
