@@ -216,9 +216,7 @@ def binned_as(name: str, *needed: str, **options: Any) -> Binned:
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
     """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
-    import numpy as np
-
-    return weights if keep.all() else np.compress(keep, weights, axis=-1)
+    return weights if keep.all() else weights[..., keep]
 
 
 def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics._core import FloatArray
-from confidence_tasks.statistics._running_sums import first_beyond
+from confidence_tasks.statistics._running_sums import first_beyond, running_sums
 from confidence_tasks.statistics._weighting import Weighting, ratio, tied
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
@@ -102,7 +102,7 @@ class Bins:
         if self.binning == "equal_width":
             return self._equal_width_sums(confidence, weighting, columns)
         groups = tied(confidence, weighting, *columns)
-        up_to = np.cumsum(groups.counts, axis=1)
+        up_to = running_sums(groups.counts)
         total = up_to[:, -1:]
         index = self.index(
             ratio(up_to - groups.counts, total, otherwise=0.0), ratio(up_to, total, otherwise=0.0)

@@ -105,7 +105,7 @@ def as_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
     array = np.asarray(weights, dtype=np.float64)
     if array.ndim not in (1, 2) or array.shape[-1] != n:
         raise ValueError(f"weights must have shape ({n},) or (resamples, {n}), got {array.shape}")
-    if array.size and not (np.isfinite(array).all() and array.min() >= 0.0):
+    if array.size and not (array.min() >= 0.0 and array.max() < np.inf):  # neither holds of NaN
         raise ValueError("weights must be finite and non-negative")
     return array
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics._core import FloatArray
+
+
+def running_sums(rows: FloatArray) -> FloatArray:
+    """Sums of each row (R, n) up to and with each entry.
+
+    NumPy adds up one row after the other, which takes long where rows are many and short.
+    """
+    if rows.shape[0] < rows.shape[1]:
+        return np.cumsum(rows, axis=1)
+    sums = np.array(rows, order="F")
+    for before, here in pairwise(sums.T):
+        here += before
+    return sums
 
 
 def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:

@@ -124,17 +124,7 @@ class Tied:
 
 def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied:
     """Gather the weights, and the weighted columns of shape (n,), by distinct value."""
-    order = np.argsort(values)
-    ascending = values[order]
-    differs = np.ones(values.shape[0], dtype=np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=differs[1:])
-    starts = np.flatnonzero(differs)
-    rows = np.take(weighting.rows, order, axis=1)
-
-    def gather(sorted_rows: FloatArray) -> FloatArray:
-        if starts.shape[0] == values.shape[0]:
-            return sorted_rows
-        sums: FloatArray = np.add.reduceat(sorted_rows, starts, axis=1)
-        return sums
-
-    return Tied(ascending[starts], gather(rows), tuple(gather(rows * column[order]) for column in columns))
+    distinct, index = np.unique(values, return_inverse=True)
+    every = (np.ones(values.shape[0]), *columns)
+    counts, *sums = (weighting.grouped(index, distinct.shape[0], column) for column in every)
+    return Tied(distinct, counts, tuple(sums))

@@ -86,6 +86,8 @@ class Tables:
 
 def with_reason(reasons: Reasons, applies: BoolArray, reason: Reason) -> Reasons:
     """Return reasons with one more, where it applies and none was known before."""
+    if not applies.any():
+        return reasons
     more = reasons.copy()
     more[applies & known(reasons)] = reason
     return more

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from confidence_tasks.statistics._core import BoolArray, FloatArray, as_vector
-from confidence_tasks.statistics._running_sums import row_quantiles
+from confidence_tasks.statistics._running_sums import row_quantiles, running_sums
 from confidence_tasks.statistics._weighting import Result, Tied, Weighting, ratio, tied
 
 _CENTRAL = np.array([0.05, 0.95])
@@ -307,7 +307,7 @@ def scale_utilization(
     """
     width = _width(lower, upper)
     groups, weighting = _reports(raw, weights)
-    ends = row_quantiles(groups.values, np.cumsum(groups.counts, axis=1), _CENTRAL)
+    ends = row_quantiles(groups.values, running_sums(groups.counts), _CENTRAL)
     return weighting.settle(np.diff(ends)[:, 0] / width, weighting.empty)
 
 

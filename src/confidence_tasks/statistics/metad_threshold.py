@@ -260,14 +260,14 @@ def _of_trials(
 ) -> Result:
     table = threshold_table(correct, confidence, threshold, weights=weights)
     fit = _fit_batch if table.ndim == 3 else _fit_one
-    value: Result = getattr(fit(table.tobytes(), padding, type1, n_alternatives), quantity)
+    value: Result = getattr(fit(table.T.tobytes(), padding, type1, n_alternatives), quantity)
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _fit(
     counts: bytes, padding: Padding, type1: TypeOneObserver, n_alternatives: int | None, batch: bool
 ) -> ThresholdMetaD:
-    tables = np.frombuffer(counts).reshape(-1, 2, 2)
+    tables = np.frombuffer(counts).reshape(2, 2, -1).T
     return fit_meta_d_threshold(
         tables if batch else tables[0], padding=padding, type1=type1, n_alternatives=n_alternatives
     )

@@ -11,16 +11,20 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, vstack
 
 from confidence_tasks.statistics._core import FloatArray, IntArray, same_length
 from confidence_tasks.statistics._resampling import Seed
 
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more no longer saves calls, and leaves the cache."""
+
+_CACHED = 1 << 17
+"""Weights of units made at a time: counting jumps about, and must stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +132,7 @@ def resampled_kinds(
     """
     n_units = _common_units(samples, n_resamples)
     rng = np.random.default_rng(seed)
-    for size in _blocks(samples, n_resamples):
-        yield _in_columns(samples, size, n_units, lambda k: drawn_counts(n_units, k, rng).astype(np.float64))
+    yield from _of_kinds(samples, n_resamples, lambda k: drawn_counts(n_units, k, rng), _whole(samples))
 
 
 def weighted_kinds(
@@ -173,8 +176,9 @@ def weighted_kinds(
     """
     n_units = _common_units(samples, n_draws)
     rng = np.random.default_rng(seed)
-    for size in _blocks(samples, n_draws):
-        yield _in_columns(samples, size, n_units, lambda k: rng.standard_exponential((k, n_units)).T)
+    yield from _of_kinds(
+        samples, n_draws, lambda k: rng.standard_exponential((k, n_units)).T, np.dtype(np.float64)
+    )
 
 
 def exchanged_kinds(
@@ -223,11 +227,10 @@ def exchanged_kinds(
     rng = np.random.default_rng(seed)
     numbers = itertools.count()
 
-    def swaps(k: int) -> FloatArray:
+    def swaps(k: int) -> NDArray[np.uint8]:
         return _all_swaps(n_units, numbers, k) if exact else _random_swaps(n_units, k, rng)
 
-    for size in _blocks(samples, 2**n_units if exact else n_resamples):
-        moved = _in_columns(samples, size, n_units, swaps)
+    for moved in _of_kinds(samples, 2**n_units if exact else n_resamples, swaps, _whole(samples)):
         yield [
             (
                 np.concatenate([first.counts - from_first, from_second], axis=1),
@@ -259,17 +262,33 @@ def _blocks(samples: Sequence[Kinds], total: int) -> Iterator[int]:
         yield min(step, total - start)
 
 
-def _in_columns(
-    samples: Sequence[Kinds], size: int, n_units: int, unit_weights: Callable[[int], FloatArray]
-) -> list[FloatArray]:
-    """Hand the weights of ``size`` resamples of units, made as many at a time as the cache holds, to the kinds."""
-    totals = [np.empty((size, sample.members.shape[0])) for sample in samples]
-    step = max(1, _BLOCK_ELEMENTS // max(n_units, 1))
-    for start in range(0, size, step):
-        drawn = unit_weights(min(step, size - start))
-        for sample, total in zip(samples, totals, strict=True):
-            total[start : start + step] = (sample.members @ drawn).T
-    return totals
+def _whole(samples: Sequence[Kinds]) -> np.dtype[Any]:
+    """The smallest type of the whole numbers that kinds can have: sums of these are exact, and several times faster."""
+    most = max(sample.members.shape[1] * sample.members.data.max(initial=0.0) for sample in samples)
+    return np.min_scalar_type(int(most))
+
+
+def _of_kinds(
+    samples: Sequence[Kinds],
+    total: int,
+    unit_weights: Callable[[int], NDArray[Any]],
+    dtype: np.dtype[Any],
+) -> Iterator[list[FloatArray]]:
+    """Hand the weights of units, made as many at a time as the cache holds, to the kinds of every sample.
+
+    The weights of a kind lie side by side in memory, so that what is computed of (r, K) of them goes through r at a
+    time instead of K.
+    """
+    # By unit, whose weights are then read once for all samples.
+    members = vstack([sample.members for sample in samples], format="csc", dtype=dtype)
+    bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
+    step = max(1, _CACHED // max(members.shape[1], 1))
+    for size in _blocks(samples, total):
+        summed = np.empty((members.shape[0], size))
+        for start in range(0, size, step):
+            weights = unit_weights(min(step, size - start))
+            summed[:, start : start + step] = members @ weights.astype(dtype, copy=False)
+        yield [part.T for part in np.split(summed, bounds)]
 
 
 def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -280,17 +299,16 @@ def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.i
     return np.bincount(place.ravel(), minlength=k * n_units).reshape(n_units, k)
 
 
-def _random_swaps(n_units: int, k: int, rng: np.random.Generator) -> FloatArray:
+def _random_swaps(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Zeros and ones with equal chance, shape (U, k); drawn in an order that does not depend on k."""
     words = rng.integers(0, 2**64, size=(k, -(-n_units // 64)), dtype=np.uint64)
-    bits = np.unpackbits(words.view(np.uint8), axis=1, count=n_units)
-    return np.ascontiguousarray(bits.T, dtype=np.float64)
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n_units).T
 
 
-def _all_swaps(n_units: int, numbers: Iterator[int], k: int) -> FloatArray:
+def _all_swaps(n_units: int, numbers: Iterator[int], k: int) -> NDArray[np.uint8]:
     """The next k of all 2 ** U exchanges, shape (U, k)."""
     bits = np.fromiter(itertools.islice(numbers, k), dtype=np.int64) >> np.arange(n_units)[:, np.newaxis]
-    return (bits & 1).astype(np.float64)
+    return (bits & 1).astype(np.uint8)
 
 
 def simulated_studies(

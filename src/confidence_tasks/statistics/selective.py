@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from confidence_tasks.statistics._core import FloatArray, Reason
-from confidence_tasks.statistics._running_sums import between, first_beyond
+from confidence_tasks.statistics._running_sums import between, first_beyond, running_sums
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied, trials
 
 _LARGEST_TABLE = 1 << 22
@@ -112,11 +112,11 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     groups = tied(stated, weighting, right)
     hits = groups.sums[0]
     misses = groups.counts - hits
-    below = np.cumsum(misses, axis=1)
+    below = running_sums(misses)
     # Half of the tied wrong answers count as below, on average over their orderings.
     below -= misses / 2.0
     pairs = hits.sum(axis=1) * misses.sum(axis=1)
-    area = ratio(np.einsum("rg,rg->r", hits, below), pairs)
+    area = ratio((hits * below).sum(axis=1), pairs)
     return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
 
 
