@@ -153,6 +153,18 @@ TABLES = {
 }
 
 
+def test_the_value_stated_most_often_stands_beside_its_share(report):
+    table = next(extra for extra in report.extras if extra.name == "scale_granularity_discretisation").frame
+    found = of_study(report, "scales")
+    for model in found.models:
+        raw = model.columns["confidence_raw"][model.columns["condition"] == "0-100"]
+        row = table[table["model"] == model.label].iloc[0]
+        usual = float(row["stated most often"])
+        assert (raw == usual).sum() == max((raw == value).sum() for value in raw)
+        if len(set(model.columns["source"])) == 1:
+            assert row["Most frequent value"] == (raw == usual).sum() / (~np.isnan(raw)).sum()
+
+
 @pytest.mark.parametrize("task", SHOWN)
 def test_every_study_has_its_figures_and_tables(report, task):
     names = {figure.name for figure in report.figures}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confidence_tasks.analysis.checks import Notice, cells_of, notice_if_any
-from confidence_tasks.analysis.extra_tables import side_by_side
+from confidence_tasks.analysis.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.analysis.figures import panels
 from confidence_tasks.analysis.figures.figure import Figure, Key, Panel
 from confidence_tasks.analysis.figures.general import Looks, judged, model_keys, rows_of_models
@@ -20,7 +20,7 @@ from confidence_tasks.analysis.figures.panels import Line
 from confidence_tasks.analysis.figures.style import Colour, ordered
 from confidence_tasks.elicitation.scales import Scale
 from confidence_tasks.scorers.scales import THRESHOLDS
-from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table
+from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table, top_value
 
 if TYPE_CHECKING:
     from confidence_tasks.analysis.findings import Findings
@@ -153,15 +153,33 @@ def _mean_d_prime(model: ModelTrials, condition: str) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-discretisation = side_by_side(
+_BASELINE = "0-100"
+
+_diagnostics = side_by_side(
     "discretisation",
     "Discretisation on 0–100",
-    "How few values are used, and which: shares of the most frequent one and three, number and entropy of the values,"
-    " share of multiples of five, and how much of the scale lies between the 5th and the 95th percentile.",
-    "0-100",
+    "How few values are used, and which: the most frequent one, the shares of that and of the three most frequent,"
+    " number and entropy of the values, share of multiples of five, and how much of the scale lies between the 5th and"
+    " the 95th percentile.",
+    _BASELINE,
     ("top1_share", "top3_share", "distinct", "entropy", "round_share", "utilization"),
 )
-"""Table 1 of the paper."""
+
+
+def discretisation(found: Findings) -> ExtraTable:
+    """Return how few values each model uses on the paper's baseline, as in its table 1."""
+    table = _diagnostics(found)
+    if len(table.frame):
+        usual = {model.label: _most_frequent(model) for model in found.models}
+        table.frame.insert(1, "stated most often", table.frame["model"].map(usual))
+    return table
+
+
+def _most_frequent(model: ModelTrials) -> str:
+    """Return what is stated most often on the baseline, whatever the source."""
+    raw = model.columns["confidence_raw"][model.columns["condition"] == _BASELINE]
+    value = float(top_value(raw[~np.isnan(raw)]))
+    return "" if np.isnan(value) else f"{value:g}"
 
 
 def unstable_m_ratio(found: Findings) -> Iterator[Notice]:
