@@ -50,13 +50,21 @@ def test_what_it_is_made_of_has_the_ece(rows, how):
 
 
 @pytest.mark.parametrize(
-    ("right", "n", "confidence"), [(600, 1000, 0.75), (150, 200, 0.95), (940, 1000, 0.7)]
+    ("right", "n", "confidence"),
+    [(600, 1000, 0.75), (150, 200, 0.95), (940, 1000, 0.7), (180, 200, 1.0), (30, 200, 0.0)],
 )
 def test_of_one_confidence_far_from_the_truth_it_is_wilson_s(right, n, confidence):
     """|accuracy - c| with the sign beyond doubt: the score interval of the accuracy, less c."""
     correct = np.repeat([1.0, 0.0], [right, n - right])
     ends = sorted(abs(float(end) - confidence) for end in wilson_interval(right, n))
     assert ece_interval(correct, np.full(n, confidence)) == pytest.approx(ends, abs=2e-3)
+
+
+def test_sure_and_always_right_leaves_room_for_the_errors_not_seen():
+    """Between the rule of three, which is one-sided, and Wilson's upper end."""
+    low, high = ece_interval(np.ones(200), np.ones(200))
+    assert low == 0.0
+    assert 3.0 / 200.0 < high < 1.0 - wilson_interval(200, 200)[0]
 
 
 def test_all_right_and_sure_is_not_certain():

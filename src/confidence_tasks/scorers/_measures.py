@@ -111,7 +111,7 @@ class Measure:
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
     interval: Literal[
-        "percentile", "student", "skewed", "mean", "logit", "log", "largest", "wilson", "none"
+        "percentile", "student", "robust", "skewed", "mean", "logit", "log", "largest", "wilson", "none"
     ] = "percentile"
     share: str = ""
     decisive: Compute | None = None

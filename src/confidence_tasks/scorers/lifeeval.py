@@ -234,7 +234,7 @@ MEASURES: tuple[Measure, ...] = (
         "hard_easy",
         _judged("hard_easy_slope", "difficulty"),
         "Rise of overconfidence per unit of difficulty, 1 - MAS; above 0 is the hard-easy effect.",
-        interval="student",
+        interval="robust",
     ),
     Measure(
         "confidence_correlation",

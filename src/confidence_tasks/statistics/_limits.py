@@ -55,6 +55,15 @@ def _student(found: Resampled, level: float) -> Limits:
     return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
 
 
+def _robust(found: Resampled, level: float) -> Limits:
+    """Student's interval with the spread of the middle two thirds: the others may lack the trials that tell most."""
+    low, high = np.quantile(found.defined, ndtr([-1.0, 1.0]))
+    if _spread(found) == 0.0 or low == high:
+        return _none(Reason.CONSTANT)
+    reach = _quantile(found, (1.0 + level) / 2.0) * _of_sample(found, (high - low) / 2.0)
+    return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
+
+
 def _skewed(found: Resampled, level: float) -> Limits:
     """Hall's cubic transformation of Student's t, undone at its quantiles: the longer arm is where few trials weigh."""
     return _by_hall(found, level, _skewness(found))
@@ -152,8 +161,12 @@ def _quantile_of_two_classes(found: Resampled, p: float) -> float:
 
 
 def _error(found: Resampled) -> float:
+    return _of_sample(found, _spread(found))
+
+
+def _of_sample(found: Resampled, spread: float) -> float:
     """The standard error as of a sample: resamples vary as around a population of ``n_units``."""
-    return _spread(found) * math.sqrt(found.n_units / (found.n_units - 1))
+    return spread * math.sqrt(found.n_units / (found.n_units - 1))
 
 
 def _bias(found: Resampled) -> float:
@@ -181,6 +194,7 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float], Limits]] = {
     "percentile": _quantiles,
     "bca": _quantiles,
     "student": _student,
+    "robust": _robust,
     "skewed": _skewed,
     "mean": _mean,
     "logit": _logit,

@@ -27,6 +27,7 @@ Method: TypeAlias = Literal[
     "percentile",
     "bca",
     "student",
+    "robust",
     "skewed",
     "mean",
     "logit",

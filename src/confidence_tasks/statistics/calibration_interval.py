@@ -17,8 +17,12 @@ from confidence_tasks.statistics._folded_normal import folded_normal_mean
 from confidence_tasks.statistics._inversion import accepted, limits_over_questions
 from confidence_tasks.statistics._weighting import ratio, trials
 
-_PRIOR = 0.5
-"""Right and wrong answers added to each bin for its variance (Jeffreys): a single answer has one too."""
+_PRIOR = 1.0
+"""Answers added to each bin for its variance, right as often as stated: one that was always right has a variance too,
+and no more than its confidence admits."""
+
+_LEAST_ERROR = 1e-9
+"""Standard error in the place of none, where full confidence leaves no room for a wrong answer."""
 
 _N_TRIED = 65
 """ECEs that are tried at a time."""
@@ -138,7 +142,7 @@ class BinnedTrials:
         mean = folded_normal_mean(true, error)
         variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)
         error_of_all = np.sqrt(self.dependence * variance)
-        return ratio(self.estimate - mean.sum(axis=1), error_of_all, otherwise=0.0)
+        return (self.estimate - mean.sum(axis=1)) / np.maximum(error_of_all, _LEAST_ERROR)
 
     def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
         """Variance that the ECE has because the number of trials in a bin has one."""
@@ -153,7 +157,8 @@ class BinnedTrials:
 
     def _error(self, accuracy: FloatArray) -> FloatArray:
         """Standard errors of the gaps, if answers are right so often."""
-        likely = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR) / (self.count + 2.0 * _PRIOR)
+        stated = self.confidence / self.count
+        likely = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR * stated) / (self.count + _PRIOR)
         return self.share / self.size * np.sqrt(self.dispersion * self._variance(likely))
 
     def _variance(self, accuracy: FloatArray) -> FloatArray:
@@ -204,8 +209,8 @@ def ece_interval(
     Notes
     -----
     The variance of a bin is that of right and wrong answers as accurate as the ECE in question has it (a score test),
-    half an answer of either kind added. It is scaled to the variance that all gaps show together between
-    questions, which is less for probabilities of being right, and more for repeated questions.
+    and of one more answer that is right as often as stated. It is scaled to the variance that all gaps show together
+    between questions, which is less for probabilities of being right, and more for repeated questions.
 
     How often 95% intervals hold the truth was simulated for subjects of several kinds, see ``docs/reliability.md``.
 
@@ -220,7 +225,7 @@ def ece_interval(
     --------
     >>> low, high = ece_interval([1, 1, 0, 1, 0, 1, 1, 1] * 25, [0.9, 0.9, 0.9, 0.9, 0.6, 0.6, 0.6, 0.6] * 25)
     >>> round(low, 3), round(high, 3)
-    (0.091, 0.21)
+    (0.092, 0.209)
     """
     held = BinnedTrials.of(correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions)
     return limits_over_questions(held, questions, level)

@@ -152,8 +152,10 @@ def bootstrap(
         acceleration, at the price of one more evaluation per unit. The others read only moments off the resamples:
 
         * ``"student"``: Student's t times the standard error to either side.
-        * ``"skewed"``: the same for Hall's transformation of t, which has no skewness: a longer arm to the side where
-          few trials weigh much.
+        * ``"robust"``: the same with the spread of the middle two thirds of the resamples, for slopes that hang on few
+          trials: resamples without these stray further than samples do.
+        * ``"skewed"``: Student's interval for Hall's transformation of t, which has no skewness: a longer arm to the
+          side where few trials weigh much.
         * ``"mean"``: for means. ``"skewed"`` as if two trials more weighed so much, for those that were not seen.
         * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
         * ``"log"``: the same of the logarithms of the resamples, for ratios that lie above 0.
