@@ -142,7 +142,8 @@ class BinnedTrials:
         mean = folded_normal_mean(true, error)
         variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)
         error_of_all = np.sqrt(self.dependence * variance)
-        return (self.estimate - mean.sum(axis=1)) / np.maximum(error_of_all, _LEAST_ERROR)
+        away: FloatArray = (self.estimate - mean.sum(axis=1)) / np.maximum(error_of_all, _LEAST_ERROR)
+        return away
 
     def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
         """Variance that the ECE has because the number of trials in a bin has one."""
