@@ -1,9 +1,11 @@
-"""A parameter that a task does not have is refused before the first call."""
+"""A parameter that a task does not have, or a value of another type, is refused before the first call."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from inspect_ai import eval, eval_retry
@@ -11,6 +13,7 @@ from inspect_ai._eval.registry import task_create
 from inspect_ai._util.registry import registry_info
 
 from confidence_tasks import _registry
+from confidence_tasks.tasks._parameters import check_value
 from confidence_tasks.tasks.question_sets import boolq
 from confidence_tasks.tasks.scales import scale_granularity
 
@@ -48,12 +51,54 @@ def test_a_log_and_its_retry_have_the_same_parameters(tmp_path: Path) -> None:
     assert (again.status, again.eval.task_args_passed) == ("success", passed)
 
 
-def test_the_command_ends_on_what_to_do_and_asks_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n": "abc"}, "n='abc' must be a whole number"),
+        ({"n": 1.5}, "n=1.5 must be a whole number"),
+        ({"n": True}, "n=True must be a whole number"),
+        ({"seed": "abc"}, "seed='abc' must be a whole number"),
+        ({"seed": -1}, "seed=-1 must be 0 or above"),
+        ({"source": ["arithmetic_boolean"]}, "source=['arithmetic_boolean'] must be a text"),
+        ({"mirror": 2026}, "mirror=2026 must be a text"),
+        ({"cache": "nein"}, "cache='nein' must be true or false"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        task_create("confidence_tasks/boolq", **({"source": "arithmetic_boolean", "n": 2} | given))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_default_is_of_its_parameter_s_type(name: str) -> None:
+    function = inspect.unwrap(getattr(_registry, name))
+    hints = get_type_hints(function)
+    for parameter in inspect.signature(function).parameters.values():
+        check_value(parameter.name, parameter.default, hints[parameter.name])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "model", "said"),
+    [
+        (
+            "sorces=arithmetic",
+            "ideal",
+            "scale_granularity has no parameter 'sorces'; did you mean 'sources'?",
+        ),
+        ("seed=abc", "ideal", "seed='abc' must be a whole number"),
+        ("elicitation=loud", "ideal", "elicitation='loud' is not one of"),
+        ("seed=1", "nobody", "unknown simulated subject 'nobody'"),
+    ],
+)
+def test_the_command_says_what_to_do_without_a_traceback_and_asks_nothing(
+    wrong: str, model: str, said: str, tmp_path: Path
+) -> None:
     command = [sys.executable, "-m", "inspect_ai", "eval", "confidence_tasks/scale_granularity"]
-    options = ["--model", "simulated/ideal", "--log-dir", str(tmp_path), "-T", "sorces=arithmetic"]
+    options = ["--model", f"simulated/{model}", "--log-dir", str(tmp_path), "-T", wrong]
     options += ["-T", "sources=arithmetic", "-T", "n=1"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+    shown = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0
-    last = (done.stdout + done.stderr).strip().splitlines()[-1]
-    assert "scale_granularity has no parameter 'sorces'; did you mean 'sources'?" in last
+    assert said in shown
+    assert "Traceback" not in shown
     assert not list(tmp_path.iterdir())

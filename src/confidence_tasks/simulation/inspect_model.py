@@ -23,6 +23,7 @@ from confidence_tasks.simulation.nlp_metad import gold_nlp
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond
+from confidence_tasks.usage_error import said_plainly
 
 
 class SimulatedSubject(ModelAPI):
@@ -43,7 +44,8 @@ class SimulatedSubject(ModelAPI):
         **parameters: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        self.subject = make_subject(model_name, **parameters)
+        with said_plainly():
+            self.subject = make_subject(model_name, **parameters)
         self.seed = seed
 
     async def generate(
