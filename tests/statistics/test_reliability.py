@@ -143,6 +143,15 @@ def test_the_worth_of_unequal_questions_gives_the_mean_its_true_variance():
     np.testing.assert_allclose([curve.accuracy_low[0], curve.accuracy_high[0]], limits, atol=0.01)
 
 
+def test_questions_asked_unequally_often_may_all_be_right_or_all_wrong():
+    questions = [0, 0, 0, 0, 1, 1, 2, 2, 2, 3]
+    for right in (0.0, 1.0):
+        curve = reliability_curve(np.full(10, right), np.full(10, 0.9), bins=1, questions=questions)
+        worth = 10**2 / (4**2 + 2**2 + 3**2 + 1**2)
+        low, high = wilson_interval(right * worth, worth)
+        assert (curve.accuracy_low[0], curve.accuracy_high[0]) == pytest.approx((low, high))
+
+
 def test_each_trial_needs_its_question():
     with pytest.raises(ValueError, match="lengths differ"):
         reliability_curve([1, 0], [0.5, 0.5], questions=["a"])

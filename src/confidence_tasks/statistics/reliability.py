@@ -118,7 +118,7 @@ def reliability_curve(
     mean = ratio(total, count)
     low, high = partition.limits(stated)
     worth = count if questions is None else _independent(np.asarray(questions), partition, stated, count)
-    worth_right = hits * ratio(worth, count, otherwise=0.0)
+    worth_right = worth * ratio(hits, count, otherwise=0.0)
     accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
     whole = np.floor(worth + _ROUNDING)
     consistency_low, consistency_high = (
