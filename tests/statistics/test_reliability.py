@@ -148,7 +148,7 @@ def test_questions_asked_unequally_often_may_all_be_right_or_all_wrong():
     for right in (0.0, 1.0):
         curve = reliability_curve(np.full(10, right), np.full(10, 0.9), bins=1, questions=questions)
         worth = 10**2 / (4**2 + 2**2 + 3**2 + 1**2)
-        low, high = wilson_interval(right * worth, worth)
+        low, high = map(float, wilson_interval(right * worth, worth))
         assert (curve.accuracy_low[0], curve.accuracy_high[0]) == pytest.approx((low, high))
 
 
