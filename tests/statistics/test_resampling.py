@@ -324,6 +324,12 @@ def test_paired_labels_in_row_order_change_nothing(rng):
         assert labelled == plain
 
 
+@pytest.mark.parametrize("method", ["wilson", "largest", "logit", "log"])
+def test_a_difference_has_no_interval_of_what_lies_within_bounds(method):
+    with pytest.raises(ValueError, match=f"method of a difference must be one of percentile.*{method}"):
+        bootstrap_difference(mean, [[1.0, 0.0]], [[0.0, 0.0]], method=method)
+
+
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_resampled_counts_are_resampled_trials(method):
     counts = [60, 25, 15]

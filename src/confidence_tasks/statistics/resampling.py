@@ -72,6 +72,10 @@ class Interval:
     seed: int | None
 
 
+OF_DIFFERENCES: tuple[Method, ...] = ("percentile", "bca", "student", "robust", "skewed", "mean", "none")
+"""Methods for what may lie to either side of 0; the others are for what lies within bounds."""
+
+
 def bootstrap_distribution(
     statistic: Statistic,
     *arrays: ArrayLike,
@@ -229,8 +233,10 @@ def bootstrap_difference(
     questions : pair of array_like, optional
         Labels of the questions, one array per condition. They may repeat (epochs), and only questions found in
         both are used. By default row i of either condition is question i.
-    n_resamples, level, method, seed
+    n_resamples, level, seed
         As in :func:`bootstrap`.
+    method : str, default "percentile"
+        As in :func:`bootstrap`, but for those that are for shares and ratios, which a difference is not.
 
     Returns
     -------
@@ -251,6 +257,11 @@ def bootstrap_difference(
     (1.0, 1.0, 1.0)
     """
     check_options(n_resamples, level, method)
+    if method not in OF_DIFFERENCES:
+        raise ValueError(
+            f"method of a difference must be one of {', '.join(OF_DIFFERENCES)}, got {method!r}: that is for what lies"
+            " within bounds"
+        )
     contrast = paired_contrast(statistic, first, second, questions)
     found = resample(contrast, one_stratum(contrast.n_units), n_resamples, method, seed)
     return interval_of(found, level, method, seed)
