@@ -54,6 +54,21 @@ def test_a_near_miss_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCap
     assert "scales has no parameter 'sorces'; did you mean 'source'? It has condition, source, n," in said
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n": "abc"}, "n='abc' must be a whole number"),
+        ({"n": 2.5}, "n=2.5 must be a whole number"),
+        ({"question_seed": "abc"}, "question_seed='abc' must be a whole number"),
+        ({"question_seed": -1}, "question_seed=-1 must be 0 or above"),
+        ({"source": ["mmlu"]}, "source=['mmlu'] must be a text"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_what_it_must_be(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        scale_task(**wrong)
+
+
 def test_what_is_known_or_the_model_s_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         scale_task(question_seed=3, pretrained="gpt2", dtype="float32", subject="ideal", seed=1)

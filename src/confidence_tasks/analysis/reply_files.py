@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from confidence_tasks.questions.errors import SourceError
-from confidence_tasks.questions.own_file import EXTRA_CELLS, LIST_FIELDS, csv_rows, json_lines
+from confidence_tasks.questions.own_file import EXTRA_CELLS, LIST_FIELDS, csv_rows, json_lines, unreadable
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
                 raise SourceError(f"{where}: more than {MAX_REPLIES:,} replies")
             yield where, _cleaned(row, where)
     except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: cannot be read: {error}") from error
+        raise SourceError(f"{path}: {unreadable(error)}") from error
 
 
 def _cleaned(row: Any, where: str) -> Row:

@@ -25,7 +25,7 @@ from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.scorers._questions import question_metadata
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.tasks._fewshot import with_replies_shown
-from confidence_tasks.tasks._parameters import unknown_parameter
+from confidence_tasks.tasks._parameters import check_value, unknown_parameter
 from confidence_tasks.tasks._samples import Item
 
 _log = logging.getLogger(__name__)
@@ -42,6 +42,13 @@ _DEFAULTS: Mapping[str, Any] = {
     "generation_kwargs": {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0},
 }
 """The part of the configuration that is the same for every stub; names of columns stand for their values."""
+
+_TYPES: Mapping[str, Any] = {
+    **dict.fromkeys(("n", "question_seed", "samples", "k"), int | None),
+    **dict.fromkeys(("token_probabilities", "force_gold"), bool | None),
+    **dict.fromkeys(("source", "mirror"), str | None),
+}
+"""Of the parameters that are not lists and have no table of what is allowed."""
 
 
 class StudyTask(ConfigurableTask):
@@ -71,7 +78,10 @@ class StudyTask(ConfigurableTask):
         self._docs = Dataset.from_list([])
         self._docs_fewshot = -1
         stub = {key: value for key, value in config.items() if key != "class"}
-        defaults = {**_DEFAULTS, **self.defaults(stub.get("metadata") or {})}
+        parameters = stub.get("metadata") or {}
+        for name in _TYPES.keys() & parameters.keys() & set(self.PARAMETERS):
+            check_value(name, parameters[name], _TYPES[name])
+        defaults = {**_DEFAULTS, **self.defaults(parameters)}
         super().__init__(config=deepcopy({**defaults, **stub}))
         for name in near_misses(self.config.metadata or {}, self.PARAMETERS):
             study = type(self).__module__.rpartition(".")[2]

@@ -93,7 +93,7 @@ def read_own_file(path: Path) -> list[Question]:
             for line, row in _READERS[path.suffix.lower()](file):
                 _add(questions, source, row, f"{path}, line {line}")
     except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: cannot be read: {error}") from error
+        raise SourceError(f"{path}: {unreadable(error)}") from error
     if not questions:
         raise SourceError(f"{path}: no questions")
     return list(questions.values())
@@ -111,6 +111,12 @@ def _add(questions: dict[str, Question], source: str, row: Any, where: str) -> N
     questions[question.id] = question
 
 
+def unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Say why a file of text cannot be read, and what to do about letters in another encoding."""
+    fix = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+    return f"cannot be read: {error}{fix}"
+
+
 def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield what each line of JSON holds, with its number; SourceError says what is not JSON."""
     for number, line in enumerate(file, start=1):
@@ -126,9 +132,12 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def csv_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
-    """Yield the cells of each row that are not empty, with its line; SourceError says what is not CSV."""
+    """Yield the cells of each row that are not empty, with its line; SourceError says what is not CSV with commas."""
     reader = csv.DictReader(file, strict=True, restkey=EXTRA_CELLS)
     try:
+        columns = list(reader.fieldnames or ())
+        if other := [mark for mark in ";\t" if len(columns) == 1 and mark in columns[0]]:
+            raise SourceError(f"{file.name}: its columns are parted by {other[0]!r}: save it with commas")
         for row in reader:
             filled: dict[str, Any] = {column: cell for column, cell in row.items() if cell}
             for column in LIST_FIELDS:

@@ -71,7 +71,7 @@ _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
 )
 """What may be given for a type, and how to call it."""
 
-_LEAST: Mapping[str, int] = MappingProxyType({"seed": 0})
+_LEAST: Mapping[str, int] = MappingProxyType({"seed": 0, "question_seed": 0})
 
 
 def check_value(name: str, value: Any, annotation: Any) -> None:
@@ -92,7 +92,7 @@ def check_value(name: str, value: Any, annotation: Any) -> None:
     types = {each for allowed, _ in kinds for each in allowed}
     if type(value) not in types:
         raise ValueError(f"{name}={value!r} must be {' or '.join(called for _, called in kinds if called)}")
-    if name in _LEAST and value < _LEAST[name]:
+    if name in _LEAST and value is not None and value < _LEAST[name]:
         raise ValueError(f"{name}={value} must be {_LEAST[name]} or above")
 
 
