@@ -342,6 +342,16 @@ def test_the_answers_that_a_balanced_table_takes_do_not_depend_on_their_order():
     assert plain[key].measure("mratio_v1").value == moved[key].measure("mratio_v1").value
 
 
+def test_resamples_without_any_answer_that_can_be_read_have_empty_tables():
+    table = trials(Evidence(), 30)
+    table.loc[table.index[2:], ["correct", "nlp", "confidence"]] = np.nan
+    table.loc[table.index[:2], "correct"] = [0.0, 1.0]
+    for key, cell in resample(table, settings=QUICK).cells.items():
+        answered = cell.count_draws.sum(axis=(1, 2))
+        assert (answered == 0.0).any(), key
+        assert np.isnan(cell.measure("mratio_v1_resampled").resamples[answered == 0.0]).all(), key
+
+
 def test_constant_evidence_tells_nothing():
     cell = cell_of(trials(Evidence(), 100).assign(nlp=-1.0))
     assert cell.measure("auroc2").value == 0.5

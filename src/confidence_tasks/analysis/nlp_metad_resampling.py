@@ -38,13 +38,15 @@ Edges: TypeAlias = Callable[[FloatArray, int], FloatArray]
 
 
 def equal_width_edges(evidence: FloatArray, n_bins: int) -> FloatArray:
-    """Return the inner edges of bins of one width between the least and the largest evidence.
+    """Return the inner edges of bins of one width between the least and the largest evidence; zeros without any.
 
     Examples
     --------
     >>> equal_width_edges(np.array([-4.0, -1.0, 0.0]), 4)
     array([-3., -2., -1.])
     """
+    if not evidence.size:
+        return np.zeros(n_bins - 1)
     return np.linspace(evidence.min(), evidence.max(), n_bins + 1)[1:-1]
 
 
