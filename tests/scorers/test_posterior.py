@@ -62,13 +62,13 @@ def test_of_a_share_it_is_the_beta_distribution_of_jeffreys(right):
 @pytest.mark.parametrize("name", ["mratio", "meta_d"])
 @pytest.mark.parametrize("table", [(60, 0, 20, 20), (120, 40, 30, 10), (90, 1, 9, 0)])
 def test_m_ratio_is_that_of_dirichlet_cells(name, table):
-    """Cells drawn independently of the package's weights: gamma variates of each count and a half."""
+    """Cells drawn independently of the package's weights: gamma variates of each count and three quarters."""
     right_low, right_high, wrong_low, wrong_high = table
     columns = judged(
         (right_low, 1.0, 0.5), (right_high, 1.0, 0.95), (wrong_low, 0.0, 0.5), (wrong_high, 0.0, 0.95)
     )
     (measure,) = [measure for measure in SCALES if measure.name == name]
-    cells = np.random.default_rng(1).gamma(np.reshape([*table], (2, 2))[::-1] + 0.5, size=(40_000, 2, 2))
+    cells = np.random.default_rng(1).gamma(np.reshape([*table], (2, 2))[::-1] + 0.75, size=(40_000, 2, 2))
     drawn = fit_meta_d_threshold(cells, padding="none")
     exact = np.asarray(drawn.m_ratio if name == "mratio" else drawn.meta_d)
     found = interval(columns, measure)

@@ -44,13 +44,13 @@ class CellTable:
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Return a draw of each measure that has a posterior distribution for every row of random weights.
 
-        Measures of the same outcomes are of the same draws.
+        Measures of the same outcomes and prior are of the same draws.
         """
         weighted: dict[object, tuple[Columns, FloatArray]] = {}
         found = {}
         for measure in self.measures:
             if posterior := measure.posterior:
-                of = posterior.outcomes, posterior.prepared
+                of = posterior.outcomes, posterior.prepared, posterior.prior
                 if of not in weighted:
                     weighted[of] = posterior.weighted(self.columns, weights, rng)
                 found[measure.name] = np.asarray(posterior.compute(*weighted[of]))

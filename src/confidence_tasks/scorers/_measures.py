@@ -29,18 +29,13 @@ Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
 Binned: TypeAlias = "Callable[[Columns, IntArray], Inverted]"
 
 
-PRIOR = 0.5
-"""Trials of each outcome that a posterior distribution starts from, after Jeffreys: few outcomes, all of them rare or
-not, are then covered as often as they should be (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286, for two)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Posterior:
     """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
 
     Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
-    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds one of shape
-    :data:`PRIOR` to each outcome, seen or not.
+    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
+    outcome, seen or not.
 
     Attributes
     ----------
@@ -50,19 +45,24 @@ class Posterior:
         The measure, without additions of its own to the numbers of trials.
     prepared : callable
         What becomes of the trials, but not of those of ``outcomes``, before.
+    prior : float
+        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
+        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
+        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
     """
 
     outcomes: Callable[[Columns], Columns]
     compute: Compute
     prepared: Callable[[Columns], Columns] = lambda trials: trials
+    prior: float = 0.5
 
     def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
         """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
         import numpy as np
 
-        own, prior = self.prepared(trials), self.outcomes(trials)
-        rows = {key: np.concatenate([own[key], column]) for key, column in prior.items()}
-        added = rng.gamma(PRIOR, size=(len(weights), len(next(iter(prior.values())))))
+        own, one_of_each = self.prepared(trials), self.outcomes(trials)
+        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
+        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
         return rows, np.concatenate([weights, added], axis=1)
 
 

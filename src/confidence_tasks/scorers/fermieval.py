@@ -155,8 +155,9 @@ def _missed_if_unread(trials: Columns) -> Any:
     return np.nan_to_num(trials["correct"], nan=0.0)
 
 
-_ENOUGH_MISSES = 10
-"""Misses that an interval of the Winkler score needs, as how far they miss varies much."""
+_ENOUGH_MISSES = 4
+"""Misses that an interval of the Winkler score needs. Studies with fewer have too low a score and an interval that lies
+below the truth; if more are asked for, those printed are of the unlucky (``docs/reliability.md``)."""
 
 
 def _missed(split: str) -> Callable[[Columns], Any]:

@@ -49,6 +49,11 @@ THRESHOLDS = (0.9, 0.95)
 PADDING = "hautus"
 """The paper adds one half to each cell (section 3.3); it costs little at its numbers of questions."""
 
+_PRIOR = 0.75
+"""Trials of each outcome that the posterior distributions of meta-d' start from, halfway from Jeffreys' half to
+Laplace's whole. Where three sure and wrong answers are expected, one study in twenty has none, and a half puts its
+interval above the truth; where half a one is, hardly any interval lies above it (``docs/reliability.md``)."""
+
 
 class ScaleTrial(Trial):
     """A trial of the scale study.
@@ -129,7 +134,7 @@ def _sides(trials: Columns) -> Columns:
 
 def _split(statistic: str, threshold: float) -> Posterior:
     """The posterior distribution of a statistic of the four cells that a threshold makes."""
-    return Posterior(_sides, _judged(statistic, threshold=threshold, padding="none"))
+    return Posterior(_sides, _judged(statistic, threshold=threshold, padding="none"), prior=_PRIOR)
 
 
 def _apart_from_the_usual(trials: Columns, weights: FloatArray | None = None) -> Computed:
