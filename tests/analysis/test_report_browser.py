@@ -113,6 +113,17 @@ def test_the_page_fits_its_window_and_asks_for_nothing(browser, page_file, schem
     page.context.close()
 
 
+def test_a_row_of_ten_penalties_is_read_without_scrolling(browser, page_file):
+    page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
+    wider = page.evaluate(
+        """[...document.querySelectorAll('[id^=riskeval] .scroll')].filter((one) => one.checkVisibility())
+             .map((one) => [one.querySelectorAll('thead th').length, one.scrollWidth - one.clientWidth])"""
+    )
+    assert max(columns for columns, _ in wider) >= 11
+    assert max(by for _, by in wider) <= 0
+    page.context.close()
+
+
 def test_every_marker_tells_its_number_even_where_a_line_is_drawn_over_it(browser, tmp_path):
     trials = rows("scales")
     for i in range(8):

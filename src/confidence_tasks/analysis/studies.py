@@ -149,7 +149,7 @@ RISKEVAL = Study(
         general.reliability_overall,
         general.selective_overall,
     ),
-    tables=(risk_report.over_high_penalties, risk_report.over_all_penalties),
+    tables=(risk_report.over_all_penalties, risk_report.over_high_penalties),
     checks=(*checks.GENERAL, risk_report.never_or_always, risk_report.without_confidence),
     subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
 )
