@@ -100,11 +100,13 @@ def tabulate(
     unit = unit[cell.rows]
     rows = {name: column[cell.rows] for name, column in columns.items()}
     telling = [column for name, column in rows.items() if name not in _APART and _tells(name, column)]
-    alike = kinds_of(telling, unit, n_units)
+    by_trial = kinds_of(telling, np.arange(len(unit)), len(unit))
+    asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
+    alike = Kinds(by_trial.example, by_trial.members @ asked)
     gathered = {name: column[alike.example] for name, column in rows.items()}
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
-    probe = _Probe.of(rows, gathered, kinds_of(telling, np.arange(len(unit)), len(unit)).members)
+    probe = _Probe.of(rows, gathered, by_trial.members)
     served = [measure for measure in measures if probe.agrees(measure)]
     others = [measure for measure in measures if measure not in served]
     as_they_are = kinds_of([np.arange(len(unit))], unit, n_units)
@@ -132,7 +134,9 @@ class _Probe:
     @classmethod
     def of(cls, rows: Columns, gathered: Columns, members: csr_array) -> Self:
         """Draw the weights; ``members`` says which trials are of which kind."""
-        weights = np.random.default_rng(0).integers(0, 4, (_PROBES, members.shape[1])).astype(np.float64)
+        # All of one total, because some measures work out a part of themselves for every number of trials.
+        even = np.tile(np.resize(np.arange(4.0), members.shape[1]), (_PROBES, 1))
+        weights = np.random.default_rng(0).permuted(even, axis=1)
         return cls(rows, weights, gathered, (members @ weights.T).T)
 
     def agrees(self, measure: Measure) -> bool:

@@ -237,6 +237,8 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
     skips_undefined : bool
         Whether undefined parts are left out.
     """
+    if len(parts) == 1 and not math.isnan(parts[0].value):  # one that is undefined loses its bins below
+        return parts[0]
     average = _mean_defined if skips_undefined else _mean
     value = float(average(np.array([[part.value] for part in parts]))[0])
     reason = next((part.value.reason for part in parts if part.value.reason), None)

@@ -94,7 +94,7 @@ class Bins:
         """
         starts = np.append(np.flatnonzero(np.diff(ascending, prepend=-np.inf)), len(ascending))
         mass = np.arange(1, self.number) / self.number - EDGE_TOLERANCE
-        groups = first_beyond(up_to[:, starts[1:-1] - 1], up_to[:, -1:] * mass)
+        groups = first_beyond(up_to[:, starts[1:-1] - 1], np.outer(mass, up_to[:, -1]).T)
         return starts[groups + 1]
 
     def sums(self, confidence: FloatArray, weighting: Weighting, *columns: FloatArray) -> list[FloatArray]:

@@ -42,7 +42,7 @@ def sampled_mean(tables: FloatArray) -> FloatArray:
     # Cells and margins in one: the work is in the call more often than in the numbers.
     counts = np.concatenate([tables, tables.sum(axis=1, keepdims=True)], axis=1)
     counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
-    means = _binomial_mean(np.rint(counts), n)
+    means = _binomial_mean(np.rint(counts).T, n).T
     return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
 
 
@@ -73,11 +73,11 @@ def _from_sums(tables: FloatArray, cells: FloatArray, rows: FloatArray, columns:
 
 
 def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
-    """Return E[X log X] for X binomial with n draws and mean ``counts``; n (R,), counts (R, ...)."""
+    """Return E[X log X] for X binomial with n draws and mean ``counts``; n (R,), counts (..., R)."""
     means: FloatArray = np.empty(counts.shape)
     for size in np.unique(n):
         rows = n == size
-        means[rows] = _binomial_mean_of(int(size), counts[rows])
+        means[..., rows] = _binomial_mean_of(int(size), counts[..., rows])
     return means
 
 

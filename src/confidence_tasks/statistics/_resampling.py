@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -105,7 +106,7 @@ class Contrast:
         return _minus(self.first(unit_weights), self.second(unit_weights))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resampled:
     """An estimate with its bootstrap distribution and what is needed to read limits off it.
 
@@ -133,7 +134,7 @@ class Resampled:
     decisive: float = math.inf
     freedom: float = math.inf
 
-    @property
+    @cached_property
     def defined(self) -> FloatArray:
         """The resamples in which the statistic is defined and finite."""
         return self.distribution[np.isfinite(self.distribution)]

@@ -28,8 +28,8 @@ def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
 
     By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
     """
-    low = np.zeros(limits.shape, dtype=np.intp)
-    high = np.full(limits.shape, up_to.shape[1])
+    low = np.zeros_like(limits, dtype=np.intp)
+    high = np.full_like(limits, up_to.shape[1], dtype=np.intp)
     while (open_ := low < high).any():
         middle = (low + high) // 2
         beyond = np.take_along_axis(up_to, np.minimum(middle, up_to.shape[1] - 1), axis=1) > limits

@@ -7,7 +7,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array
 
 from confidence_tasks.statistics._core import (
     BoolArray,
@@ -74,8 +74,8 @@ class Weighting:
                 np.float64, copy=False
             )
         n = index.shape[0]
-        members = csr_array((column, index, np.arange(n + 1)), shape=(n, size))
-        return np.asarray(self.rows @ members)
+        members = csc_array((column, index, np.arange(n + 1)), shape=(size, n))
+        return np.asarray(members @ self.rows.T).T
 
     def settle(self, values: FloatArray, *cases: tuple[BoolArray, Reason]) -> Result:
         """Return the values, NaN where a case applies; a plain call learns the first reason that does."""

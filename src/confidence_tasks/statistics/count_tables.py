@@ -23,7 +23,7 @@ from confidence_tasks.statistics._core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics._running_sums import between, row_quantiles
+from confidence_tasks.statistics._running_sums import between, row_quantiles, running_sums
 from confidence_tasks.statistics._weighting import Result, Weighting
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
@@ -266,7 +266,7 @@ def binned_counts(
         return counts.reshape(-1, n_labels, n_bins)
     order = np.argsort(confidence, kind="stable")
     values = confidence[order]
-    up_to = np.cumsum(np.take(weighting.rows, order, axis=1), axis=1)
+    up_to = running_sums(weighting.rows[:, order])
     below = np.searchsorted(values, row_quantiles(values, up_to, np.arange(1, n_bins) / n_bins), side="left")
     return counts_between(label[order], n_labels, below, up_to, order, weighting)
 
@@ -284,10 +284,11 @@ def counts_between(
     ``label`` and the running sums ``up_to`` (R, n) are in that order, ``below`` (R, E) says how many trials come before
     each place.
     """
-    counts = np.empty((len(up_to), n_labels, below.shape[1] + 1))
+    # Rows last in memory: sums over labels and bins then go through many rows at a time.
+    counts = np.empty((n_labels, below.shape[1] + 1, len(up_to))).transpose(2, 0, 1)
     for name in range(1, n_labels):
         members = np.flatnonzero(label == name)
-        of_label = np.cumsum(np.take(weighting.rows, order[members], axis=1), axis=1)
+        of_label = running_sums(weighting.rows[:, order[members]])
         counts[:, name] = between(of_label, np.searchsorted(members, below))
     # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
     counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)

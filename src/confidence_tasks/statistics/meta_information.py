@@ -13,6 +13,7 @@ from confidence_tasks.statistics import _information
 from confidence_tasks.statistics._binning import Bins
 from confidence_tasks.statistics._core import Estimate, FloatArray, Reason, as_binary, as_vector, same_length
 from confidence_tasks.statistics._resampling import Seed, as_estimate
+from confidence_tasks.statistics._running_sums import running_sums
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied
 from confidence_tasks.statistics.count_tables import counts_between
 
@@ -196,7 +197,7 @@ def _table(
     if not sure.size:
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
-    up_to = np.cumsum(np.take(weighting.rows, order, axis=1), axis=1)
+    up_to = running_sums(weighting.rows[:, order])
     places = partition.places(sure[order], up_to)
     return counts_between(right[order].astype(np.intp), 2, places, up_to, order, weighting), weighting
 

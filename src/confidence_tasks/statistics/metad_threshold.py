@@ -322,7 +322,7 @@ def _solve(
     m = np.where(rooted, _NEAR * (_z(high, high_rest) - _z(low, low_rest)), 0.0)
     bottom, top = np.zeros_like(m), np.full_like(m, np.inf)
     for _ in range(_MOST_STEPS):
-        value, slope, _, _ = _equation(m, high, high_rest, low, low_rest)
+        value, slope, by_high, by_low = _equation(m, high, high_rest, low, low_rest)
         bottom, top = np.where(value > 0.0, m, bottom), np.where(value < 0.0, m, top)
         newton = m - value / slope
         inside = (newton >= bottom) & (newton <= top)
@@ -331,7 +331,7 @@ def _solve(
         m = moved
         if not (rooted & (change > _ROOT_TOLERANCE)).any():
             break
-    _, slope, by_high, by_low = _equation(m, high, high_rest, low, low_rest)
+    # The slopes are those at the last step but one, less than the tolerance away.
     high_variance, low_variance = np.where(
         reverse, [1.0 / wrong, 1.0 / right], [1.0 / right, 1.0 / wrong]
     ) * [high * high_rest, low * low_rest]
