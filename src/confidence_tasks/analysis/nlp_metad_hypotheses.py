@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.stats import rankdata
 
 from confidence_tasks.analysis.estimates import Settings
 from confidence_tasks.analysis.nlp_metad import Cell, Experiment
@@ -277,6 +276,8 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(spearman([0.3, 0.5, 0.7, 1.0], [1.43, 1.48, 1.40, 1.36]), 6)
     -0.8
     """
+    from scipy.stats import rankdata
+
     ranks = rankdata([x, y], axis=1) - (len(x) + 1) / 2.0
     scale = np.sqrt(np.prod(np.square(ranks).sum(axis=1)))
     return float(np.prod(ranks, axis=0).sum() / scale) if scale > 0.0 else float("nan")

@@ -6,7 +6,6 @@ Cacioli (2026), arXiv:2603.25112, sections 2.3 and 4.1.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from confidence_tasks.analysis.nlp_metad import Cell, Experiment
 from confidence_tasks.analysis.nlp_metad_outcomes import (
@@ -101,6 +100,8 @@ def _rises(right: FloatArray, total: FloatArray) -> FloatArray:
     """Return the one-sided exact p-values of neighbours being no higher; 1 where there are none."""
     if len(total) < 2:
         return np.ones(1)
+    from scipy.stats import hypergeom
+
     both, of_both = right[:-1] + right[1:], total[:-1] + total[1:]
     return np.asarray(hypergeom.sf(right[1:] - 1, of_both, both, total[1:]), dtype=np.float64)
 
