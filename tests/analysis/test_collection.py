@@ -244,6 +244,15 @@ WRONG = {
 }
 
 
+def test_a_path_that_is_not_there_is_told_from_an_empty_folder(tmp_path):
+    found = collect([tmp_path, tmp_path / "lgos", tmp_path / "old.eval"]).skipped
+    assert [entry.reason for entry in found] == [
+        "there is no log and no file of trials here",
+        "there is no such file or folder",
+        "there is no such file or folder",
+    ]
+
+
 @pytest.mark.parametrize("column", WRONG)
 def test_a_table_with_wrong_values_is_refused_with_the_value(column, tmp_path):
     value, reason = WRONG[column]

@@ -113,7 +113,11 @@ def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Col
         here = files_under(path)
         candidates += here
         if not here:
-            skipped.append(Skipped(path, "there is no log and no file of trials here"))
+            system, root = fsspec.core.url_to_fs(path)
+            nothing = "there is no log and no file of trials here"
+            skipped.append(
+                Skipped(path, nothing if system.exists(root) else "there is no such file or folder")
+            )
     candidates = list(dict.fromkeys(candidates))
     remote = any("://" in name for name in candidates)
     with ThreadPoolExecutor(READERS_AT_ONCE if remote else 1) as pool:
