@@ -128,6 +128,7 @@ def test_a_line_of_reasons_beside_an_answer_does_not_hide_it(form: str, kind: st
         # one for each option
         ("choice", "A: 10%\nB: 80%\nC: 10%\nAnswer: B", "B"),
         ("choice", "A (60%)\nB (40%)\nSo B.", ""),
+        ("choice", '"Answer": "B",\n"A": 0.2,\n"B": 0.7,\n"C": 0.1', ""),
     ],
 )  # fmt: skip
 def test_no_other_figure_is_taken_for_a_confidence(kind: str, reply: str, answer: str) -> None:

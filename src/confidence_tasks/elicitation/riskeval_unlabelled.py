@@ -29,7 +29,7 @@ _SPAN = 1_000
 _BEHIND = re.compile(
     rf"""(?: (?P<bracket>\s?[(\[]\s?) | \s?[,;|]\s? | \s?[:-]\s | \.\s | (?<=\b[A-Z])\s )
     (?P<figures>{FIGURES.pattern})
-    (?(bracket) \s?[)\]](?=[\s.,;:!]|$) | (?=\s{{0,4}}(?:[.!]?\s{{0,4}}$|[.!]\s)) )""",
+    (?(bracket) \s?[)\]](?=[\s.,;:!]|$) | (?=\s{{0,4}}(?:[.,;!]?\s{{0,4}}$|[.!]\s)) )""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Figures in brackets, or behind a mark and at the end of their sentence."""
