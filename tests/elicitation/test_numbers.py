@@ -230,6 +230,7 @@ def test_words_that_hold_number_words_are_no_numbers(text: str) -> None:
         ("point eight five", "0.85"),
         ("ninety-nine point five", "99.5"),
         ("thirty-two point five million", "32500000"),
+        ("one and a half million", "1500000"),
         ("one half", "0.5"),
         ("one tenth", "0.1"),
         ("three quarters", "0.75"),

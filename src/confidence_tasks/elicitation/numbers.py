@@ -78,10 +78,10 @@ _WORDS = re.compile(
     (?<![\w-]) (?P<sign>(?:minus|negative)[ ])?
     (?:an?[ ](?=hundred|thousand|million|billion|trillion))?
     (?P<words>(?:{_WORD})(?!\w)(?:(?:[ -]|[ ]and[ ])(?:{_WORD})(?!\w)){{0,40}}+)?+
-    (?:(?:(?<!\w)|[ ]) point (?P<decimals>(?:[ -](?:{_DIGITS})(?!\w)){{1,15}}+)
-        (?:[ ](?P<times>{"|".join(_MULTIPLIERS)})(?!\w))?)?
+    (?:(?:(?<!\w)|[ ]) point (?P<decimals>(?:[ -](?:{_DIGITS})(?!\w)){{1,15}}+))?
     (?(words)|(?(decimals)|(?!)))
     (?:[ -] (?P<part>{"|".join(_PARTS)})(?P<plural>s)? | (?P<and_a_half>[ ]and[ ]a[ ]half))?
+    (?:[ ](?P<times>{"|".join(_MULTIPLIERS)})(?!\w))?
     (?!-?\w)
     (?P<percent>[ ]?(?:%|percent\b|per[ ]cent\b))?
     """,
@@ -203,12 +203,12 @@ def find_number_words(text: str) -> Iterator[Number]:
         values = _composed(match["words"] or "zero")
         if match["decimals"]:
             values[-1] += Fraction(f"0.{_in_digits(match['decimals'])}")
-            values[-1] *= _MULTIPLIERS.get((match["times"] or "").lower(), 1)
         if match["part"]:
             if (values[-1] == 1) == bool(match["plural"]):
                 continue  # an ordinal
             values[-1] /= _PARTS[match["part"].lower()]
         values[-1] += Fraction(1, 2) if match["and_a_half"] else 0
+        values[-1] *= _MULTIPLIERS.get((match["times"] or "").lower(), 1)
         for value in values:
             yield Number(
                 -value if match["sign"] else value,
