@@ -1,6 +1,8 @@
 """A confidence without a word for it: read behind an answer, never from the answer, the options or the penalty."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -135,6 +137,17 @@ def test_no_other_figure_is_taken_for_a_confidence(kind: str, reply: str, answer
     _, said, confidence = read(reply, kind)
     assert math.isnan(confidence)
     assert said == answer or not answer
+
+
+@pytest.mark.parametrize(("form", "confidence"), [("{}#### {}", math.nan), ("{}{}, 83%", 0.83)])
+def test_solutions_of_real_problems_end_with_their_answer(mirror: Path, form: str, confidence: float) -> None:
+    with (mirror / "openai" / "gsm8k" / "main" / "test.jsonl").open(encoding="utf-8") as lines:
+        solutions = [json.loads(line)["answer"].split("#### ") for line in lines]
+    assert len(solutions) == 1319
+    for derivation, gold in solutions:
+        _, answer, stated = read(form.format(derivation, gold), "number")
+        assert answer == gold.replace(",", ""), derivation
+        assert stated == pytest.approx(confidence, nan_ok=True), derivation
 
 
 @pytest.mark.parametrize("kind", ["choice", "number"])

@@ -38,6 +38,7 @@ _NAMES = re.compile(
     rf"\b(?:answer|choice|decision|guess|estimate|solution|response)\s?(?:is|would\sbe|[:=|]|->)\s{{0,4}}|\b{ANNOUNCEMENT}\s:?",
     re.IGNORECASE,
 )
+_ANSWER_IS = re.compile(r"\banswer\s?(?:is|would\sbe|[:=|])\s{0,4}\S", re.IGNORECASE)
 _EQUALS = re.compile(r"\s(?:is|are|equals|makes|gives)\s|=\s?", re.IGNORECASE)
 _ABSTAINS = re.compile(r"\W{0,6}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\W{0,6}", re.IGNORECASE)
 _POLAR = re.compile(r"\b(yes|no|true|false)\W{0,4}\Z", re.IGNORECASE)
@@ -217,7 +218,7 @@ def _below_the_answer(text: str, kind: Kind, choices: Choices) -> Iterator[State
 
 def _names_an_answer(above: str, match: re.Match[str], kind: Kind) -> bool:
     """Whether a number or a text stands above a figure, so that the figure is not itself the answer."""
-    if _NAMES.search(above) or last_box(above) or _ABSTAINS.search(above):
+    if _ANSWER_IS.search(above) or last_box(above) or _ABSTAINS.search(above):
         return True
     previous = above.rpartition("\n")[2]
     if kind == "number":
