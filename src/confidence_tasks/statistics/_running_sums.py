@@ -13,11 +13,11 @@ from confidence_tasks.statistics._core import FloatArray
 def running_sums(rows: FloatArray) -> FloatArray:
     """Sums of each row (R, n) up to and with each entry.
 
-    NumPy adds up one row after the other, which takes long where rows are many and short.
+    NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
     """
-    if rows.shape[0] < rows.shape[1]:
+    if rows.flags.c_contiguous:
         return np.cumsum(rows, axis=1)
-    sums = np.array(rows, order="F")
+    sums = rows.copy(order="K")
     for before, here in pairwise(sums.T):
         here += before
     return sums

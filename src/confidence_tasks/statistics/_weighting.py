@@ -67,6 +67,12 @@ class Weighting:
         """Take off each row's own mean, shape (R, n); one mean for all rows would leave too few digits."""
         return np.asarray(column - self.mean(column)[:, np.newaxis])
 
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        """Weights of some trials, in the order given, shape (R, k); they lie in memory as those of all do."""
+        if self.rows.flags.c_contiguous:
+            return np.take(self.rows, which, axis=1)
+        return np.take(self.rows.T, which, axis=0).T
+
     def grouped(self, index: NDArray[np.intp], size: int, column: FloatArray) -> FloatArray:
         """Weighted sums of ``column`` within the groups that ``index`` names, shape (R, size)."""
         if not self.batch:
@@ -124,7 +130,16 @@ class Tied:
 
 def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied:
     """Gather the weights, and the weighted columns of shape (n,), by distinct value."""
-    distinct, index = np.unique(values, return_inverse=True)
+    order = np.argsort(values)
+    ascending = values[order]
+    differs = np.ones(values.shape[0], dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=differs[1:])
+    if differs.all():
+        rows = weighting.columns(order)
+        return Tied(ascending, rows, tuple(rows * column[order] for column in columns))
+    distinct = ascending[differs]
+    index = np.empty_like(order)
+    index[order] = np.cumsum(differs) - 1
     every = (np.ones(values.shape[0]), *columns)
     counts, *sums = (weighting.grouped(index, distinct.shape[0], column) for column in every)
     return Tied(distinct, counts, tuple(sums))

@@ -197,7 +197,7 @@ def _table(
     if not sure.size:
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
-    up_to = running_sums(weighting.rows[:, order])
+    up_to = running_sums(weighting.columns(order))
     places = partition.places(sure[order], up_to)
     return counts_between(right[order].astype(np.intp), 2, places, up_to, order, weighting), weighting
 
