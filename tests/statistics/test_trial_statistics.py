@@ -233,9 +233,10 @@ def test_whole_weights_are_repetitions(name, ties):
     correct, confidence = simulated(60, seed=3, ties=ties)
     weights = counts(12, 60)
     repeated = [ALL[name](np.repeat(correct, row), np.repeat(confidence, row)) for row in weights.astype(int)]
-    np.testing.assert_allclose(
-        ALL[name](correct, confidence, weights=weights), repeated, rtol=1e-9, atol=1e-11
-    )
+    for as_they_lie in (weights, np.asfortranarray(weights)):
+        np.testing.assert_allclose(
+            ALL[name](correct, confidence, weights=as_they_lie), repeated, rtol=1e-9, atol=1e-11
+        )
     np.testing.assert_allclose(
         ALL[name](correct, confidence, weights=weights[0]), repeated[0], rtol=1e-9, atol=1e-11
     )
