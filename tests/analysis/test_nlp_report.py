@@ -135,3 +135,15 @@ def test_trials_without_evidence_are_reported(tmp_path):
     assert np.isnan(entry.interval.estimate)
     assert entry.interval.estimate.reason is not None
     assert {extra.name for extra in made.extras} == {"nlp_metad_verdicts"}
+
+
+def test_the_same_replies_again_make_no_p_value_smaller(tmp_path):
+    noise = trials(Evidence(0.0), 120, rng=np.random.default_rng(2))
+    p_values = []
+    for times in (1, 4):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        p_values.append(float(table(report(folder, *[noise] * times), "valid")["p"].item()))
+    once, four_times = p_values
+    assert 0.1 < once < 0.9
+    assert four_times == pytest.approx(once, abs=0.04)

@@ -260,6 +260,47 @@ def test_the_permutation_test_keeps_its_size(rng):
 # Invariance
 
 
+def test_questions_asked_once_change_nothing_and_the_same_replies_again_prove_nothing(rng):
+    confidence = rng.integers(1, 5, 80).astype(float)
+    correct = (rng.random(80) < 0.4 + 0.06 * confidence).astype(float)
+    once = meta_information_test(correct, confidence, bins=None, n_permutations=4000).p_value
+    labelled = meta_information_test(
+        correct, confidence, bins=None, questions=rng.permutation(80), n_permutations=4000
+    )
+    assert labelled.p_value == once
+    three_times = meta_information_test(
+        *(np.repeat(column, 3) for column in (correct, confidence)),
+        bins=None,
+        questions=np.repeat(np.arange(80), 3),
+        n_permutations=4000,
+    )
+    assert three_times.p_value == pytest.approx(once, abs=4 * np.sqrt(once * (1 - once) / 2000))
+
+
+def test_the_permutation_test_keeps_its_size_where_questions_are_asked_several_times(rng):
+    asked = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    p_values = []
+    for seed in range(300):
+        right, evidence = rng.integers(0, 2, 60), rng.normal(size=60)
+        again = rng.random(len(asked)) < 0.1
+        p_values.append(
+            meta_information_test(
+                (right[asked] ^ again).astype(float),
+                evidence[asked] + rng.normal(0.0, 0.2, len(asked)),
+                questions=asked,
+                n_permutations=99,
+                seed=seed,
+            ).p_value
+        )
+    # Three standard errors above five in a hundred; matched trial by trial, it is 30.
+    assert np.mean(np.array(p_values) <= 0.05) < 0.088
+
+
+def test_questions_must_be_as_many_as_trials():
+    with pytest.raises(ValueError, match="questions"):
+        meta_information_test([1, 0], [0.5, 0.6], questions=["a"])
+
+
 @given(binary_trials())
 @settings(max_examples=60, deadline=None)
 def test_information_lies_between_nothing_and_everything(trials):

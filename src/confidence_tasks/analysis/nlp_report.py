@@ -167,7 +167,9 @@ def valid_measures(found: Findings) -> ExtraTable:
     experiment = analysis_of(found).experiment
     rows = []
     for cell in _at_one(experiment):
-        test = meta_information_test(cell.correct, cell.evidence, seed=experiment.settings.seed)
+        test = meta_information_test(
+            cell.correct, cell.evidence, questions=cell.asked, seed=experiment.settings.seed
+        )
         row = _labels(cell) | _measured(cell, VALID, experiment.settings)
         rows.append(row | {"p": p_value(test.p_value), "n": cell.n})
     return _table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from scipy.special import expit, ndtri
 from confidence_tasks.statistics import _information
 from confidence_tasks.statistics._binning import Bins
 from confidence_tasks.statistics._core import Estimate, FloatArray, Reason, as_binary, as_vector, same_length
+from confidence_tasks.statistics._question_exchange import exchanged_counts
 from confidence_tasks.statistics._resampling import Seed, as_estimate
 from confidence_tasks.statistics._running_sums import running_sums
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied
@@ -131,6 +133,7 @@ def meta_information_test(
     *,
     bins: int | None = 10,
     correction: Correction = "simulation",
+    questions: ArrayLike | None = None,
     n_permutations: int = 10_000,
     seed: Seed = 0,
 ) -> MetaInformation:
@@ -140,6 +143,9 @@ def meta_information_test(
     ----------
     correct, confidence, bins, correction
         As in :func:`meta_information`.
+    questions : array_like, shape (n,), optional
+        Which question each trial asked, by any labels, where one was asked several times: its answers are then matched
+        together, with the confidences of a question that was asked as often.
     n_permutations : int, default 10000
         Random matchings of correctness and confidence. The p-value is (1 + as informative) / (1 + all).
     seed : int or numpy.random.Generator, default 0
@@ -177,7 +183,12 @@ def meta_information_test(
         "ideal_information": _ideal(table),
         "meta_i1r": _in_unit(table, corrected, "ideal"),
         "meta_i2r": _in_unit(table, corrected, "entropy"),
-        "p_value": _permutation_p_value(table, n_permutations, np.random.default_rng(seed)),
+        "p_value": _p_value(
+            table,
+            _matched(
+                table, correct, confidence, bins, questions, n_permutations, np.random.default_rng(seed)
+            ),
+        ),
     }
     return MetaInformation(
         **{name: as_estimate(_settle(value, table, weighting)) for name, value in values.items()},
@@ -245,18 +256,47 @@ def _ideal(table: FloatArray) -> FloatArray:
     return np.where(inside, entropy - left, np.where(accuracy == 0.5, 0.0, np.nan))
 
 
-def _permutation_p_value(table: FloatArray, n_permutations: int, rng: np.random.Generator) -> FloatArray:
-    """Return the p-value (1,) of one table, its margins kept."""
-    (wrong, right), columns = table[0].sum(axis=1), table[0].sum(axis=0)
-    if not (wrong and right):
+def _p_value(table: FloatArray, matchings: Iterator[FloatArray]) -> FloatArray:
+    """Return the p-value (1,) of one table, from the right answers by bin (k, bins) of random matchings."""
+    if (table[0].sum(axis=1) == 0.0).any():
         return np.full(1, np.nan)
-    observed = _information.information(table)[0]
-    size = max(1, _CHUNK // columns.size)
-    as_informative = 0
-    for start in range(0, n_permutations, size):
-        matched = rng.multivariate_hypergeometric(
-            columns.astype(np.int64), int(right), size=min(size, n_permutations - start), method="marginals"
-        )
+    observed, columns = _information.information(table)[0], table[0].sum(axis=0)
+    as_informative = total = 0
+    for matched in matchings:
         drawn = _information.information(np.stack([columns - matched, matched], axis=1))
         as_informative += int((drawn >= observed - _TIE).sum())
-    return np.full(1, (1.0 + as_informative) / (1.0 + n_permutations))
+        total += len(matched)
+    return np.full(1, (1.0 + as_informative) / (1.0 + total))
+
+
+def _matched(
+    table: FloatArray,
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    bins: int | None,
+    questions: ArrayLike | None,
+    n_permutations: int,
+    rng: np.random.Generator,
+) -> Iterator[FloatArray]:
+    """Yield the right answers by bin of random matchings, the margins of one table kept."""
+    right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+    question = np.arange(len(right)) if questions is None else np.asarray(questions)
+    same_length(correct=right, questions=question)
+    if len(np.unique(question)) < len(right):
+        cell = (
+            np.unique(sure, return_inverse=True)[1]
+            if bins is None
+            else Bins(bins, "equal_mass").numbers(sure)
+        )
+        yield from exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
+        return
+    columns = table[0].sum(axis=0)
+    size = max(1, _CHUNK // columns.size)
+    for start in range(0, n_permutations, size):
+        matched = rng.multivariate_hypergeometric(
+            columns.astype(np.int64),
+            int(table[0, 1].sum()),
+            size=min(size, n_permutations - start),
+            method="marginals",
+        )
+        yield matched.astype(np.float64)
