@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confidence_tasks.analysis.checks import Notice, notice_if_any
 from confidence_tasks.analysis.estimates import distributions, estimates
@@ -85,7 +86,7 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
     lines = []
     for model in found.models:
         colour, marker = look[model.label]
-        difficulty, correct, confidence = _judged(model)
+        difficulty, correct, confidence, question = _judged(model)
         order = np.argsort(difficulty, kind="stable")
         bins = [rows for rows in np.array_split(order, _DIFFICULTY_BINS) if len(rows)]
         intervals = [
@@ -93,6 +94,7 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
                 overconfidence,
                 correct[rows],
                 confidence[rows],
+                clusters=question[rows],
                 n_resamples=_RESAMPLES_OF_A_BIN,
                 level=found.settings.level,
                 method="student",
@@ -126,12 +128,12 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
     )
 
 
-def _judged(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return difficulty, score and confidence of the trials that have them."""
+def _judged(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[Any]]:
+    """Return difficulty, score and confidence of the trials that have them, and their questions."""
     columns = [model.columns[name] for name in ("difficulty", "correct", "confidence")]
     kept = ~np.isnan(columns).any(axis=0)
     difficulty, correct, confidence = (column[kept] for column in columns)
-    return difficulty, correct, confidence
+    return difficulty, correct, confidence, model.columns["question_id"][kept]
 
 
 def hard_easy(found: Findings) -> ExtraTable:
