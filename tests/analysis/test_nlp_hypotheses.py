@@ -254,6 +254,15 @@ def test_p_values_of_neighbouring_quarters_are_fishers():
     assert monotonicity(cells).tests["p_value"].iloc[0] == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_same_answers_again_prove_no_rise():
+    table = trials(Evidence(0.4), 200, rng=np.random.default_rng(1))
+    once, three_times = (
+        monotonicity(resample(together(*[table] * times), settings=QUICK)).tests.iloc[0] for times in (1, 3)
+    )
+    for name in ("estimate", "low", "high", "p_value"):
+        assert three_times[name] == pytest.approx(once[name], rel=1e-9), name
+
+
 def test_equal_evidence_shares_a_quarter():
     table = trials(Evidence(), 200).assign(nlp=np.repeat([-2.0, -1.0], [150, 50]))
     cell = next(iter(resample(table, settings=QUICK).cells.values()))

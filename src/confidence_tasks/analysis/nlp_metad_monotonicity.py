@@ -19,6 +19,7 @@ from confidence_tasks.analysis.nlp_metad_outcomes import (
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics._binning import Bins
 from confidence_tasks.statistics._core import FloatArray
+from confidence_tasks.statistics.reliability import independent_trials
 
 
 def monotonicity(experiment: Experiment) -> Outcome:
@@ -34,6 +35,7 @@ def monotonicity(experiment: Experiment) -> Outcome:
     Outcome
         Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
         one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise.
+        Trials of a question that was asked several times count for as many independent ones as they are worth at least.
         The estimate is the smallest rise, with the interval of Newcombe.
 
     References
@@ -54,9 +56,11 @@ def monotonicity(experiment: Experiment) -> Outcome:
     for source in experiment.sources:
         for model, cell in enough_of_both(experiment, source).items():
             right, total = quarter_counts(cell)
-            low, high = (np.asarray(limit) for limit in wilson_interval(right, total))
+            worth = quarter_worth(cell)
+            low, high = (np.asarray(limit) for limit in wilson_interval(worth * (right / total), worth))
             label = model if len(experiment.sources) == 1 else f"{model}, {source}"
-            p_values = _rises(right, total)
+            whole = np.floor(worth + _ROUNDING)
+            p_values = _rises(np.rint(whole * (right / total)), whole)
             tests.append(
                 {
                     "what": label,
@@ -94,6 +98,17 @@ def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray]:
     right, total = (np.bincount(quarter, weights, minlength=4) for weights in (cell.correct, np.ones(cell.n)))
     used = total > 0
     return right[used].astype(np.float64), total[used].astype(np.float64)
+
+
+_ROUNDING = 1e-9
+"""What a whole number of trials may lose."""
+
+
+def quarter_worth(cell: Cell) -> FloatArray:
+    """Return how many independent trials those of each quarter are worth, where questions were asked several times."""
+    partition = Bins(4, "equal_mass")
+    total = np.bincount(partition.numbers(cell.evidence), minlength=4).astype(np.float64)
+    return independent_trials(cell.asked, partition, cell.evidence, total)[total > 0]
 
 
 def _rises(right: FloatArray, total: FloatArray) -> FloatArray:

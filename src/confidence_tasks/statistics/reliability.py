@@ -117,7 +117,9 @@ def reliability_curve(
     count, hits, total = (column[0] for column in sums)
     mean = ratio(total, count)
     low, high = partition.limits(stated)
-    worth = count if questions is None else _independent(np.asarray(questions), partition, stated, count)
+    worth = (
+        count if questions is None else independent_trials(np.asarray(questions), partition, stated, count)
+    )
     worth_right = worth * ratio(hits, count, otherwise=0.0)
     accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
     whole = np.floor(worth + _ROUNDING)
@@ -143,7 +145,7 @@ _ROUNDING = 1e-9
 """What a whole number of trials may lose."""
 
 
-def _independent(
+def independent_trials(
     questions: NDArray[Any], partition: Bins, confidence: FloatArray, count: FloatArray
 ) -> FloatArray:
     """How many independent trials those of each bin are worth, where a question is right or wrong throughout."""
