@@ -69,6 +69,11 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
         task_create("confidence_tasks/boolq", **({"source": "arithmetic_boolean", "n": 2} | given))
 
 
+def test_a_temperature_below_0_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^temperature=-1 must be 0 or above$"):
+        task_create("confidence_tasks/fermieval", temperature=-1)
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_default_is_of_its_parameter_s_type(name: str) -> None:
     function = inspect.unwrap(getattr(_registry, name))

@@ -71,11 +71,11 @@ _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
 )
 """What may be given for a type, and how to call it."""
 
-_LEAST: Mapping[str, int] = MappingProxyType({"seed": 0, "question_seed": 0})
+_LEAST: Mapping[str, int] = MappingProxyType({"seed": 0, "question_seed": 0, "temperature": 0})
 
 
 def check_value(name: str, value: Any, annotation: Any) -> None:
-    """Raise ValueError for a value that is not of a type of ``annotation``, or a seed below 0.
+    """Raise ValueError for a value that is not of a type of ``annotation``, or a seed or temperature below 0.
 
     Examples
     --------
