@@ -63,7 +63,7 @@ class Posterior:
         own, one_of_each = self.prepared(trials), self.outcomes(trials)
         rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
         added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
-        return rows, np.concatenate([weights, added], axis=1)
+        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
 
 
 @dataclass(frozen=True, slots=True)
