@@ -99,6 +99,18 @@ def test_probabilities_of_being_right_vary_less_than_answers():
     assert high - low < 0.03
 
 
+def test_probabilities_of_few_questions_vary_as_those_of_many():
+    """Eight a bin, whose means are nearer to them than the truth is."""
+
+    def dispersion(n, seed):
+        _, confidence = sample(n, seed)
+        chance = np.clip(confidence - 0.1 + 0.05 * np.random.default_rng(seed).normal(size=n), 0.0, 1.0)
+        return BinnedTrials.of(chance, confidence).dispersion[0]
+
+    few = np.mean([dispersion(40, seed) for seed in range(400)])
+    assert few == pytest.approx(dispersion(40_000, 0), rel=0.05)
+
+
 def test_the_mean_of_copies_is_no_surer_than_one():
     """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
     one = BinnedTrials.of(*sample(1000))
@@ -109,6 +121,19 @@ def test_the_mean_of_copies_is_no_surer_than_one():
     assert (narrow.limits(0.95)[1] - narrow.limits(0.95)[0]) / (high - low) == pytest.approx(
         math.sqrt(0.5), abs=0.03
     )
+
+
+@pytest.mark.parametrize(("right", "n", "confidence"), [(600, 1000, 0.75), (150, 200, 0.95)])
+def test_the_standard_error_far_from_the_truth_is_that_of_a_share(right, n, confidence):
+    held = BinnedTrials.of(np.repeat([1.0, 0.0], [right, n - right]), np.full(n, confidence))
+    assert held.standard_error == pytest.approx(math.sqrt(right * (n - right) / n**3), rel=0.02)
+
+
+@pytest.mark.parametrize("overconfidence", [0.0, 0.1])
+def test_the_standard_error_is_how_much_samples_vary(overconfidence):
+    made = [BinnedTrials.of(*sample(200, seed, overconfidence)) for seed in range(300)]
+    errors = [held.standard_error for held in made]
+    assert np.mean(errors) == pytest.approx(np.std([held.estimate for held in made]), rel=0.15)
 
 
 @pytest.mark.parametrize(("n", "reason"), [(0, Reason.EMPTY), (1, Reason.TOO_FEW)])

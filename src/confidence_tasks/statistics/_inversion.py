@@ -18,6 +18,10 @@ class Inverted(Protocol):
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join several that are averaged; the variance of the mean is so many times that of independent ones."""
 
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation in samples of the population that leads to the estimate; NaN without an interval."""
+
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where there is none."""
 

@@ -90,10 +90,14 @@ class BinnedTrials:
             part=np.zeros(len(held), np.int64),
             dispersion=one,
         )
-        expected = float(whole._variance(whole.right / whole.count).sum())
         gap = (whole.confidence - whole.right) / whole.count
-        found = _variance_over_questions(stated - right - gap[index], index, unit)
-        return replace(whole, dispersion=one * found / expected) if expected > 0.0 else whole
+        n_questions, squares = _over_questions(stated - right - gap[index], index, unit)
+        # Of one question alone nothing is known. The accuracy of a bin is the nearer to its gap the fewer there are.
+        several = n_questions > 1.0
+        found = ratio(squares, n_questions - 1.0, otherwise=0.0)
+        expected = (whole._variance(whole.right / whole.count) + found)[several].sum()
+        seen = (squares + found)[several].sum()
+        return replace(whole, dispersion=one * float(seen / expected)) if expected > 0.0 else whole
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
@@ -117,10 +121,22 @@ class BinnedTrials:
         if not self.count.sum() >= 2.0:
             reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
             return undefined(reason), undefined(reason)
-        reach = float(ndtri((1.0 + level) / 2.0))
-        ends = [accepted(partial(self._distance, path), reach, _N_TRIED) for path in self._paths()]
-        low, high = (np.array(end) for end in zip(*ends, strict=True))
-        return Estimate(low.min()), Estimate(high.max())
+        ends = self._accepted(float(ndtri((1.0 + level) / 2.0)))
+        return Estimate(ends[:, 0].min()), Estimate(ends[:, 1].max())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation in samples of the population that leads to the estimate; NaN for fewer than two trials."""
+        if not self.count.sum() >= 2.0:
+            return float("nan")
+        places = self._accepted(0.0)[:, :1]
+        return max(
+            float(self._moments(path, place)[1][0]) for path, place in zip(self._paths(), places, strict=True)
+        )
+
+    def _accepted(self, reach: float) -> FloatArray:
+        """Return the ends of the part of each path from which the estimate is no further, (P, 2)."""
+        return np.array([accepted(partial(self._distance, path), reach, _N_TRIED) for path in self._paths()])
 
     def _paths(self) -> list[FloatArray]:
         """Gaps of an ECE of 1, of which those of any other ECE are a multiple.
@@ -137,13 +153,17 @@ class BinnedTrials:
 
     def _distance(self, path: FloatArray, ece: FloatArray) -> FloatArray:
         """How many standard errors the estimate lies above what each of some true ECEs, shape (T,), leads to."""
+        mean, error = self._moments(path, ece)
+        away: FloatArray = (self.estimate - mean) / np.maximum(error, _LEAST_ERROR)
+        return away
+
+    def _moments(self, path: FloatArray, ece: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the standard deviation of the estimate in samples of some true ECEs, (T,) each."""
         true = ece[:, np.newaxis] * path
         error = self._error((self.confidence - true * self.size / self.share) / self.count)
         mean = folded_normal_mean(true, error)
         variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)
-        error_of_all = np.sqrt(self.dependence * variance)
-        away: FloatArray = (self.estimate - mean.sum(axis=1)) / np.maximum(error_of_all, _LEAST_ERROR)
-        return away
+        return mean.sum(axis=1), np.sqrt(self.dependence * variance)
 
     def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
         """Variance that the ECE has because the number of trials in a bin has one."""
@@ -232,8 +252,10 @@ def ece_interval(
     return limits_over_questions(held, questions, level)
 
 
-def _variance_over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> float:
-    """Variance of the sums of the bins together, of independent questions; the excess is 0 on average in each bin."""
-    _, pair = np.unique(unit * (index.max(initial=0) + 1) + index, return_inverse=True)
-    of_question = np.bincount(pair, excess)
-    return float(of_question @ of_question)
+def _over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return how many questions each bin holds, and the sum of squares of what they exceed it by together."""
+    n_bins = int(index.max(initial=-1)) + 1
+    pairs, pair = np.unique(unit * max(n_bins, 1) + index, return_inverse=True)
+    of_question, held = np.bincount(pair, excess), pairs % max(n_bins, 1)
+    count, squares = np.bincount(held, minlength=n_bins), np.bincount(held, of_question**2, n_bins)
+    return count.astype(np.float64), squares.astype(np.float64, copy=False)

@@ -217,6 +217,14 @@ class InformationTables:
         """The share of the uncertainty that confidence removes, with its bias."""
         return float(np.mean([table.share(table.wrong / table.count) for table in self.tables]))
 
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation in samples of the population that leads to the estimate; NaN without an interval."""
+        if any(table.missing for table in self.tables):
+            return float("nan")
+        place = np.array(accepted(self._distance, 0.0, _N_TRIED)[:1])
+        return float(np.sqrt(self._moments(place)[1][0]))
+
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where too few trials decide it."""
         reasons = [table.missing for table in self.tables if table.missing]
@@ -233,11 +241,16 @@ class InformationTables:
         The cube root of a gamma variable is nearly normal (Wilson & Hilferty): of no information, the estimate is a
         multiple of chi-square.
         """
-        _, mean, variance = np.mean([table.populations(place) for table in self.tables], axis=0)
-        variance *= self.dependence / len(self.tables)
-        square = np.maximum(variance, _LEAST_VARIANCE) / mean**2
+        mean, variance = self._moments(place)
+        square = variance / mean**2
         away: FloatArray = (np.cbrt(self.estimate / mean) - 1.0 + square / 9.0) * 3.0 / np.sqrt(square)
         return away
+
+    def _moments(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the variance of the estimate in samples of populations, places on the path (T,)."""
+        _, mean, variance = np.mean([table.populations(place) for table in self.tables], axis=0)
+        variance *= self.dependence / len(self.tables)
+        return mean, np.maximum(variance, _LEAST_VARIANCE)
 
 
 def meta_information_interval(
