@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,3 +71,17 @@ def test_the_report_says_on_which_sources_conditions_were_compared(same_answers:
         "lab/same, 0-20: compared on easy only",
     )
     assert "Accuracy changes with the condition" not in titles
+
+
+def test_shares_are_no_further_apart_than_one(tmp_path: Path) -> None:
+    """Nearly always right, and nearly never: twice the standard error above the difference lies more than 1."""
+    rows = [
+        {**row, "correct": float((row["condition"] == "0-20") == (row["question_id"] != "easy-0"))}
+        for row in _rows()
+        if row["source"] == "easy"
+    ]
+    path = write(tmp_path / "trials.jsonl", rows)
+    (found,) = report_of(collect(path), settings=Settings(n_resamples=200)).findings
+    contrast = found.contrast("lab/same", "0-20", "accuracy")
+    assert contrast is not None
+    assert 0.7 < contrast.interval.low < contrast.interval.estimate < contrast.interval.high == 1.0

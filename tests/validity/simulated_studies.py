@@ -20,6 +20,7 @@ from confidence_tasks.analysis.estimates import (
     Settings,
     counting,
     deciding,
+    interval_of_difference,
     interval_of_measure,
     resampled,
     together,
@@ -203,9 +204,7 @@ def printed(
     """The intervals that the report prints of a study."""
     if population.contrast:
         by_name = {measure.name: measure for measure in population.measures}
-        return {
-            key: found.interval(settings, by_name[key[1]].difference_interval) for key, found in study.items()
-        }
+        return {key: interval_of_difference(by_name[key[1]], found, settings) for key, found in study.items()}
     intervals = {}
     for group in dict.fromkeys(group for group, _ in study):
         whole = {measure.name: study[group, measure.name] for measure in population.measures}

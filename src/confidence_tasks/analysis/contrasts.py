@@ -10,7 +10,13 @@ from itertools import product
 import numpy as np
 
 from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.analysis.estimates import Distribution, Distributions, Settings, together
+from confidence_tasks.analysis.estimates import (
+    Distribution,
+    Distributions,
+    Settings,
+    interval_of_difference,
+    together,
+)
 from confidence_tasks.analysis.groups import Cell, Columns, Group
 from confidence_tasks.scorers._measures import Measure
 from confidence_tasks.statistics import Interval, bonferroni
@@ -115,7 +121,7 @@ def contrasts(
                 group.label,
                 baseline,
                 measure.name,
-                difference.interval(settings, measure.difference_interval),
+                interval_of_difference(measure, difference, settings),
                 p,
                 p_adjusted,
             )

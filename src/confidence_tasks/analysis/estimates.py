@@ -345,6 +345,22 @@ def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], set
     return replace(interval, estimate=found.value, low=low, high=high)
 
 
+def interval_of_difference(measure: Measure, difference: Distribution, settings: Settings) -> Interval:
+    """Read off the interval of a difference of two values of a measure.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    difference : Distribution
+        The difference.
+    settings : Settings
+        Level and seed.
+    """
+    most = measure.largest_difference
+    return _within((-most, most), difference.interval(settings, measure.difference_interval))
+
+
 def _within(bounds: tuple[float, float], interval: Interval) -> Interval:
     """Cut an interval at the values that a measure cannot pass."""
     low, high = (

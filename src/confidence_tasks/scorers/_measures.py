@@ -135,6 +135,13 @@ class Measure:
         return "student" if self.posterior is None else "percentile"
 
     @property
+    def largest_difference(self) -> float:
+        """How far apart two values can be: 1 for shares, and for what else lies between 0 and 1."""
+        if self.binned is not None or self.interval in ("wilson", "logit", "largest"):
+            return 1.0
+        return self.bounds[1] - self.bounds[0]
+
+    @property
     def is_mean(self) -> bool:
         """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
         return self.interval in ("mean", "wilson")
