@@ -108,6 +108,17 @@ def test_standard_error_is_hc3_in_matrix_form():
     assert (line.low, line.high) == pytest.approx((line.slope - half, line.slope + half))
 
 
+def test_repeated_questions_tell_nothing_new():
+    trials = simulated(200)
+    once = hard_easy_regression(*trials)
+    again = [np.repeat(array, 4) for array in trials]
+    line = hard_easy_regression(*again, questions=np.repeat(np.arange(200), 4))
+    assert line.slope == pytest.approx(once.slope)
+    assert (line.low, line.high) == pytest.approx((once.low, once.high), rel=0.02)
+    assert hard_easy_regression(*again).standard_error < 0.55 * once.standard_error
+    assert hard_easy_regression(*again, questions=np.arange(800)).low == hard_easy_regression(*again).low
+
+
 def test_whole_weights_are_repetitions():
     trials = simulated(50)
     weights = np.random.default_rng(1).multinomial(50, np.full(50, 1 / 50), size=10)

@@ -111,7 +111,13 @@ def hard_easy_table(trials: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
     rows = []
     for model, group in trials.groupby("model", sort=False):
         kept = group.dropna(subset=["correct", "confidence"])
-        line = hard_easy_regression(kept["correct"], kept["confidence"], kept["difficulty"], level=level)
+        line = hard_easy_regression(
+            kept["correct"],
+            kept["confidence"],
+            kept["difficulty"],
+            questions=kept["question_id"],
+            level=level,
+        )
         shown = {
             name: float(getattr(line, name))
             for name in ("slope", "low", "high", "standard_error", "intercept")

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from confidence_tasks.statistics._core import Estimate, FloatArray, Reason, as_vector, same_length, undefined
+from confidence_tasks.statistics._core import (
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    as_vector,
+    same_length,
+    undefined,
+)
 from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied, trials
 
 
@@ -87,7 +95,12 @@ def hard_easy_slope(
 
 
 def hard_easy_regression(
-    correct: ArrayLike, confidence: ArrayLike, difficulty: ArrayLike, *, level: float = 0.95
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    difficulty: ArrayLike,
+    *,
+    questions: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> HardEasyRegression:
     """Regress overconfidence on difficulty, with an interval that allows for unequal variances.
 
@@ -97,15 +110,17 @@ def hard_easy_regression(
     ----------
     correct, confidence, difficulty
         As in :func:`hard_easy_slope`.
+    questions : array_like, shape (n,), optional
+        Which question each trial asked, by any labels, where one was asked several times. By default each trial is a
+        question of its own.
     level : float, default 0.95
         Nominal coverage of the interval, in (0, 1).
 
     Returns
     -------
     HardEasyRegression
-        Its interval takes questions as independent; when a question appears more than once, bootstrap
-        :func:`hard_easy_slope` by question. Slope and intercept are NaN without trials and for constant
-        difficulty, the interval also below three trials or when one trial alone decides the slope.
+        Slope and intercept are NaN without trials and for constant difficulty, the interval also below three questions
+        or when one trial alone decides the slope.
 
     Raises
     ------
@@ -115,7 +130,8 @@ def hard_easy_regression(
     References
     ----------
     MacKinnon & White (1985), doi:10.1016/0304-4076(85)90158-7, for HC3; Long & Ervin (2000),
-    doi:10.1080/00031305.2000.10474549, for Student's t with n - 2 degrees of freedom.
+    doi:10.1080/00031305.2000.10474549, for Student's t with n - 2 degrees of freedom; Liang & Zeger (1986),
+    doi:10.1093/biomet/73.1.13, for the sums over trials of a question.
 
     Examples
     --------
@@ -127,6 +143,8 @@ def hard_easy_regression(
         raise ValueError(f"level must lie in (0, 1), got {level}")
     right, stated, hard = _checked(correct, confidence, difficulty)
     n = hard.shape[0]
+    unit = np.arange(n) if questions is None else np.unique(np.asarray(questions), return_inverse=True)[1]
+    same_length(correct=right, questions=unit)
     reason = Reason.EMPTY if n == 0 else Reason.CONSTANT if hard.min() == hard.max() else None
     if reason is not None:
         missing = undefined(reason)
@@ -136,8 +154,8 @@ def hard_easy_regression(
     squares = centred @ centred
     slope = (centred @ excess) / squares
     intercept = excess.mean() - slope * hard.mean()
-    error = _robust_error(excess - intercept - slope * hard, centred)
-    half = error if error.reason else Estimate(stdtrit(n - 2, (1.0 + level) / 2.0) * error)
+    error = _robust_error(excess - intercept - slope * hard, centred, unit)
+    half = error if error.reason else Estimate(float(stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error)
     low, high = (half, half) if half.reason else (Estimate(slope - half), Estimate(slope + half))
     return HardEasyRegression(Estimate(slope), Estimate(intercept), error, low, high, level, n)
 
@@ -151,12 +169,13 @@ def _checked(
     return right, stated, hard
 
 
-def _robust_error(residual: FloatArray, centred: FloatArray) -> Estimate:
-    """HC3 standard error of the slope, undefined when a trial has all the leverage."""
+def _robust_error(residual: FloatArray, centred: FloatArray, unit: IntArray) -> Estimate:
+    """HC3 standard error of the slope, summed over each question; undefined when a trial has all the leverage."""
     squares = centred @ centred
     slack = 1.0 - 1.0 / centred.shape[0] - centred**2 / squares
-    if centred.shape[0] < 3:
+    if unit.max() < 2:
         return undefined(Reason.TOO_FEW)
     if slack.min() < 1e-12:
         return undefined(Reason.NOT_IDENTIFIED)
-    return Estimate(np.sqrt(np.sum((centred * residual / slack) ** 2)) / squares)
+    of_question = np.bincount(unit, centred * residual / slack)
+    return Estimate(float(np.sqrt(of_question @ of_question) / squares))
