@@ -124,12 +124,12 @@ def stated(n_held, n_missed, split):
 
 
 def test_a_winkler_score_is_decided_by_misses_of_its_half():
-    test, other = stated(80, 10, "test"), stated(80, 40, "calibration")
+    test, other = stated(80, 4, "test"), stated(80, 40, "calibration")
     both = {name: np.concatenate([test[name], other[name]]) for name in test}
     assert deciding(FERMI["winkler"], both) == 5.0
-    assert deciding(FERMI["winkler_calibration"], both) == 20.0
+    assert deciding(FERMI["winkler_calibration"], both) == 50.0
     assert deciding(FERMI["conformal_winkler"], both) == 0.0  # moved out to 9, nothing is missed
-    assert deciding(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 1.0
+    assert deciding(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 2.5
 
 
 draws = st.integers(0, 2**32 - 1)

@@ -73,12 +73,13 @@ _PARTS = {
     "seventh": 7,
 } | {"eighth": 8, "ninth": 9, "tenth": 10, "hundredth": 100}
 _WORD = "|".join(sorted((*_SMALL, *_MULTIPLIERS), key=len, reverse=True))
+# `(?=(?P<x>...))(?P=x)` is `(?P<x>...)` that never gives back: possessive groups of words fail before Python 3.11.5.
 _WORDS = re.compile(
     rf"""
     (?<![\w-]) (?P<sign>(?:minus|negative)[ ])?
     (?:an?[ ](?=hundred|thousand|million|billion|trillion))?
-    (?P<words>(?:{_WORD})(?!\w)(?:(?:[ -]|[ ]and[ ])(?:{_WORD})(?!\w)){{0,40}}+)?+
-    (?:(?:(?<!\w)|[ ]) point (?P<decimals>(?:[ -](?:{_DIGITS})(?!\w)){{1,15}}+))?
+    (?:(?=(?P<words>(?:{_WORD})(?!\w)(?:(?:[ -]|[ ]and[ ])(?:{_WORD})(?!\w)){{0,40}}))(?P=words))?
+    (?:(?:(?<!\w)|[ ]) point (?=(?P<decimals>(?:[ -](?:{_DIGITS})(?!\w)){{1,15}}))(?P=decimals))?
     (?(words)|(?(decimals)|(?!)))
     (?:[ -] (?P<part>{"|".join(_PARTS)})(?P<plural>s)? | (?P<and_a_half>[ ]and[ ]a[ ]half))?
     (?:[ ](?P<times>{"|".join(_MULTIPLIERS)})(?!\w))?
