@@ -10,7 +10,8 @@ import pytest
 from tests.analysis.runs import write
 
 from confidence_tasks.analysis import Report, collect, report_of
-from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.analysis.estimates import Distribution, Settings
+from confidence_tasks.statistics import BinnedTrials, Estimate
 
 N = 40
 RIGHT = {"easy": 36, "hard": 10, "other": 20}
@@ -85,3 +86,17 @@ def test_shares_are_no_further_apart_than_one(tmp_path: Path) -> None:
     contrast = found.contrast("lab/same", "0-20", "accuracy")
     assert contrast is not None
     assert 0.7 < contrast.interval.low < contrast.interval.estimate < contrast.interval.high == 1.0
+
+
+def test_calibration_errors_differ_as_samples_do_and_not_as_resamples() -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.choice([0.6, 0.8], 200)
+    held = BinnedTrials.of((rng.random(200) < confidence).astype(float), confidence)
+    error = Distribution(
+        Estimate(held.estimate), held.estimate + 0.2 * rng.normal(size=5_000), frozenset(), binned=held
+    )
+    nothing = Distribution(Estimate(0.0), np.zeros(5_000), frozenset())
+    difference = error - nothing
+    assert held.standard_error < 0.1
+    assert np.std(difference.resamples) == pytest.approx(held.standard_error)
+    assert np.corrcoef(difference.resamples, error.resamples)[0, 1] == pytest.approx(1.0)

@@ -92,7 +92,7 @@ class BinnedTrials:
         )
         gap = (whole.confidence - whole.right) / whole.count
         n_questions, squares = _over_questions(stated - right - gap[index], index, unit)
-        # Of one question alone nothing is known. The accuracy of a bin is the nearer to its gap the fewer there are.
+        # The fewer questions a bin has, the nearer its mean is to them, and one alone says nothing of how they vary.
         several = n_questions > 1.0
         found = ratio(squares, n_questions - 1.0, otherwise=0.0)
         expected = (whole._variance(whole.right / whole.count) + found)[several].sum()
