@@ -2,10 +2,11 @@
 
     python -m benchmarks.bench_metad
 
-Each line is the best CPU time of several runs, on one core. The peer fits 20 of the same tables; its time for all of
-them is extrapolated from the median fit.
+Each time is the median CPU time of 20 runs on one core, ours and the peer's in turns. A run of the peer fits one of the
+same tables; its time for all of them is extrapolated.
 """
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -23,18 +24,15 @@ from confidence_tasks.statistics import (
     two_choice_table,
 )
 
-TABLES, TRIALS, PEER_FITS, RUNS = 10_000, 5_000, 20, 15
+TABLES, TRIALS, RUNS = 10_000, 5_000, 20
 EDGES = np.array([0.4, 0.9, 1.4])
 
 
-def seconds(call: Callable[[], object], runs: int) -> float:
-    """Return the best CPU time: what other work on the machine disturbs least."""
-    times = []
-    for _ in range(runs):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
+def seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of a call."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def trials(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -56,31 +54,40 @@ def main() -> None:
 
     fit_metad = load_fit_metad()
     fit_metad(s1[0] + 0.125, s2[0] + 0.125, 4)  # compiles
-    peer_fits = [seconds(lambda i=i: fit_metad(s1[i] + 0.125, s2[i] + 0.125, 4), 1) for i in range(PEER_FITS)]
-    peer = TABLES * statistics.median(peer_fits)
+
+    def peer_fit(i: int) -> None:
+        fit_metad(s1[i] + 0.125, s2[i] + 0.125, 4)
 
     rows = [
-        ("10,000 fits, K = 4", lambda: fit_meta_d(s1, s2), peer),
-        ("10,000 fits, unequal variance (s = .8)", lambda: fit_meta_d(s1, s2, s=0.8), None),
-        ("10,000-resample M-ratio interval, n = 5,000, fixed edges", lambda: meta_d_intervals(*table), peer),
+        ("10,000 fits, K = 4", lambda: fit_meta_d(s1, s2), True),
+        ("10,000 fits, unequal variance (s = .8)", lambda: fit_meta_d(s1, s2, s=0.8), False),
+        ("10,000-resample M-ratio interval, n = 5,000, fixed edges", lambda: meta_d_intervals(*table), True),
         (
             "the same, quantile edges recomputed, two alternatives",
             lambda: meta_d_2afc_intervals(correct, confidence, stimulus),
-            peer,
+            True,
         ),
         (
             "the same, quantile edges recomputed, correctness for stimulus",
             lambda: meta_d_ratings_intervals(correct, confidence),
-            peer,
+            True,
         ),
-        ("10,000 single-threshold solves", lambda: fit_meta_d_threshold(thresholds), None),
-        ("10,000 unequal-variance SDT fits, K = 4", lambda: fit_uv_sdt(s1, s2), None),
+        ("10,000 single-threshold solves", lambda: fit_meta_d_threshold(thresholds), False),
+        ("10,000 unequal-variance SDT fits, K = 4", lambda: fit_uv_sdt(s1, s2), False),
     ]
     print("| work | ours | metadpy | ratio |\n| --- | ---: | ---: | ---: |")
-    for name, call, other in rows:
-        ours = seconds(call, RUNS)
-        against = f"{other:,.0f} s | {other / ours:,.0f}" if other else "- | -"
-        print(f"| {name} | {1000 * ours:.0f} ms | {against} |")
+    for name, call, has_peer in rows:
+        call()  # warms up
+        of_ours, of_peer = [], []
+        for i in range(RUNS):
+            of_ours.append(seconds(call))
+            if has_peer:
+                of_peer.append(TABLES * seconds(lambda i=i: peer_fit(i)))
+        ours = statistics.median(of_ours)
+        peer = statistics.median(of_peer) if has_peer else None
+        against = f"{peer:,.0f} s | {peer / ours:,.0f}" if peer else "- | -"
+        print(f"| {name} | {1000 * ours:.0f} ms | {against} |", flush=True)
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -15,19 +15,19 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.analysis.compare import compare
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import Experiment
-from confidence_tasks.analysis.nlp_metad_hypotheses import hypotheses
-from confidence_tasks.analysis.nlp_metad_monotonicity import monotonicity
-from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
-from confidence_tasks.analysis.nlp_metad_robustness import robustness_checks
-from confidence_tasks.analysis.sections import ModelTrials, Section
-from confidence_tasks.analysis.studies import NLP_METAD
-from confidence_tasks.scorers.nlp_metad import MEASURES
+from confidence_tasks.report.compare import compare
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.task_trials import ModelTrials, Section
 from confidence_tasks.statistics import bootstrap
-from confidence_tasks.statistics.evidence_draws import auroc2_columns, drawn_columns
+from confidence_tasks.statistics.inference.evidence_draws import auroc2_columns, drawn_columns
 from confidence_tasks.statistics.selective import auroc2
+from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
+from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
+from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.robustness import robustness_checks
+from confidence_tasks.studies.logprob_metacognition.tables import Experiment
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N, RESAMPLES = 5_000, 10_000
 SETTINGS = Settings(RESAMPLES, 0.95, 42)

@@ -7,7 +7,7 @@ import time
 
 from tests.analysis.full_studies import SETTINGS, rejections
 
-from confidence_tasks.analysis.power import power_curve
+from confidence_tasks.report.power import power_curve
 
 PREDICTED_STUDIES = 4_000
 

@@ -23,13 +23,13 @@ from zipfile import ZipFile
 
 from inspect_ai import eval
 
-from confidence_tasks.elicitation.scales import GRANULARITY, Scale
-from confidence_tasks.scorers._questions import question_metadata
-from confidence_tasks.scorers.scales import scale_trial
+from confidence_tasks.harness.inspect.samples import Item, dataset
+from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.tasks._samples import Item, dataset
-from confidence_tasks.tasks.scales import scale_granularity, scale_items
+from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
+from confidence_tasks.studies.scales.task import scale_granularity, scale_items
+from confidence_tasks.studies.scales.trials import scale_trial
 
 MODELS = 10
 QUESTIONS = 2_000

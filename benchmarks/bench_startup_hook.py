@@ -12,10 +12,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from confidence_tasks.lm_eval_tasks import lm_eval_tasks_path
+from confidence_tasks import _startup
 
 RUNS = 200
-HOOK = (lm_eval_tasks_path() / "_startup.pth").read_text()
+HOOK = Path(_startup.__file__).with_name("_startup.pth").read_text()
 PROBE = f"import time; start = time.perf_counter(); exec({HOOK!r}); print(time.perf_counter() - start)"
 
 

@@ -16,10 +16,10 @@ import pdoc
 MODULES = (
     "confidence_tasks",
     "confidence_tasks.statistics",
-    "confidence_tasks.questions",
-    "confidence_tasks.questions.question",
-    "confidence_tasks.trial",
-    "confidence_tasks.analysis",
+    "confidence_tasks.sources",
+    "confidence_tasks.study.question",
+    "confidence_tasks.study.trial",
+    "confidence_tasks.report",
     "confidence_tasks.simulation.subject",
     "confidence_tasks.simulation.profiles",
 )

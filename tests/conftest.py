@@ -39,6 +39,6 @@ def smollm2() -> Path:
     """SmolLM2-135M-Instruct for transformers, built once; CONFIDENCE_TASKS_SMOLLM2 names a built folder."""
     for module in ("torch", "transformers", "accelerate", "gguf"):
         pytest.importorskip(module, reason="needs the extra: pip install 'confidence-tasks[hf]'")
-    from confidence_tasks.local_model import smollm2_folder
+    from confidence_tasks.harness.local_model import smollm2_folder
 
     return smollm2_folder()

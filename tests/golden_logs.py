@@ -19,7 +19,7 @@ from tests.studies import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
 
-EXAMPLES = Path(__file__).parents[1] / "logs" / "examples"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def path_of(run: SmallRun) -> Path:

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from confidence_tasks.cli import main
-from confidence_tasks.questions.storage import CACHE_VARIABLE, MIRROR_VARIABLE
-from confidence_tasks.questions.table import SOURCES
+from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.table import SOURCES
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,12 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from confidence_tasks import _registry
-from confidence_tasks.analysis import collect
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.findings import findings
-from confidence_tasks.analysis.rescore import rescore
-from confidence_tasks.analysis.sections import sections
-from confidence_tasks.questions.table import SOURCES
+from confidence_tasks.report import collect
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.rescore import rescore
+from confidence_tasks.report.results import findings
+from confidence_tasks.report.task_trials import sections
+from confidence_tasks.sources.table import SOURCES
 
 from .golden_logs import EXAMPLES, made_now, path_of, trials
 from .studies import SMALL_RUNS, SmallRun

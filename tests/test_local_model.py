@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai.log import list_eval_logs, read_eval_log
 
-from confidence_tasks import local_model
+from confidence_tasks.harness import local_model
 
 # Next-token log-probabilities by llama.cpp (xllamacpp 2026.10.11549) from the same GGUF file: tokens of the
 # prompt, then the most probable next tokens.

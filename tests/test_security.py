@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from click.testing import CliRunner
+from tests.analysis.runs import rows, write
 
 import confidence_tasks
-from confidence_tasks.questions.errors import SourceError
-from confidence_tasks.questions.fermi import COMMIT, FILES
-from confidence_tasks.questions.hub import HubSource
-from confidence_tasks.questions.own_file import read_own_file
-from confidence_tasks.questions.storage import write_atomically
-from confidence_tasks.questions.table import SOURCES
+from confidence_tasks.report.commands.report import report
+from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.fermi import COMMIT, FILES
+from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.sources.own_file import read_own_file
+from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.sources.table import SOURCES
 
 PACKAGE = Path(confidence_tasks.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -71,7 +75,7 @@ def test_a_changed_copy_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_an_id_of_a_user_cannot_be_a_path(name: str, tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
-    path.write_text(json.dumps({"question": "?", "id": name}))
+    path.write_text(json.dumps({"question": "?", "answer": "!", "id": name}))
     if name == "..":  # no path by itself: it stands behind the name of its source
         assert read_own_file(path)[0].id == "own-.."
     else:
@@ -81,7 +85,7 @@ def test_an_id_of_a_user_cannot_be_a_path(name: str, tmp_path: Path) -> None:
 
 def test_the_name_of_a_file_of_questions_cannot_be_a_path(tmp_path: Path) -> None:
     path = tmp_path / "..%2f..\\up and <b>.jsonl"
-    path.write_text('{"question": "?"}')
+    path.write_text('{"question": "?", "answer": "!"}')
     (question,) = read_own_file(path)
     assert re.fullmatch(r"[\w.-]+", question.source)
 
@@ -122,3 +126,22 @@ def test_no_result_is_written_in_place(path: Path) -> None:
 def _names_a_file(call: ast.Call) -> bool:
     """Whether ``to_csv`` is told where to write, rather than to return the text."""
     return bool(call.args) or any(keyword.arg == "path_or_buf" for keyword in call.keywords)
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_a_name_is_no_formula_in_a_table_for_a_spreadsheet(name: str, tmp_path: Path) -> None:
+    trials = write(tmp_path / "a.jsonl", rows("scales", name))
+    options = ["-o", str(tmp_path / "page.html"), "--tables", str(tmp_path), "--resamples", "20"]
+    done = CliRunner().invoke(report, [str(trials), *options])
+    assert done.exit_code == 0, done.output
+    written = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)["model"]
+    assert len(written)
+    assert not written.str.startswith(("=", "+", "-", "@", "\t")).any()
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "viewer"])
+def test_links_to_the_viewer_lead_to_a_page(address: str, tmp_path: Path) -> None:
+    trials = write(tmp_path / "a.jsonl", rows("scales"))
+    done = CliRunner().invoke(report, [str(trials), "--viewer", address])
+    assert done.exit_code == 2
+    assert "must begin with http:// or https://" in " ".join(done.output.split())

@@ -13,31 +13,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from confidence_tasks.questions import Question, load
-    from confidence_tasks.tasks.fermieval import fermieval
-    from confidence_tasks.tasks.fermieval_logprob import fermieval_logprob
-    from confidence_tasks.tasks.fermieval_sampling import fermieval_sampling
-    from confidence_tasks.tasks.lifeeval import lifeeval
-    from confidence_tasks.tasks.question_sets import boolq, halueval, lsat_ar, sat_en, sciq
-    from confidence_tasks.tasks.riskeval import riskeval
-    from confidence_tasks.tasks.scales import scale_boundary, scale_granularity, scale_nonstandard
+    from confidence_tasks.sources import Question, load
+    from confidence_tasks.studies.fermieval.task import fermieval
+    from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
+    from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
+    from confidence_tasks.studies.lifeeval.task import lifeeval
+    from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
+    from confidence_tasks.studies.question_sets.task import boolq, halueval, lsat_ar, sat_en, sciq
+    from confidence_tasks.studies.riskeval.task import riskeval
+    from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 
 _HOMES = {
-    "Question": "confidence_tasks.questions",
-    "boolq": "confidence_tasks.tasks.question_sets",
-    "fermieval": "confidence_tasks.tasks.fermieval",
-    "fermieval_logprob": "confidence_tasks.tasks.fermieval_logprob",
-    "fermieval_sampling": "confidence_tasks.tasks.fermieval_sampling",
-    "halueval": "confidence_tasks.tasks.question_sets",
-    "lifeeval": "confidence_tasks.tasks.lifeeval",
-    "load": "confidence_tasks.questions",
-    "lsat_ar": "confidence_tasks.tasks.question_sets",
-    "riskeval": "confidence_tasks.tasks.riskeval",
-    "sat_en": "confidence_tasks.tasks.question_sets",
-    "scale_boundary": "confidence_tasks.tasks.scales",
-    "scale_granularity": "confidence_tasks.tasks.scales",
-    "scale_nonstandard": "confidence_tasks.tasks.scales",
-    "sciq": "confidence_tasks.tasks.question_sets",
+    "Question": "confidence_tasks.sources",
+    "boolq": "confidence_tasks.studies.question_sets.task",
+    "fermieval": "confidence_tasks.studies.fermieval.task",
+    "fermieval_logprob": "confidence_tasks.studies.fermieval_logprob.task",
+    "fermieval_sampling": "confidence_tasks.studies.fermieval_sampling.task",
+    "halueval": "confidence_tasks.studies.question_sets.task",
+    "lifeeval": "confidence_tasks.studies.lifeeval.task",
+    "load": "confidence_tasks.sources",
+    "lsat_ar": "confidence_tasks.studies.question_sets.task",
+    "nlp_metad": "confidence_tasks.studies.logprob_metacognition.task",
+    "riskeval": "confidence_tasks.studies.riskeval.task",
+    "sat_en": "confidence_tasks.studies.question_sets.task",
+    "scale_boundary": "confidence_tasks.studies.scales.task",
+    "scale_granularity": "confidence_tasks.studies.scales.task",
+    "scale_nonstandard": "confidence_tasks.studies.scales.task",
+    "sciq": "confidence_tasks.studies.question_sets.task",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "lifeeval",
     "load",
     "lsat_ar",
+    "nlp_metad",
     "riskeval",
     "sat_en",
     "scale_boundary",

@@ -1,57 +1,20 @@
-"""What Inspect finds when it loads the plugin: every task, scorer and model of the package.
+"""What Inspect loads at every start: the tasks and scorers of every study, and the simulated subjects.
 
-Inspect imports this at every start, whatever is run, so nothing here may import scipy, pandas, datasets, matplotlib or
-torch; a test measures it.
+None of the modules imported here may import scipy, pandas, datasets, matplotlib or torch before it is used; a test
+measures it.
 """
 
-from confidence_tasks.scorers.fermieval import fermieval_metrics, fermieval_scorer
-from confidence_tasks.scorers.fermieval_logprob import fermieval_logprob_metrics, fermieval_logprob_scorer
-from confidence_tasks.scorers.fermieval_sampling import fermieval_sampling_metrics, fermieval_sampling_scorer
-from confidence_tasks.scorers.lifeeval import lifeeval_metrics, lifeeval_scorer
-from confidence_tasks.scorers.nlp_metad import nlp_metad_metrics, nlp_metad_scorer
-from confidence_tasks.scorers.question_sets import question_set_metrics, question_set_scorer
-from confidence_tasks.scorers.riskeval import riskeval_metrics, riskeval_scorer
-from confidence_tasks.scorers.scales import scale_metrics, scale_scorer
-from confidence_tasks.simulation.provider import simulated
-from confidence_tasks.tasks.fermieval import fermieval
-from confidence_tasks.tasks.fermieval_logprob import fermieval_logprob
-from confidence_tasks.tasks.fermieval_sampling import fermieval_sampling
-from confidence_tasks.tasks.lifeeval import lifeeval
-from confidence_tasks.tasks.nlp_metad import nlp_metad
-from confidence_tasks.tasks.question_sets import boolq, halueval, lsat_ar, sat_en, sciq
-from confidence_tasks.tasks.riskeval import riskeval
-from confidence_tasks.tasks.scales import scale_boundary, scale_granularity, scale_nonstandard
+from importlib import import_module
 
-__all__ = [
-    "boolq",
-    "fermieval",
-    "fermieval_logprob",
-    "fermieval_logprob_metrics",
-    "fermieval_logprob_scorer",
-    "fermieval_metrics",
-    "fermieval_sampling",
-    "fermieval_sampling_metrics",
-    "fermieval_sampling_scorer",
-    "fermieval_scorer",
-    "halueval",
-    "lifeeval",
-    "lifeeval_metrics",
-    "lifeeval_scorer",
-    "lsat_ar",
-    "nlp_metad",
-    "nlp_metad_metrics",
-    "nlp_metad_scorer",
-    "question_set_metrics",
-    "question_set_scorer",
-    "riskeval",
-    "riskeval_metrics",
-    "riskeval_scorer",
-    "sat_en",
-    "scale_boundary",
-    "scale_granularity",
-    "scale_metrics",
-    "scale_nonstandard",
-    "scale_scorer",
-    "sciq",
-    "simulated",
-]
+from confidence_tasks.catalogue import own_packages
+from confidence_tasks.harness.inspect.simulated_provider import simulated
+
+__all__ = ["simulated"]
+
+for _package in own_packages():
+    _study, _task = import_module(_package).STUDY, import_module(f"{_package}.task")
+    _named = {name: getattr(_task, name) for name in _study.designs} | {
+        _study.scorer.name: _study.scorer.load()
+    }
+    globals().update(_named)
+    __all__ += _named

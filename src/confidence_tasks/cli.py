@@ -8,17 +8,17 @@ from typing import Any
 
 import click
 
-from confidence_tasks.questions.errors import SourceError
+from confidence_tasks.sources.errors import SourceError
 
 COMMANDS: Mapping[str, str] = {
-    "compare": "confidence_tasks.analysis.commands.compare:compare",
-    "lm-eval-path": "confidence_tasks.lm_eval_tasks.commands:lm_eval_path",
-    "local-model": "confidence_tasks.local_model:local_model",
-    "power": "confidence_tasks.analysis.commands.power:power",
-    "report": "confidence_tasks.analysis.commands.report:report",
-    "rescore": "confidence_tasks.analysis.commands.rescore:rescore",
-    "score": "confidence_tasks.analysis.commands.score:score",
-    "sources": "confidence_tasks.questions.commands:sources",
+    "compare": "confidence_tasks.report.commands.compare:compare",
+    "lm-eval-path": "confidence_tasks.harness.lm_eval.commands:lm_eval_path",
+    "local-model": "confidence_tasks.harness.local_model:local_model",
+    "power": "confidence_tasks.report.commands.power:power",
+    "report": "confidence_tasks.report.commands.report:report",
+    "rescore": "confidence_tasks.report.commands.rescore:rescore",
+    "score": "confidence_tasks.report.commands.score:score",
+    "sources": "confidence_tasks.sources.commands:sources",
 }
 """Module and attribute of each command."""
 

@@ -6,9 +6,9 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from tests.analysis.runs import write_studies
 
-from confidence_tasks.analysis import Collection, Report, collect, report_of
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.tasks.scales import scale_granularity
+from confidence_tasks.report import Collection, Report, collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.studies.scales.task import scale_granularity
 
 FEW = Settings(n_resamples=200)
 

@@ -5,26 +5,28 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from confidence_tasks.analysis.compare import compare
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.power import Pair
-from confidence_tasks.analysis.sections import ModelTrials, Section
-from confidence_tasks.analysis.studies import FERMIEVAL, RISKEVAL, SCALES
-from confidence_tasks.analysis.study import Study
-from confidence_tasks.elicitation.riskeval_prompts import penalty_of
-from confidence_tasks.elicitation.scales import BASELINE, Scale
-from confidence_tasks.questions import Question, load
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.fermieval import TEST, fermieval_trial
-from confidence_tasks.scorers.riskeval import riskeval_trial
-from confidence_tasks.scorers.scales import scale_trial
+from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.report.compare import Comparison, compare
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.power import Pair
+from confidence_tasks.report.task_trials import ModelTrials, Section
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.tasks._samples import Item
-from confidence_tasks.tasks.fermieval import fermieval_items
-from confidence_tasks.tasks.riskeval import riskeval_items
-from confidence_tasks.tasks.scales import scale_items
+from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
+from confidence_tasks.studies.fermieval.task import fermieval_items
+from confidence_tasks.studies.fermieval.trials import TEST, fermieval_trial
+from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
+from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.task import riskeval_items
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
+from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.studies.scales.scale import BASELINE, Scale
+from confidence_tasks.studies.scales.task import scale_items
+from confidence_tasks.studies.scales.trials import scale_trial
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.measures import columns
 
 ALPHA = 0.05
 EXCHANGES = 999
@@ -47,11 +49,11 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("scales", "mratio", -0.6, 600, 2_075, 3_500, again=40),
-    Setting("scales", "ece", 0.1, 200, 366, 1_000, again=60),
-    Setting("fermieval", "coverage", -0.1, 150, 374, 600, again=60),
-    Setting("riskeval", "abstention_slope", -0.03, 50, 90, 100, again=20),
-    Setting("scales", "auroc", -0.2, 100, 4_149, 6_800, again=100),
+    Setting("scales", "mratio", -0.4, 600, 161, 500, again=40),
+    Setting("scales", "ece", -0.1, 200, 86, 400, again=60),
+    Setting("fermieval", "coverage", 0.1, 150, 182, 300, again=60),
+    Setting("riskeval", "abstention_slope", 0.03, 50, 55, 60, again=20),
+    Setting("scales", "auroc", 0.2, 100, 713, 1_200, again=100),
 )
 
 
@@ -100,7 +102,7 @@ def _asked(study: str, n: int) -> Sequence[Item]:
     return items
 
 
-def p_value(setting: Setting, pair: Pair, number: int) -> float:
+def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
     """Let two subjects that nothing connects go through a study, and return what ``compare`` says."""
     harness = HARNESSES[setting.study]
     models = []
@@ -113,9 +115,9 @@ def p_value(setting: Setting, pair: Pair, number: int) -> float:
         models.append(ModelTrials(f"{position}", f"{position}", columns(trials), (), 0))
     section = Section(harness.study, next(iter(harness.study.designs)), tuple(models))
     (found,) = compare(*models, section, [setting.measure], Settings(EXCHANGES, seed=number))
-    return found.p_value
+    return found
 
 
 def rejections(setting: Setting, pair: Pair, numbers: Iterable[int]) -> int:
     """Count the studies of these numbers whose test rejects."""
-    return sum(p_value(setting, pair, number) <= ALPHA for number in numbers)
+    return sum(whole_study(setting, pair, number).p_value <= ALPHA for number in numbers)

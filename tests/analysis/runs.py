@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS, interval_reply
-from confidence_tasks.elicitation.riskeval_prompts import penalty_of
-from confidence_tasks.elicitation.scales import GRANULARITY, Scale
-from confidence_tasks.questions import Question, load
-from confidence_tasks.scorers.fermieval import fermieval_trial
-from confidence_tasks.scorers.lifeeval import Case, lifeeval_trial, maximum_score
-from confidence_tasks.scorers.riskeval import riskeval_trial
-from confidence_tasks.scorers.scales import scale_trial
+from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.fermieval import perceived_interval, whole
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.tasks._samples import Item
-from confidence_tasks.tasks.riskeval import riskeval_items
-from confidence_tasks.tasks.scales import scale_items
+from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
+from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
+from confidence_tasks.studies.fermieval.trials import fermieval_trial
+from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
+from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.task import riskeval_items
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
+from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
+from confidence_tasks.studies.scales.task import scale_items
+from confidence_tasks.studies.scales.trials import scale_trial
 
 Trials = Iterator[Mapping[str, Any]]
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.analysis.runs import write
 
-from confidence_tasks.analysis import collect
-from confidence_tasks.analysis.commands.compare import compare as command
-from confidence_tasks.analysis.compare import Comparison, compare
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.findings import Findings, findings
-from confidence_tasks.analysis.sections import sections
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers.riskeval import riskeval_trial
+from confidence_tasks.report import collect
+from confidence_tasks.report.commands.compare import compare as command
+from confidence_tasks.report.compare import Comparison, compare
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.results import Findings, findings
+from confidence_tasks.report.task_trials import ModelTrials, Section, sections
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
+from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
+from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
+from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.study.definition import Study
 
 FEW = Settings(n_resamples=200)
 N, ABSTAINED, EXTRA = 40, 30, 5
@@ -49,6 +55,40 @@ def found(bold_and_careful: Path) -> Findings:
     return found
 
 
+def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Made-up trials of one model under one condition, with every column that the study has."""
+    numbers = {
+        "correct": rng.integers(0, 2, N).astype(float),
+        "answered": (rng.random(N) < 0.7).astype(float),
+        "available": np.ones(N),
+        "outcome": rng.integers(0, 2, N).astype(float),
+        "penalty": np.full(N, PENALTY),
+        "level": np.full(N, 0.9),
+        "age": rng.integers(20, 90, N).astype(float),
+        "radius": np.full(N, 5.0),
+        "lower": np.zeros(N),
+        "upper": np.full(N, 100.0),
+        "confidence_raw": rng.integers(0, 101, N).astype(float),
+    }
+    texts = {
+        "question_id": [f"q-{i}" for i in range(N)],
+        "condition": ["c"] * N,
+        "source": ["demo"] * N,
+        "status": ["ok"] * N,
+    }
+    if study is FERMIEVAL:
+        texts["split"] = ["test"] * N
+        numbers |= {"truth": rng.integers(0, 9, N).astype(float)}
+        numbers |= {"lower": rng.integers(-1, 4, N).astype(float)}
+        numbers |= {"upper": numbers["lower"] + rng.integers(0, 6, N)}
+    return {
+        name: np.array(texts.get(name, [""] * N), dtype=object)
+        if kind is str
+        else numbers.get(name, rng.random(N))
+        for name, kind in study.record.items()
+    } | {"confidence": numbers["confidence_raw"] / 100}
+
+
 def _compared(found: Findings, *measures: str) -> dict[str, Comparison]:
     return {each.measure: each for each in compare(*found.models, found.section, measures or None, FEW)}
 
@@ -70,6 +110,22 @@ def test_a_model_has_the_value_that_the_report_gives_it(found: Findings, measure
     assert reported is not None
     compared = _compared(found, measure)[measure]
     assert compared.second_interval.estimate == reported.interval.estimate
+
+
+@pytest.mark.parametrize("study", [SCALES, LIFEEVAL, RISKEVAL, FERMIEVAL], ids=lambda study: study.name)
+def test_a_copy_differs_in_nothing(study: Study) -> None:
+    """The same replies in another order: rounding differs, and nothing else."""
+    trials = trials_of(study, np.random.default_rng(0))
+    order = np.random.default_rng(1).permutation(len(trials["question_id"]))
+    copy = {name: column[order] for name, column in trials.items()}
+    models = tuple(ModelTrials(name, name, rows, (), 0) for name, rows in (("a", trials), ("b", copy)))
+    section = Section(study, next(iter(study.designs)), models)
+    compared = compare(*models, section, list(study.measure), FEW)
+    assert {each.measure for each in compared} >= {*study.headline, *study.tested}
+    for each in compared:
+        if not math.isnan(each.difference.estimate):
+            assert abs(each.difference.estimate) < 1e-8, each.measure
+            assert math.isnan(each.p_value) or each.p_value == each.p_adjusted == 1.0, each.measure
 
 
 def test_rates_of_reading_can_be_compared(found: Findings) -> None:

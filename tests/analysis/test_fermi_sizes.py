@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.analysis.runs import SUBJECTS, rows, write
 
-from confidence_tasks.analysis import collect, report_of
-from confidence_tasks.analysis.compare import compare
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.fermi_sizes import SIZES, gaps_by_size, size_label
-from confidence_tasks.scorers.fermieval import fermieval_summary
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.compare import compare
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.studies.fermieval.sizes import SIZES, gaps_by_size, size_label
+from confidence_tasks.studies.fermieval.trials import fermieval_summary
 
 FEW = Settings(n_resamples=100)
 LEVEL = "p=0.9"

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.analysis.fermieval import method_table, sampling_intervals, side_by_side
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS, interval_reply
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers.fermieval import fermieval_summary, fermieval_trial
-from confidence_tasks.scorers.fermieval_logprob import distribution_trial, logprob_summary
-from confidence_tasks.scorers.fermieval_sampling import sample_trial, sampling_summary
-from confidence_tasks.simulation.fermieval import exponent_distribution, perceived_interval, whole
 from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval.methods import method_table, sampling_intervals, side_by_side
+from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
+from confidence_tasks.studies.fermieval.subject import exponent_distribution, perceived_interval, whole
+from confidence_tasks.studies.fermieval.trials import fermieval_summary, fermieval_trial
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
+from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)
 FEW = LEVELS[:2]

@@ -1,12 +1,15 @@
-"""What a JSON log may not hold, because Inspect's parser of such logs would take all memory there is."""
+"""What a JSON log may not hold, because Inspect's parser of such logs would take all memory; invalid samples."""
 
 import json
 from pathlib import Path
 
 import pytest
+from inspect_ai.log import ProvenanceData, invalidate_samples, read_eval_log, write_eval_log
 
-from confidence_tasks.analysis.inspect_logs import MOST_DIGITS, MOST_LEVELS, refuse_unbounded
-from confidence_tasks.analysis.trial_files import NotTrialsError
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, refuse_unbounded
+from confidence_tasks.report.trial_files import NotTrialsError
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,29 @@ def test_as_deep_as_is_read(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text("[" * MOST_LEVELS + "]" * MOST_LEVELS + "," + "[]" * MOST_LEVELS)
     refuse_unbounded(str(path))
+
+
+@pytest.mark.parametrize("suffix", [".eval", ".json"])
+def test_samples_that_were_invalidated_do_not_count(suffix: str, log: Path, tmp_path: Path) -> None:
+    whole = read_eval_log(str(log))
+    samples = whole.samples or []
+    withdrawn = samples[1:4]
+    marked = invalidate_samples(
+        whole, [str(sample.uuid) for sample in withdrawn], ProvenanceData(author="Ada", reason="leaked")
+    )
+    write_eval_log(marked, str(tmp_path / f"marked{suffix}"))
+    found = collect(tmp_path)
+    (file,) = found.files
+    expected = {sample.id for sample in samples} - {sample.id for sample in withdrawn}
+    assert set(file.columns["sample_id"]) == expected
+    assert file.lost == 0
+    assert [entry.reason for entry in found.skipped] == ["3 of 8 samples were invalidated and do not count"]
+    page = report_of(found, settings=Settings(n_resamples=20)).html
+    assert "3 of 8 samples were invalidated" in page
+
+
+def test_a_log_of_invalid_samples_only_is_skipped(log: Path, tmp_path: Path) -> None:
+    marked = invalidate_samples(read_eval_log(str(log)), "all", ProvenanceData(author="Ada"))
+    write_eval_log(marked, str(tmp_path / "marked.eval"))
+    (entry,) = collect(tmp_path).skipped
+    assert "8 of 8 samples were invalidated" in entry.reason

@@ -6,10 +6,11 @@ from operator import attrgetter
 import numpy as np
 import pytest
 
-from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.analysis.groups import Cell, split_by_source
-from confidence_tasks.scorers.riskeval_measures import COUNTS
-from confidence_tasks.scorers.scales import MEASURES
+from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
+from confidence_tasks.report.groups import Cell, split_by_source
+from confidence_tasks.statistics import ece_interval
+from confidence_tasks.studies.riskeval.measures import COUNTS
+from confidence_tasks.studies.scales.trials import MEASURES
 
 SETTINGS = Settings(n_resamples=400)
 ECE, INFORMATION = (next(m for m in MEASURES if m.name == name) for name in ("ece", "meta_information"))
@@ -60,6 +61,27 @@ def test_the_same_trials_twice_are_as_sure_as_once(measure):
     assert both.method == "inverted"
     assert both.estimate == pytest.approx(once.estimate)
     assert (both.low, both.high) == pytest.approx((once.low, once.high), abs=0.002)
+
+
+def all_right(n, confidence, **labels):
+    return trials(n, 0, **labels) | {"correct": np.ones(n), "confidence": np.full(n, confidence)}
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("n", [100, 300, 1000])
+def test_a_table_of_right_answers_at_one_confidence_has_the_interval_of_its_trials(n, confidence):
+    """As resamples do not vary either, their rounding must not be taken for a variance."""
+    columns = all_right(n, confidence)
+    expected = ece_interval(np.ones(n), np.full(n, confidence))
+    found = interval(columns, split_by_source(columns, np.ones(n, dtype=bool)), ECE)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
+    twice = joined(all_right(n, confidence, condition="a"), all_right(n, confidence, condition="b"))
+    found = interval(twice, by_condition(twice), ECE)
+    assert (found.low, found.high) == pytest.approx(expected, abs=0.005)
+    others = joined(all_right(n, confidence), all_right(n, confidence, source="t", first=n))
+    found = interval(others, split_by_source(others, np.ones(2 * n, dtype=bool)), ECE)
+    assert 0.0 < found.low - expected[0] < 0.03
+    assert found.high == pytest.approx(expected[1])
 
 
 @pytest.mark.parametrize("measure", [ECE, INFORMATION], ids=NAME)

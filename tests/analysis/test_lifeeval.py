@@ -8,17 +8,19 @@ import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
 
-from confidence_tasks.analysis import collect, report_of
-from confidence_tasks.analysis.collection import trials as read_trials
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.lifeeval import (
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.collection import trials as read_trials
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.statistics import ece
+from confidence_tasks.studies.lifeeval.tables import (
     by_radius_sex_and_age,
     common_subset,
     hard_easy_table,
     score_and_confidence_by_age,
     stated_against_token,
 )
-from confidence_tasks.scorers.lifeeval import (
+from confidence_tasks.studies.lifeeval.task import lifeeval
+from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     Case,
     group_labels,
@@ -26,9 +28,7 @@ from confidence_tasks.scorers.lifeeval import (
     maximum_score,
     summarise_groups,
 )
-from confidence_tasks.statistics import ece
-from confidence_tasks.tasks.lifeeval import lifeeval
-from confidence_tasks.tasks.question_sets import boolq
+from confidence_tasks.studies.question_sets.task import boolq
 
 RADII = (1, 5, 10, 20)
 

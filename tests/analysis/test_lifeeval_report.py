@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.analysis.runs import rows, write
 
-from confidence_tasks.analysis import Report, collect, report_of
-from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import ece
 
 FEW = Settings(n_resamples=100)

@@ -8,9 +8,8 @@ import pytest
 from scipy import stats
 from tests.analysis.nlp_trials import DOMAINS, NATURAL, Evidence, together, trials
 
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import LARGEST_RATIO
-from confidence_tasks.analysis.nlp_metad_hypotheses import (
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     domain_specific_efficiency,
     hidden_structure,
     hypotheses,
@@ -18,9 +17,9 @@ from confidence_tasks.analysis.nlp_metad_hypotheses import (
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.analysis.nlp_metad_monotonicity import monotonicity, quarter_counts
-from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
-from confidence_tasks.analysis.nlp_metad_robustness import (
+from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity, quarter_counts
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.robustness import (
     binning_sensitivity,
     equal_width_bins,
     gold_answer,
@@ -29,6 +28,7 @@ from confidence_tasks.analysis.nlp_metad_robustness import (
     robustness_checks,
     unequal_variance,
 )
+from confidence_tasks.studies.logprob_metacognition.tables import LARGEST_RATIO
 
 QUICK = Settings(n_resamples=300, seed=1)
 

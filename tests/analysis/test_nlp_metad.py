@@ -9,11 +9,7 @@ from scipy import optimize, stats
 from scipy.special import ndtr, xlogy
 from tests.analysis.nlp_trials import NATURAL, TRIVIA, Evidence, together, trials
 
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import MEASURES, Key
-from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.nlp_metad import MEASURES as IN_THE_LOG
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import (
     auroc2,
     correctness_table,
@@ -21,7 +17,11 @@ from confidence_tasks.statistics import (
     meta_information,
     quantile_edges,
 )
-from confidence_tasks.statistics.evidence_draws import drawn_columns, weighted_columns
+from confidence_tasks.statistics.inference.evidence_draws import drawn_columns, weighted_columns
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, Key
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
+from confidence_tasks.study.measures import columns
 
 QUICK = Settings(n_resamples=200, seed=1)
 ONLY_PRIMARY = {"": BINNINGS[""]}

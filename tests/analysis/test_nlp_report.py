@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.analysis.nlp_trials import NATURAL, Evidence, together, trials
 
-from confidence_tasks.analysis.collection import collect
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.report.write import report_of
-from confidence_tasks.scorers.nlp_metad import MEASURES
+from confidence_tasks.report.collection import collect
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 QUICK = Settings(n_resamples=200, seed=1)
 

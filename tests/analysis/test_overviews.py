@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 from tests.analysis.runs import rows, write
 
-from confidence_tasks.analysis import collect, report_of
-from confidence_tasks.analysis.commands.report import report as command
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers.question_sets import question_set_trial
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.sources import Question
 from confidence_tasks.statistics import ece, overconfidence
+from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 MODELS = {"lab/even": 0.7, "lab/sure": 0.99}
 FEW = Settings(n_resamples=100)
@@ -68,12 +68,12 @@ def test_it_stands_above_the_tasks_with_n_limits_and_the_best_model_of_each_colu
     assert html.index('id="all_question_sets"') < html.index('<section class="task" id="lifeeval"')
     assert "BoolQ (n\u00a0=\u00a040)" in html
     assert "More confident than right, the interval lying above 0: BoolQ (1 of 2 models)" in html
-    from confidence_tasks.analysis.report.tables import overview_table
+    from confidence_tasks.report.page.tables import overview_table
 
     (overview,) = made.overviews
-    table = overview_table(overview, overview.plan.measures[0])
+    table = overview_table(overview, overview.design.measures[0])
     assert [[cell.best for cell in row.cells][:2] for row in table.rows] == [[True, True], [False, False]]
-    accuracy = next(measure for measure in overview.plan.measures if measure.name == "accuracy")
+    accuracy = next(measure for measure in overview.design.measures if measure.name == "accuracy")
     assert all(cell.limits for row in overview_table(overview, accuracy).rows for cell in row.cells)
 
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from tests.analysis.runs import SUBJECTS, replies, write
 
-from confidence_tasks.analysis import collect, report_of
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.figures.figure import Figure, Panel
-from confidence_tasks.analysis.figures.general import MANY_PANELS
-from confidence_tasks.analysis.figures.style import Colour
-from confidence_tasks.analysis.figures.svg import SHARED, panel_svg, share_parts, tips
-from confidence_tasks.analysis.report.tasks import figure_view
-from confidence_tasks.elicitation.scales import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
-from confidence_tasks.scorers.scales import scale_trial
-from confidence_tasks.tasks.scales import scale_items
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.figures.figure import Figure, Panel
+from confidence_tasks.report.figures.general import MANY_PANELS
+from confidence_tasks.report.figures.style import Colour
+from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, tips
+from confidence_tasks.report.page.tasks import figure_view
+from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.task import scale_items
+from confidence_tasks.studies.scales.trials import scale_trial
 
 
 def stairs(axes):

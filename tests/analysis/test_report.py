@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 from tests.analysis.runs import STUDIES, rows, write
 
-from confidence_tasks.analysis import collect
-from confidence_tasks.analysis.commands.report import report as command
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.extra_tables import side_by_side
-from confidence_tasks.analysis.figures.style import DARK, LIGHT, Colour
-from confidence_tasks.analysis.report.numbers import number
-from confidence_tasks.analysis.report.tables import extra_view
-from confidence_tasks.analysis.report.write import report_of
+from confidence_tasks.report import collect
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.extra_tables import side_by_side
+from confidence_tasks.report.figures.style import DARK, LIGHT, Colour
+from confidence_tasks.report.page.numbers import number
+from confidence_tasks.report.page.tables import extra_view
+from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import (
     auarc,
     complete,

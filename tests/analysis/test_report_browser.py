@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from tests.analysis.runs import rows, write
 
-from confidence_tasks.analysis import collect, report_of
-from confidence_tasks.analysis.commands.report import report as command
-from confidence_tasks.analysis.estimates import Settings
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 

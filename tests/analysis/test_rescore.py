@@ -14,9 +14,9 @@ from inspect_ai.scorer import match
 from tests.studies import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
-from confidence_tasks.analysis.rescore import metrics_of, rescore
-from confidence_tasks.analysis.trial_files import NotTrialsError
 from confidence_tasks.cli import main
+from confidence_tasks.report.rescore import metrics_of, rescore
+from confidence_tasks.report.trial_files import NotTrialsError
 
 RUNS = {
     "nlp_metad": SmallRun(

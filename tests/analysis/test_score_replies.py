@@ -16,16 +16,16 @@ from tests.elicitation.calibration_replies import real_replies
 from tests.studies import SMALL_RUNS, arguments
 
 from confidence_tasks import _registry
-from confidence_tasks.analysis import collect, reply_files
-from confidence_tasks.analysis.reply_forms import REPLY_FORMS
-from confidence_tasks.analysis.rescore import metrics_of, rescore
-from confidence_tasks.analysis.score_replies import score_replies
+from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.cli import main
-from confidence_tasks.questions import load
-from confidence_tasks.questions.errors import SourceError
-from confidence_tasks.questions.lifeeval import lifeeval_questions
-from confidence_tasks.scorers.lifeeval import Case, lifeeval_trial
-from confidence_tasks.scorers.question_sets import question_set_trial
+from confidence_tasks.report import collect, reply_files
+from confidence_tasks.report.rescore import metrics_of, rescore
+from confidence_tasks.report.score_replies import score_replies
+from confidence_tasks.sources import load
+from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.lifeeval import lifeeval_questions
+from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 RUNS = {
     "scales": "scale_granularity",
@@ -43,9 +43,13 @@ RUNS = {
 FIELDS = {"scales": (), "lifeeval": ("sex", "age", "radius"), "fermieval": ("split",), "halueval": ("given",)}
 """What a row must hold of a sample's metadata, beside the condition."""
 
+KEYS = {"fermieval": "exponent"}
+"""The field that holds the key, where that is not ``answer``."""
+
 ROW = {"question": "Is it?", "answer": "yes", "kind": "boolean", "scale": "0-100"}
 SCALES = {**ROW, "reply": "Answer: yes\nConfidence: 80"}
-FERMI = {"question": "How many?", "answer": 5, "level": 0.9, "reply": '{"L": 4, "U": 6}'}
+LIFE = {"question": "How old?", "sex": "male", "age": 40, "radius": 5, "reply": "80"}
+FERMI = {"question": "How many?", "exponent": 5, "level": 0.9, "reply": '{"L": 4, "U": 6}'}
 
 
 def rows_of(log: EvalLog, study: str) -> list[dict[str, Any]]:
@@ -54,7 +58,7 @@ def rows_of(log: EvalLog, study: str) -> list[dict[str, Any]]:
         {
             "id": meta["question_id"].removeprefix(f"{meta['source']}-"),
             **{name: meta[name] for name in ("question", "source", "kind", "subject", "level")},
-            **({"answer": meta["gold"]} if meta["gold"] is not None else {}),
+            **({KEYS.get(study, "answer"): meta["gold"]} if meta["gold"] is not None else {}),
             **{name: meta[name] for name in ("choices", "aliases") if meta[name]},
             **{name: meta[name] for name in FIELDS.get(study, ())},
             "condition": meta["condition"],
@@ -84,7 +88,7 @@ def trials(log: EvalLog) -> list[dict[str, Any]]:
     return [score.value for sample in log.samples or [] for score in (sample.scores or {}).values()]
 
 
-@pytest.mark.parametrize("study", REPLY_FORMS)
+@pytest.mark.parametrize("study", reply_forms())
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_recorded_run_gives_the_trials_and_metrics_of_the_run(
     study: str, suffix: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -124,6 +128,12 @@ def test_the_log_is_read_and_rescored_like_any_other(tmp_path: Path) -> None:
     assert len(samples_df(log.location)) == 9
     found = rescore(log.location)
     assert (found.changed_metrics, found.changed_trials) == ([], 0)
+
+
+def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
+    path = write([{**LIFE, "age": 40.0, "radius": "5.0"}], tmp_path / "mine.jsonl")
+    (log,) = score_replies(path, "lifeeval", log_dir=tmp_path)
+    assert [(sample.metadata["age"], sample.metadata["radius"]) for sample in log.samples or []] == [(40, 5)]
 
 
 def test_each_model_gets_a_log_and_repeated_questions_are_epochs(tmp_path: Path) -> None:
@@ -205,13 +215,13 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("study", REPLY_FORMS)
+@pytest.mark.parametrize("study", reply_forms())
 def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
     fields = {
         "scales": {"scale": "0-100"},
         "lifeeval": {"sex": "male", "age": 40, "radius": 5},
         "riskeval": {"penalty": 10},
-        "fermieval": {"level": 0.9, "answer": "3", "kind": "number"},
+        "fermieval": {"level": 0.9, "exponent": "3", "kind": "number"},
         "halueval": {"given": "an answer"},
     }.get(study, {})
     if study in ("sciq", "lsat_ar", "sat_en"):
@@ -232,7 +242,7 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         (
             [{**ROW, "respones": "x"}],
             "scales",
-            "line 1: reply missing; a row of scales needs question, reply, scale",
+            "line 1: reply missing; a row of scales needs question, reply, answer, scale",
         ),
         ([{**SCALES, "scale": None}], "scales", "line 1: scale missing"),
         ([SCALES, {**SCALES, "scale": "low"}], "scales", "line 2: unknown scale 'low'"),
@@ -241,8 +251,29 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         ([{**SCALES, "reply": "x" * 1_000_001}], "scales", "line 1: reply has more than 1,000,000"),
         ([{**SCALES, "penalty": -1}], "riskeval", "line 1: penalty '-1' must be a number, 0 or above"),
         ([{**FERMI, "level": 2}], "fermieval", "line 1: level=2 is not a number from 0 to 1"),
-        ([{**FERMI, "answer": 100_000}], "fermieval", "line 1: answer=100000 is no exponent of ten"),
-        ([{**FERMI, "answer": "10^5"}], "fermieval", "line 1: 'answer' '10.5' is not a number"),
+        ([{**FERMI, "level": 1}], "fermieval", "line 1: level=1 must lie between 0 and 1"),
+        ([{**FERMI, "level": True}], "fermieval", "line 1: level=True is not a number"),
+        (
+            [FERMI, {**{name: FERMI[name] for name in ("question", "level", "reply")}, "answer": 100}],
+            "fermieval",
+            "line 2: exponent missing; .*; exponent is the key, a power of ten: 3 for a truth of 1,000",
+        ),
+        (
+            [{**FERMI, "exponent": 100_000}],
+            "fermieval",
+            "line 1: exponent=100000 is not a number from -100 to 100",
+        ),
+        ([{**FERMI, "exponent": 2.5}], "fermieval", "line 1: exponent='2.5' is not a whole number"),
+        ([{**FERMI, "exponent": "10^5"}], "fermieval", "line 1: 'exponent' '10.5' is not a number"),
+        (
+            [SCALES, {name: text for name, text in SCALES.items() if name != "answer"}],
+            "scales",
+            "line 2: answer missing",
+        ),
+        ([LIFE, {**LIFE, "radius": 5.9}], "lifeeval", "line 2: radius='5.9' is not a whole number"),
+        ([{**LIFE, "radius": True}], "lifeeval", "line 1: radius=True is not a number from 1 to 100"),
+        ([{**LIFE, "age": "30.5"}], "lifeeval", "line 1: age='30.5' is not a whole number"),
+        ([{**LIFE, "age": 120}], "lifeeval", "line 1: age=120 is not a number from 0 to 119"),
         ([{**SCALES, "gold": "no"}], "scales", "line 1: answer and gold both name the key, and differ"),
         (
             [{"question": "Is it?", "answer": 1, "reply": "x"}],

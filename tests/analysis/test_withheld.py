@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 from tests.analysis.runs import rows, write
 
-from confidence_tasks.analysis.commands.compare import compare
-from confidence_tasks.analysis.commands.report import report
+from confidence_tasks.report.commands.compare import compare
+from confidence_tasks.report.commands.report import report
 
-WHY = "no interval: too few trials decide it"
+WHY = "no interval: too few questions decide it"
 
 
 def almost_all_right(model):
@@ -42,7 +42,10 @@ def test_files_have_the_value_no_interval_and_the_reason(written):
     assert accuracy["low"].notna().all()
     assert accuracy["reason"].isna().all()
     contrasts = pd.read_csv(folder / "contrasts.csv").query("measure == 'auroc'")
-    assert contrasts[["value", "p_value"]].notna().all(axis=None)
+    assert contrasts[["value", "p_exchange"]].notna().all(axis=None)
+    assert (
+        contrasts["p_value"].isna() | (contrasts["value"] == 0.0)
+    ).all()  # what has no interval has no p-value
     assert contrasts["low"].isna().all()
     assert (contrasts["reason"] == WHY).all()
 
@@ -58,7 +61,7 @@ def test_json_has_them_too(written):
 def test_the_page_says_why(written):
     folder, _ = written
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "too few trials decide it" in page
+    assert "too few questions decide it" in page
     assert "[nan" not in page.lower()
 
 
@@ -68,8 +71,32 @@ def test_a_comparison_says_why(tmp_path):
     ]
     done = CliRunner().invoke(compare, [*map(str, paths), "--resamples", "50", "--json"])
     assert done.exit_code == 0, done.output
-    (first, *_) = [each for each in json.loads(done.stdout) if each["measure"] == "auroc"]
+    (first, *_) = [each for each in json.loads(done.stdout)["comparisons"] if each["measure"] == "auroc"]
     assert first["difference_low"] is None
     assert first["difference_reason"] == first["first_value_reason"] == WHY
     shown = CliRunner().invoke(compare, [*map(str, paths), "--resamples", "50"])
     assert "too few" in shown.output
+
+
+def two_wrong_questions(model, epochs):
+    made = rows("scales", model)
+    wrong = sorted({row["question_id"] for row in made})[:2]
+    return [
+        {**row, "correct": float(row["question_id"] not in wrong), "epoch": epoch}
+        for row in made
+        for epoch in range(1, epochs + 1)
+    ]
+
+
+@pytest.mark.parametrize("epochs", [1, 6])
+def test_two_wrong_questions_are_two_however_often_they_are_asked(tmp_path, epochs):
+    trials = write(tmp_path / "a.jsonl", two_wrong_questions("lab/steady", epochs))
+    options = ["-o", str(tmp_path / "page.html"), "--tables", str(tmp_path), "--resamples", "50"]
+    done = CliRunner().invoke(report, [str(trials), *options])
+    assert done.exit_code == 0, done.output
+    table = pd.read_csv(tmp_path / "estimates.csv").set_index("measure").query("by == 'condition'")
+    for measure in ("auroc", "brier"):
+        assert (table.loc[[measure], "reason"] == WHY).all(), measure
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 wrong" in page
+    assert "12 wrong" not in page

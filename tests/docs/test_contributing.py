@@ -12,50 +12,44 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import read_eval_log
 from tests.docs.pages import ROOT, blocks
 
-from confidence_tasks.analysis import studies
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.questions import SourceError, load, shapes, table
-from confidence_tasks.questions.hub import HubSource
+from confidence_tasks import catalogue, studies
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.simulation import respond
+from confidence_tasks.sources import SourceError, load, shapes, table
+from confidence_tasks.sources.hub import HubSource
 
 BLOCKS = {
     block.partition("\n")[0].removeprefix("# "): block for block in blocks(ROOT / "CONTRIBUTING.md", "python")
 }
-NEW_FILES = [path for path in BLOCKS if path.endswith("sureness.py")]
+NEW_FILES = [path for path in BLOCKS if path.startswith("sureness/")]
 
 
 @pytest.fixture
-def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
-    """The new study's modules, found in the package as if they had been written into it."""
+def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The new study's package, found in the package of studies as if it had been written there."""
+    (tmp_path / "sureness").mkdir()
     for path in NEW_FILES:
-        (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(BLOCKS[path], encoding="utf-8")
-        room = import_module(f"confidence_tasks.{Path(path).parent}")
-        monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path / Path(path).parent)])
-    made = {
-        str(Path(path).parent): import_module(f"confidence_tasks.{path[:-3].replace('/', '.')}")
-        for path in NEW_FILES
-    }
-    row = made["simulation"].PATTERN, made["simulation"].respond
-    monkeypatch.setattr(respond, "RESPONDERS", (row, *respond.RESPONDERS))
-    names = {**vars(studies), "sureness": made["scorers"]}
-    exec(BLOCKS["analysis/studies.py"], names)
-    known = studies.STUDIES
-    for module in list(sys.modules.values()):  # each that has taken the table over
-        if getattr(module, "STUDIES", None) is known:
-            monkeypatch.setattr(module, "STUDIES", (*known, names["SURENESS"]))
-    yield made
-    for path in NEW_FILES:
-        sys.modules.pop(f"confidence_tasks.{path[:-3].replace('/', '.')}")
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
+    caches = catalogue.studies, respond.responders
+    for cached in caches:
+        cached.cache_clear()
+    yield import_module(f"{studies.__name__}.sureness")
+    for cached in caches:
+        cached.cache_clear()
+    for name in [name for name in sys.modules if name.startswith(f"{studies.__name__}.sureness")]:
+        del sys.modules[name]
 
 
-def test_the_new_study_runs_and_its_report_is_written(
-    sureness: dict[str, ModuleType], tmp_path: Path
-) -> None:
-    from confidence_tasks.analysis.collection import collect
-    from confidence_tasks.analysis.report.write import report_of
+def module(sureness: ModuleType, name: str) -> ModuleType:
+    return import_module(f"{sureness.__name__}.{name}")
 
-    made = sureness["tasks"].sureness(source="arithmetic_boolean", n=200)
+
+def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_path: Path) -> None:
+    from confidence_tasks.report.collection import collect
+    from confidence_tasks.report.write import report_of
+
+    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=200)
     (log,) = inspect_eval(made, model="simulated/ideal", log_dir=str(tmp_path / "logs"), display="none")
     assert log.status == "success", log.error
 
@@ -72,22 +66,20 @@ def test_the_new_study_runs_and_its_report_is_written(
     assert "Does a model that says it is sure know more?" in report.html
 
 
-def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
-    sureness: dict[str, ModuleType], tmp_path: Path
-) -> None:
+def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(sureness: ModuleType, tmp_path: Path) -> None:
     from lm_eval.evaluator import evaluate
     from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, replying
 
     def reply(prompt: str) -> str:
         return "no, unsure" if prompt.count("7") % 2 else "Yes, sure."
 
-    task = sureness["lm_eval_tasks"].SurenessTask(
+    task = module(sureness, "lm_eval").SurenessTask(
         {"task": "sureness", "metadata": {"source": "arithmetic_boolean", "n": 30, "version": "1-A"}}
     )
     results = evaluate(Scripted(reply), {"sureness": task}, bootstrap_iters=0)["results"]["sureness"]
-    made = sureness["tasks"].sureness(source="arithmetic_boolean", n=30)
+    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=30)
     expected = inspect_metrics(made, replying(reply), tmp_path)
-    assert different(results, expected, sureness["scorers"].MEASURES, "plain") == []
+    assert different(results, expected, module(sureness, "trials").MEASURES, "plain") == []
 
 
 @pytest.mark.parametrize(
@@ -100,16 +92,16 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
         ("🙂" * 10_000, "unreadable"),
     ],
 )
-def test_the_new_reader_takes_any_text(sureness: dict[str, ModuleType], reply: str, status: str) -> None:
-    assert sureness["elicitation"].read_sureness(reply).status == status
+def test_the_new_reader_takes_any_text(sureness: ModuleType, reply: str, status: str) -> None:
+    assert module(sureness, "reader").read_sureness(reply).status == status
 
 
 def test_the_new_source_loads_from_a_mirror_and_checks_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = dict(vars(shapes))
-    exec(BLOCKS["questions/shapes.py"], names)
-    capitals = eval(BLOCKS["questions/table.py"], {"HubSource": HubSource, "CAPITALS": names["CAPITALS"]})
+    exec(BLOCKS["sources/shapes.py"], names)
+    capitals = eval(BLOCKS["sources/table.py"], {"HubSource": HubSource, "CAPITALS": names["CAPITALS"]})
     monkeypatch.setattr(table, "SOURCES", {**table.SOURCES, "capitals": capitals})
 
     file = tmp_path / "someone" / "capitals" / "default" / "test.jsonl"

@@ -14,21 +14,20 @@ from tests.docs.pages import PAGES, ROOT, blocks, commands, named, options
 
 from confidence_tasks import _registry
 from confidence_tasks.cli import COMMANDS, main
-from confidence_tasks.lm_eval_tasks.stubs import STUDIES, stubs
-from confidence_tasks.questions.table import SOURCES
-from confidence_tasks.scorers import (
-    fermieval,
-    fermieval_logprob,
-    fermieval_sampling,
-    lifeeval,
-    nlp_metad,
-    question_sets,
-    riskeval_measures,
-    scales,
-)
-from confidence_tasks.scorers._measures import Measure
+from confidence_tasks.harness.lm_eval.stubs import stubs, task_groups
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
+from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
+from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.logprob_metacognition import trials as nlp_metad
+from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.riskeval import measures as riskeval_measures
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.study.measures import Measure
 
 MEASURES: Mapping[str, Iterable[Measure]] = {
     "scales.md": scales.MEASURES,
@@ -52,9 +51,20 @@ TASKS_OF: Mapping[str, tuple[str, ...]] = {
     "nlp_metad.md": ("nlp_metad",),
 }
 
-LM_EVAL = {name for study in STUDIES for name, _ in stubs(study)}
+LM_EVAL = {name for study in task_groups() for name, _ in stubs(study)}
 
 ALL = [(page, words) for page in PAGES for words in commands(page)]
+
+
+def test_the_mean_thresholds_of_the_penalties_are_those_on_the_page():
+    page = (ROOT / "docs/riskeval.md").read_text()
+    every = [penalty / (1.0 + penalty) for penalty in PENALTIES]
+    high = [penalty / (1.0 + penalty) for penalty in PENALTIES if penalty >= 10]
+    said = re.search(r"these ten have (\.\d+)\s+and (\.\d+)", page)
+    assert said is not None
+    assert [float(text) for text in said.groups()] == [
+        round(sum(values) / len(values), 3) for values in (every, high)
+    ]
 
 
 def said(page: Path, program: str) -> list[Any]:

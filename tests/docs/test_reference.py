@@ -14,8 +14,8 @@ pytest.importorskip("pdoc", reason="needs the extra: pip install 'confidence-tas
 DOCUMENTED = (
     "confidence_tasks",
     "confidence_tasks.statistics",
-    "confidence_tasks.questions",
-    "confidence_tasks.analysis",
+    "confidence_tasks.sources",
+    "confidence_tasks.report",
 )
 
 

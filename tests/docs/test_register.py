@@ -11,13 +11,15 @@ import yaml
 from tests.docs.pages import ROOT
 
 from confidence_tasks import _registry
-from confidence_tasks.analysis.studies import STUDIES
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS
-from confidence_tasks.elicitation.nlp_prompts import TEMPERATURES
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES
-from confidence_tasks.elicitation.scales import BOUNDARY, GRANULARITY, NONSTANDARD
-from confidence_tasks.questions.table import SOURCES
-from confidence_tasks.tasks import nlp_metad, question_sets, scales
+from confidence_tasks.catalogue import studies
+from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.studies.fermieval.prompts import LEVELS
+from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
+from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
+from confidence_tasks.studies.question_sets import task as question_sets
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.scales import task as scales
+from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
 
 ENTRIES = sorted((ROOT / "register").glob("*/eval.yaml"))
 
@@ -76,7 +78,7 @@ def test_entry_agrees_with_its_task(path: Path) -> None:
     module = import_module(function.__module__)
     assert task["task_path"] == f"src/{function.__module__.replace('.', '/')}.py"
     assert re.search(
-        rf"^@task\n@no_other_parameters\ndef {name}\(",
+        rf"^@task\n@validate_parameters\ndef {name}\(",
         (ROOT / task["task_path"]).read_text(encoding="utf-8"),
         re.M,
     )
@@ -88,6 +90,6 @@ def test_entry_agrees_with_its_task(path: Path) -> None:
 @pytest.mark.parametrize("path", ENTRIES, ids=lambda path: path.parent.name)
 def test_entry_names_the_study_s_paper_and_is_short(path: Path) -> None:
     entry, _ = read(path)
-    (study,) = [study for study in STUDIES if path.parent.name in study.designs]
+    (study,) = [study for study in studies() if path.parent.name in study.designs]
     assert entry["arxiv"] == study.paper.url
     assert len(entry["description"].split()) <= 80

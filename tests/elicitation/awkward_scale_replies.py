@@ -2,28 +2,30 @@ r"""Awkward replies, each labelled by hand, before the reader existed, with the 
 
 How the human reads, where it is not obvious:
 
+* Where a rule would need one more exception, nothing is read: a missing confidence is better than a clever guess. So a
+  confidence has a label at the start of its line, or behind the answer on its line, and is one number in digits.
 * The number said is the number read. Nothing is converted from one scale to another: ``85%`` says 85, which is
   right on 0-100 and off the scale on 0-20. ``15%`` on 0-20 says 15: nobody answers and then gives himself 15 in a
   hundred, while a percent sign out of habit is common.
 * A number that itself names another scale (``4/5`` on 0-20, ``0.85`` on 0-100) is not a report on the scale asked
-  for. It is left unread, unless it is also off the scale, which is a violation like any other.
+  for, and is not read.
 * Of several answers the last counts (the model changed its mind), but not what follows a question that the model
   made up itself. Two options in one answer are no answer.
-* A word is a number when it is one (``ninety``); ``high`` is not. The two anchors that the prompt itself names,
-  "absolute certainty" and "no confidence at all", are the ends of the scale.
+* What is quoted, in code or struck through is not said. An answer that is taken back is none.
 * A number for every option is a distribution, not the one report that was asked for.
 * Declining to answer (cannot, will not, does not know) is ``refused``, whatever confidence goes with it.
 
-The labels stand as they were, except for five slips: numbers are asked for in the form with a solution (two), blank
-space that nobody sees is no departure from the format (two), and ``-$5`` is as plain as ``$5``.
+Rows that nobody writes are gone together with the rules that read them. The other labels stand as they were, except for
+answers and confidences that are no longer guessed, and five slips: numbers are asked for in the form with a solution
+(two), blank space that nobody sees is no departure from the format (two), and ``-$5`` is as plain as ``$5``.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from confidence_tasks.questions.question import Kind
-from confidence_tasks.trial import Status
+from confidence_tasks.study.question import Kind
+from confidence_tasks.study.trial import Status
 
 NAN = float("nan")
 
@@ -100,7 +102,6 @@ LABELS = [
     Awkward("ANSWER: B\nCONFIDENCE: 17", "0-20", "B", 17, "repaired"),
     Awkward("answer: b\nconfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: b\nConfidence: 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer - B\nConfidence - 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer = B\nConfidence = 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer : B\nConfidence : 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer：B\nConfidence：17", "0-20", "B", 17, "repaired"),
@@ -110,7 +111,6 @@ LABELS = [
     Awkward("Answer: B (Confidence: 17)", "0-20", "B", 17, "repaired"),
     Awkward("Answer: London | Confidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Confidence: 17\nAnswer: B", "0-20", "B", 17, "repaired"),
-    Awkward("Confidence: 17, Answer: (B)", "0-20", "B", 17, "repaired"),
     Awkward("Final Answer: B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("My answer: B\nMy confidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Correct answer: B\nConfidence level: 17", "0-20", "B", 17, "repaired"),
@@ -120,28 +120,19 @@ LABELS = [
     Awkward("Answer: B\nConfidence (out of 20): 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence in my answer: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence is 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer B\nConfidence 17", "0-20", "B", 17, "repaired"),
-    Awkward("Ans: B\nConf: 17", "0-20", "B", 17, "repaired"),
     Awkward("The answer is B.\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: The answer is B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: the correct option is (B) London.\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("The capital is London, so the correct answer is B. My confidence is 17.", "0-20", "B", 17, "repaired" ),
-    Awkward("I would go with option B, with a confidence of 17 out of 20.", "0-20", "B", 17, "repaired"),
-    Awkward("I choose B. I am 85% confident.", "0-100", "B", 85, "repaired"),
-    Awkward("The answer is C. I'm 90% sure of this.", "0-100", "C", 90, "repaired"),
+    Awkward("The answer is C. I'm 90% sure of this.", "0-100", "C", NAN, "missing_confidence"),
     Awkward("Sure! Here is my answer:\n\nAnswer: B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17\n\nLet me know if you have any other questions!", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17\nExplanation: London has been the capital since 1066.",
         "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nExplanation: It was founded in 43 AD.\nConfidence: 17", "0-20", "B", 17, "repaired"),
-    Awkward("B\n17", "0-20", "B", 17, "repaired"),
-    Awkward("B) London\n17/20", "0-20", "B", 17, "repaired"),
-    Awkward("B, 17", "0-20", "B", 17, "repaired"),
-    Awkward("B (17)", "0-20", "B", 17, "repaired"),
+    Awkward("B) London\n17/20", "0-20", "B", NAN, "missing_confidence"),
     Awkward("B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("London\n\nConfidence: 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\n17", "0-20", "B", 17, "repaired"),
     Awkward(": B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward(" B\nConfidence: 17", "0-20", "B", 17, "repaired"),
 ]
@@ -151,20 +142,13 @@ CONTAINERS = [
     Awkward('```json\n{\n  "answer": "B",\n  "confidence": 17\n}\n```', "0-20", "B", 17, "repaired"),
     Awkward('{"answer": "B) London", "confidence": "17"}', "0-20", "B", 17, "repaired"),
     Awkward("{'Answer': 'B', 'Confidence': '17/20'}", "0-20", "B", 17, "repaired"),
-    Awkward('{"reasoning": "The answer: not "Rome"", "answer": "B", "confidence": 17', "0-20", "B", 17, "repaired" ),
-    Awkward('[{"answer": "B", "confidence": 17}]', "0-20", "B", 17, "repaired"),
-    Awkward('{"final_answer": "B", "confidence_score": 17}', "0-20", "B", 17, "repaired"),
     Awkward("```\nAnswer: B\nConfidence: 17\n```", "0-20", "B", 17, "repaired"),
     Awkward("```text\nAnswer: B\nConfidence: 17\n```", "0-20", "B", 17, "repaired"),
     Awkward("`Answer: B`\n`Confidence: 17`", "0-20", "B", 17, "repaired"),
-    Awkward("| Answer | Confidence |\n|---|---|\n| B | 17 |", "0-20", "B", 17, "repaired"),
-    Awkward("| Answer | B |\n| Confidence | 17 |", "0-20", "B", 17, "repaired"),
     Awkward("<answer>B</answer>\n<confidence>17</confidence>", "0-20", "B", 17, "repaired"),
     Awkward("<p><b>Answer:</b> B</p><p><b>Confidence:</b> 17</p>", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B<br>Confidence: 17<br>", "0-20", "B", 17, "repaired"),
     Awkward("answer: B\nconfidence: 17\n...", "0-20", "B", 17, "repaired"),
-    Awkward("[Answer: B]\n[Confidence: 17]", "0-20", "B", 17, "repaired"),
-    Awkward("(Answer: B, Confidence: 17)", "0-20", "B", 17, "repaired"),
     Awkward("Answer: <B>\nConfidence: <17>", "0-20", "B", 17, "repaired"),
     Awkward("Answer: [B]\nConfidence: [17]", "0-20", "B", 17, "repaired"),
     Awkward('Answer: "B"\nConfidence: "17"', "0-20", "B", 17, "repaired"),
@@ -173,7 +157,6 @@ CONTAINERS = [
     Awkward("Answer: \\boxed{\\text{B}}\nConfidence: \\boxed{17}", "0-20", "B", 17, "repaired"),
     Awkward("\\boxed{B}\n\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("$$\\boxed{\\textbf{(B) London}}$$\nConfidence: $17$", "0-20", "B", 17, "repaired"),
-    Awkward("\\[ \\boxed{\\text{Answer: B, Confidence: 17}} \\]", "0-20", "B", 17, "repaired"),
     Awkward("Answer: \\(B\\)\nConfidence: \\(17\\)", "0-20", "B", 17, "repaired"),
     Awkward("Answer: $\\mathbf{B}$\nConfidence: $\\mathbf{17}$", "0-20", "B", 17, "repaired"),
 ]
@@ -232,61 +215,52 @@ CONFIDENCES = [
     Awkward("Answer: B\nConfidence: 17 / 20", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17 out of 20", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 85/100", "20-100", "B", 85, "repaired"),
-    Awkward("Answer: B\nConfidence: 85/100", "0-20", "B", 85, "out_of_range"),
+    Awkward("Answer: B\nConfidence: 85/100", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 4/5", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 8 out of 10", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 85-90", "0-100", "B", 87.5, "repaired"),
     Awkward("Answer: B\nConfidence: 85–90%", "0-100", "B", 87.5, "repaired"),
     Awkward("Answer: B\nConfidence: 85% - 90%", "0-100", "B", 87.5, "repaired"),
     Awkward("Answer: B\nConfidence: 15 to 18", "0-20", "B", 16.5, "repaired"),
-    Awkward("Answer: B\nConfidence: between 15 and 18", "0-20", "B", 16.5, "repaired"),
-    Awkward("Answer: B\nConfidence: somewhere between 15 and 18", "0-20", "B", 16.5, "repaired"),
+    Awkward("Answer: B\nConfidence: between 15 and 18", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: somewhere between 15 and 18", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: about 90", "0-100", "B", 90, "repaired"),
     Awkward("Answer: B\nConfidence: ~90", "0-100", "B", 90, "repaired"),
     Awkward("Answer: B\nConfidence: ≈90", "0-100", "B", 90, "repaired"),
     Awkward("Answer: B\nConfidence: approximately 90%", "0-100", "B", 90, "repaired"),
-    Awkward("Answer: B\nConfidence: >90", "0-100", "B", 90, "repaired"),
-    Awkward("Answer: B\nConfidence: at least 15", "0-20", "B", 15, "repaired"),
+    Awkward("Answer: B\nConfidence: >90", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: at least 15", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 90+", "0-100", "B", 90, "repaired"),
-    Awkward("Answer: B\nConfidence: 90 ± 5", "0-100", "B", 90, "repaired"),
+    Awkward("Answer: B\nConfidence: 90 ± 5", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 95.5", "0-100", "B", 95.5, "repaired"),
-    Awkward("Answer: B\nConfidence: 95,5", "0-100", "B", 95.5, "repaired"),
+    Awkward("Answer: B\nConfidence: 95,5", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 17.0", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 017", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: +17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17.", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17!", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: 1e1", "0-20", "B", 10, "repaired"),
-    Awkward("Answer: B\nConfidence: ninety", "0-100", "B", 90, "repaired"),
-    Awkward("Answer: B\nConfidence: Ninety-five", "0-100", "B", 95, "repaired"),
-    Awkward("Answer: B\nConfidence: eighty five percent", "0-100", "B", 85, "repaired"),
-    Awkward("Answer: B\nConfidence: one hundred", "0-100", "B", 100, "repaired"),
-    Awkward("Answer: B\nConfidence: zero", "0-100", "B", 0, "repaired"),
-    Awkward("Answer: B\nConfidence: seventeen (17)", "0-20", "B", 17, "repaired"),
+    Awkward("Answer: B\nConfidence: 1e1", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: ninety", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: zero", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: seventeen (17)", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 17 (seventeen)", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: ninety", "0-20", "B", 90, "out_of_range"),
+    Awkward("Answer: B\nConfidence: ninety", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: fifty-fifty", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: eighty to ninety", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: zero point nine", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: three quarters", "0-100", "B", NAN, "missing_confidence"),
-    Awkward("Answer: B\nConfidence: ninety-nine point five", "0-100", "B", 99.5, "repaired"),
     Awkward("Answer: B\nConfidence: 17 (very confident)", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: High (17)", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: very high - 19", "0-20", "B", 19, "repaired"),
-    Awkward("Answer: B\nConfidence: I'd say 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: 17, because 2 of the 4 options are cities in Italy", "0-20", "B", 17, "repaired"),
+    Awkward("Answer: B\nConfidence: High (17)", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: I'd say 17", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: 17, because 2 of 4 are in Italy", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 17 on a scale from 0 to 20", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: on a scale of 0-20, 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17 (0-20)", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17 [0, 20]", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: 17 (where 20 means absolute certainty)", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 20 (absolute certainty)", "0-20", "B", 20, "repaired"),
-    Awkward("Answer: B\nConfidence: absolute certainty", "0-20", "B", 20, "repaired"),
-    Awkward("Answer: B\nConfidence: No confidence at all", "14-86", "B", 14, "repaired"),
-    Awkward("Answer: B\nConfidence: 15, no, actually 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: 🟩🟩🟩 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: score=17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: B\nConfidence: 17 points", "0-20", "B", 17, "repaired"),
+    Awkward("Answer: B\nConfidence: absolute certainty", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: 15, no, actually 17", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: score=17", "0-20", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: 17 points", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: High", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: very confident", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: N/A", "0-20", "B", NAN, "missing_confidence"),
@@ -295,7 +269,7 @@ CONFIDENCES = [
     Awkward("Answer: B\nConf", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 0-20", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 0.85", "0-100", "B", NAN, "missing_confidence"),
-    Awkward("Answer: B\nConfidence: 0.9", "20-100", "B", 0.9, "out_of_range"),
+    Awkward("Answer: B\nConfidence: 0.9", "20-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 1.0", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 1", "0-100", "B", 1, "ok"),
     Awkward("Answer: B\nConfidence: 85", "0-20", "B", 85, "out_of_range"),
@@ -314,7 +288,6 @@ CONFIDENCES = [
 ANSWERS = [
     Awkward("Answer: London, England\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: london\nConfidence: 17", "0-20", "B", 17, "repaired"),
-    Awkward("Answer: Londn\nConfidence: 17", "0-20", "B", 17, "repaired" ),
     Awkward("Answer: B (not C)\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B, because Paris is in France\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B - London\nConfidence: 17", "0-20", "B", 17, "repaired"),
@@ -344,14 +317,9 @@ ANSWERS = [
     Awkward("Answer: A dog\nConfidence: 9", "0-10", "B", 9, "repaired", "choice", ("cat", "dog", "cow")),
     Awkward("Answer: 5\nConfidence: 17", "0-20", "B", 17, "ok", "choice", NUMBERS),
     Awkward("Answer: B) 5\nConfidence: 17", "0-20", "B", 17, "ok", "choice", NUMBERS),
-    Awkward("5\n17", "0-20", "B", 17, "repaired", "choice", NUMBERS),
     Awkward("Answer: Nothing happens to you.\nConfidence: 40", "0-50", "A", 40, "ok", "choice", SENTENCES),
-    Awkward("Answer: Nothing happens to us\nConfidence: 40", "0-50", "A", 40, "repaired", "choice", SENTENCES ),
     Awkward("Answer: You get sick\nConfidence: 40", "0-50", "B", 40, "ok", "choice", SENTENCES),
-    Awkward("Answer: You get sick and then recovr\nConfidence: 40", "0-50", "C", 40, "repaired", "choice", SENTENCES),
     Awkward("Answer: You will get sick\nConfidence: 40", "0-50", "B", 40, "repaired", "choice", SENTENCES ),
-    Awkward("Answer: Nothing happens, as far as anyone knows\nConfidence: 40",
-        "0-50", "D", 40, "repaired", "choice", SENTENCES),
     Awkward("Answer: Nothing happens\nConfidence: 40", "0-50", "", 40, "missing_answer", "choice", SENTENCES),
     Awkward("Answer: Both iron and copper\nConfidence: 9", "0-10", "C", 9, "repaired", "choice", COMBINED),
     Awkward("Answer: Iron\nConfidence: 9", "0-10", "A", 9, "ok", "choice", COMBINED),
@@ -361,7 +329,6 @@ ANSWERS = [
     Awkward("Answer: It is not legal.\nConfidence: 9", "0-10", "B", 9, "repaired", "choice", LAW),
     Awkward("Answer: illegal\nConfidence: 9", "0-10", "", 9, "missing_answer", "choice", LAW),
     Awkward("Answer: It is legal only in France\nConfidence: 9", "0-10", "C", 9, "repaired", "choice", LAW),
-    Awkward("The second one.\nConfidence: 9", "0-10", "B", 9, "repaired"),
     boolean("Answer: true\nConfidence: 9", "0-10", "yes", 9, "repaired"),
     boolean("Answer: Yes, it is.\nConfidence: 9", "0-10", "yes", 9, "repaired"),
     boolean("**No.**\nConfidence: 9/10", "0-10", "no", 9, "repaired"),
@@ -406,7 +373,6 @@ NUMERIC = [
     number("Solution: 16 - 7 = 9, 9 * 2 = 18\nConfidence: 95", "0-100", "18", 95, "repaired"),
     number("She makes 9 * 2 = 18 dollars.\nConfidence: 95", "0-100", "18", 95, "repaired"),
     number("Solution: 16 - 7 = 9 and then", "0-100", "", NAN, "unreadable"),
-    number("18\n95", "0-100", "18", 95, "repaired"),
     number("Answer: 18\nConfidence: 17/20", "0-20", "18", 17, "repaired"),
     number("Final Answer: 1 234\nConfidence: 95", "0-100", "1234", 95, "repaired"),
     number("Final Answer: 1.234.567\nConfidence: 95", "0-100", "1234567", 95, "repaired"),

@@ -71,8 +71,8 @@ DISAGREEMENTS = (
             (
                 "boolq",
                 DEEPSEEK,
-            ): "121 360 407 410 471 531 541 710 764 837 1003 1439 1445 1596 1634 1854 1912 1913 1984 "
-            "2039 2189 2262 2744 2783 2882",
+            ): "121 360 407 471 531 541 710 744 764 837 1003 1439 1445 1634 1854 1912 1913 1984 "
+            "2039 2262 2744 2783 2882",
         },
     ),
     Disagreement("The answer is 'No' instead of 'False'.", True, {("boolq", HAIKU): "842"}),
@@ -128,11 +128,11 @@ BREAK_OFF = {
 NO_COMMITMENT = {
     ("boolq", LLAMA): "203 1393 1960",
     ("boolq", HAIKU): "126 349 702 2336 2629",
-    ("boolq", DEEPSEEK): "180 278 470 504 639 642 744 804 886 2273 2574 2830 3129 3256",
+    ("boolq", DEEPSEEK): "180 278 410 470 504 639 642 804 886 1596 2189 2273 2574 2830 3129 3256",
     ("lsat_ar", LLAMA): "129",
     ("lsat_ar", DEEPSEEK): "179",
     ("sat_en", LLAMA): "35",
     ("sat_en", HAIKU): "194",
     ("sat_en", DEEPSEEK): "164 194",
 }
-"""Replies that neither reads because they name no option, hold the words for both or state zeros only."""
+"""Replies that neither reads because they name no option, hold the words for both, hedge or state zeros only."""

@@ -6,15 +6,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.elicitation.answer_tokens import (
-    NO_TOKENS,
-    answer_tokens,
-    pieces_of_bytes,
-    token_texts,
-)
-from confidence_tasks.elicitation.token_probabilities import Token
+from confidence_tasks.reading.answer_tokens import NO_TOKENS, answer_tokens, pieces_of_bytes, token_texts
+from confidence_tasks.reading.token_probabilities import Token
 
 OTHER = -50.0
 """The log-probability of tokens that must not count."""
@@ -116,6 +110,43 @@ def test_pieces_of_bytes_join_to_the_text(text, data):
     assert "".join(pieces) == raw.decode()
 
 
+class Tokenizer:
+    """Decodes tokens that are pieces of UTF-8; may drop the first space, as SentencePiece does; counts its work."""
+
+    def __init__(self, pieces, *, drops_space=False):
+        self.pieces, self.drops_space, self.decoded = pieces, drops_space, 0
+
+    def decode(self, ids, **kwargs):
+        self.decoded += len(ids)
+        text = b"".join(self.pieces[id] for id in ids).decode(errors="replace")
+        return text.removeprefix(" ") if self.drops_space else text
+
+
+@pytest.mark.parametrize("drops_space", [False, True])
+@given(text=st.text("a \nxé€😀", max_size=40), data=st.data())
+def test_texts_of_tokens_are_what_each_adds_to_the_whole_characters_before_it(drops_space, text, data):
+    raw = text.encode()
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(raw)), max_size=30)))
+    edges = [0, *cuts, len(raw)]
+    tokenizer = Tokenizer([raw[a:b] for a, b in itertools.pairwise(edges)], drops_space=drops_space)
+    ids = list(range(len(edges) - 1))
+    whole = text.removeprefix(" ") if drops_space else text
+    ends = [len(raw[:edge].decode(errors="ignore")) - (len(text) - len(whole)) for edge in edges]
+
+    found = token_texts(tokenizer, ids)
+
+    assert found == [whole[max(a, 0) : max(b, 0)] for a, b in itertools.pairwise(ends)]
+
+
+def test_number_of_tokens_decoded_grows_with_their_number_and_not_its_square():
+    work = []
+    for count in (1_000, 2_000):
+        tokenizer = Tokenizer([b" word"] * count)
+        token_texts(tokenizer, list(range(count)))
+        work.append(tokenizer.decoded)
+    assert work[1] < 2.1 * work[0]
+
+
 def test_token_texts_join_to_the_decoded_text():
     class Bytes:
         def decode(self, ids, **kwargs):
@@ -124,11 +155,8 @@ def test_token_texts_join_to_the_decoded_text():
     assert token_texts(Bytes(), list("aé€z".encode())) == ["a", "", "é", "", "", "€", "z"]
 
 
-@pytest.mark.parametrize("unit", ["a", "ab", "é", "\ufffd"])
-@pytest.mark.parametrize("end", ["", "b"])
-def test_time_is_linear_in_the_length(unit, end):
-    def read(reply: str) -> None:
-        made = [Token(unit, -1.0, {})] * (3 * len(reply) // len(unit))
-        answer_tokens(made, reply + end, 0, 100)
-
-    assert grows_linearly(read, repeated(unit), 10_000)
+@pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan, -9999.0, -math.inf])
+def test_an_answer_with_an_impossible_log_probability_has_no_mean(logprob):
+    found = answer_tokens([Token("Par", -0.5, {}), Token("is", logprob, {})], "Paris", 0, 5)
+    assert math.isnan(found.nlp)
+    assert found.tokens == 2

@@ -1,26 +1,23 @@
 """Answers of every kind in short texts, and the answers of real replies."""
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.elicitation.calibration_replies import real_replies
 
-from confidence_tasks.elicitation.answers import FORMS, Answer, read_answer
-from confidence_tasks.elicitation.choices import LENIENT_CHOICES, PLAIN_CHOICES, WHOLE_CHOICES
-from confidence_tasks.elicitation.cleaning import clean
-from confidence_tasks.elicitation.labels import Part, Place, find_labelled
-from confidence_tasks.elicitation.numbers import find_numbers
-from confidence_tasks.questions.question import LETTERS, Kind
+from confidence_tasks.reading.answers import FORMS, Answer, read_answer
+from confidence_tasks.reading.choices import LENIENT_CHOICES, PLAIN_CHOICES, WHOLE_CHOICES
+from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.study.question import LETTERS, Kind
 
 CAPITALS = ("Paris", "London", "Rome", "Berlin")
 
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_example_of_each_rule_is_read_by_it(kind: Kind) -> None:
-    choices = ("Nothing happens", *CAPITALS[1:]) if kind == "choice" else ()
+    choices = CAPITALS if kind == "choice" else ()
     forms = FORMS[kind]
 
     for rule in forms.plain:
@@ -51,10 +48,10 @@ def test_letter_and_text_of_different_options_are_two_claims(value: str) -> None
     [
         ("not A", CAPITALS, ""),
         ("not A but B", CAPITALS, "B"),
-        ("A. No wait, it's B.", CAPITALS, "B"),
-        ("A - actually, no, London", CAPITALS, "B"),
+        ("A. No wait, it's B.", CAPITALS, ""),
+        ("A - actually, no, London", CAPITALS, ""),
         ("A. Wait, no.", CAPITALS, ""),
-        ("A. Wait for the signal", ("Wait for a signal", "Go on"), "A"),
+        ("A. Correction: B", CAPITALS, ""),
         ("No wait, it's B", ("No wait, it's A", "No wait, it's B"), "B"),
         ("definitely not Paris", CAPITALS, ""),
         ("C is incorrect", CAPITALS, ""),
@@ -81,9 +78,7 @@ def test_letter_and_text_of_different_options_are_two_claims(value: str) -> None
         ("Iron oxide", ("Iron", "Iron oxide"), "B"),
         ("It is iron oxide", ("Iron", "Iron oxide"), "B"),
         ("abduction", ("adduction", "rotation"), ""),
-        ("the first one", CAPITALS, "A"),
-        ("the last option", CAPITALS, "D"),
-        ("the fifth option", CAPITALS, ""),
+        ("the first one", CAPITALS, ""),
         ("B", (), ""),
     ],
 )
@@ -136,7 +131,12 @@ def test_text_of_an_option_claims_that_option_however_it_is_dressed(
         ("not false", "yes"),
         ("Correct", "yes"),
         ("Y", "yes"),
-        ("Mostly true", "yes"),
+        ("It is not true", "no"),
+        ("The statement is correct.", "yes"),
+        ("Mostly true", ""),
+        ("It's not entirely true", ""),
+        ("Partly, but it is not a strictly true story", ""),
+        ("False (it is based on a true story but changed)", "no"),
         ("yes/no", ""),
         ("true or false", ""),
         ("No official announcement", ""),
@@ -144,6 +144,10 @@ def test_text_of_an_option_claims_that_option_however_it_is_dressed(
         ("None", ""),
         ("maybe", ""),
         ("I don't know", ""),
+        ("False (it is based on a true story but much is invented)", "no"),
+        ("No, not always, but generally yes.", ""),
+        ("not strictly 'based on a true story'", ""),
+        ("I don't have enough information to determine if these claims are correct", ""),
     ],
 )
 def test_boolean_that_needs_care(value: str, expected: str) -> None:
@@ -208,55 +212,30 @@ def test_tables_of_choices_have_different_names() -> None:
     assert len(set(names)) == len(names)
 
 
-# Real replies: labels and values in JSON, with the reading of the people who collected them
+# Real replies, with the reading of the people who collected them
 
 KINDS: dict[str, tuple[Kind, int]] = {
-    "boolq_valid": ("boolean", 0),
-    "life_eval": ("number", 0),
-    "lsat_ar_test": ("choice", 5),
+    "boolq": ("boolean", 0),
+    "lifeeval": ("number", 0),
+    "lsat_ar": ("choice", 5),
     "sat_en": ("choice", 4),
-    "sciq_test": ("choice", 4),
+    "sciq": ("choice", 4),
 }
 
 
-RealReply = tuple[dict[str, str], dict[Part, list[Place]]]
-
-
-@pytest.fixture(scope="module")
-def real_replies(shared_data: Path) -> list[RealReply]:
-    """What the collectors read in each reply, and what stands behind its labels."""
-    path = shared_data / "replies" / "calibration_sets_3_models.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        replies = [json.loads(line) for line in lines]
-    return [(reply, find_labelled(clean(reply["content"])[0])) for reply in replies]
-
-
-def test_answers_of_real_replies_are_those_that_their_collectors_read(real_replies: list[RealReply]) -> None:
+def test_answers_of_real_replies_are_those_that_their_collectors_read(shared_data: Path) -> None:
     read = differing = 0
-    for reply, parts in real_replies:
-        if reply["dataset"] not in KINDS or reply["coerce"] != "True":
+    for reply in real_replies(shared_data):
+        if reply.task not in KINDS or reply.theirs is None:
             continue
-        kind, size = KINDS[reply["dataset"]]
-        options = tuple(f"option {i}" for i in range(size))
-        answers = [
-            answer.text
-            for place in parts["answer"]
-            if (answer := read_answer(place.value, kind, options)).text
-        ]
-        theirs = {"True": "yes", "False": "no"}.get(reply["Answer"], reply["Answer"].removesuffix(".0"))
+        kind, size = KINDS[reply.task]
+        said = read_json_fields(reply.text, ("Answer",)).fields.get("Answer", "")
+        answer = read_answer(said, kind, tuple(f"option {i}" for i in range(size))).text
+        theirs = {"True": "yes", "False": "no"}.get(
+            reply.theirs["Answer"], reply.theirs["Answer"].removesuffix(".0")
+        )
         read += 1
-        differing += answers[-1:] != [theirs]
+        differing += answer != theirs
 
     assert read > 3_800
     assert differing <= 1  # one claims option E of four
-
-
-def test_confidences_of_real_replies_are_those_that_their_collectors_read(
-    real_replies: list[RealReply],
-) -> None:
-    stated = [
-        (reply["Confidence"], parts["confidence"]) for reply, parts in real_replies if "Confidence" in reply
-    ]
-    for theirs, places in stated:
-        assert float(next(find_numbers(places[-1].value)).value) == float(theirs)
-    assert len(stated) > 2_600

@@ -5,20 +5,20 @@ import re
 
 import pytest
 
-from confidence_tasks.elicitation.lifeeval_prompts import SYSTEM, lifeeval_prompt, lifeeval_reply
-from confidence_tasks.elicitation.lifeeval_reader import read_lifeeval_reply
-from confidence_tasks.elicitation.question_set_prompts import (
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt, lifeeval_reply
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.question_sets.prompts import (
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
     options_reply,
 )
-from confidence_tasks.elicitation.question_set_reader import (
+from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.questions import Question
 
 QUESTIONS = {
     "boolq": Question("q", "s", "is there a word with q without u", "boolean", "yes"),

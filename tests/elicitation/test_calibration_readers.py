@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.lifeeval_reader import read_lifeeval_reply
-from confidence_tasks.elicitation.question_set_reader import (
+from confidence_tasks.reading.stated_probability import read_probability
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.elicitation.stated_probability import read_probability
-from confidence_tasks.trial import READABLE, STATUSES
+from confidence_tasks.study.trial import READABLE, STATUSES
 
 NAN = math.nan
 CHOICES = ("London", "Paris", "Rome", "Bonn")
@@ -33,7 +33,15 @@ def same(value, expected):
         (".85", 0.85),
         ("85%", 0.85),
         ("85 percent", 0.85),
-        ("about 0.85", 0.85),
+        ("about 0.85", NAN),
+        ("20% chance of being wrong", NAN),
+        ("90% sure that this is wrong", NAN),
+        ("100% uncertain", NAN),
+        ("0-100", NAN),
+        ("1_0", NAN),
+        ("90,5 %", 0.905),
+        ("99,9%", 0.999),
+        ("1,000", 1000.0),
         ("0,85", 0.85),
         ("1e-3", 0.001),
         ("1", 1.0),
@@ -47,9 +55,9 @@ def same(value, expected):
         ("NaN", NAN),
         ("0.7-0.8", NAN),
         ("between 0.7 and 0.8", NAN),
-        ("zero point eight five", 0.85),
-        ("one half", 0.5),
-        ("ninety-nine point five percent", 0.995),
+        ("zero point eight five", NAN),
+        ("one half", NAN),
+        ("ninety-nine point five percent", NAN),
         ("fifty-fifty", NAN),
         ("seventy to eighty percent", NAN),
         ("one in three", NAN),
@@ -98,7 +106,7 @@ LIFEEVAL = [
     ("84", "85", "84", 85.0, "out_of_range"),
     ("84", "0,85", "84", 0.85, "repaired"),
     ("84", '"0,875"', "84", 0.875, "repaired"),
-    ("84", '"50/50"', "84", 0.5, "repaired"),
+    ("84", '"50/50"', "84", NAN, "missing_confidence"),
     ("84", '"high"', "84", NAN, "missing_confidence"),
     ("84", '"0.6-0.8"', "84", NAN, "missing_confidence"),
     ("84", "null", "84", NAN, "missing_confidence"),
@@ -119,9 +127,9 @@ WRAPPED = {
     "fence": f"```json\n{WHOLE}\n```",
     "comment": WHOLE.replace("84,", "84, // years"),
     "twice the same": f"{WHOLE}\n\n{WHOLE}",
-    "twice, corrected": WHOLE.replace("84", "80") + "\nOn reflection:\n" + WHOLE,
     "single quotes": WHOLE.replace('"', "'"),
     "prompt repeated": f'Response:\n{{"Answer": "<An integer>", "Confidence": "<A float>"}}\n\n{WHOLE}',
+    "prompt repeated afterwards": f'{WHOLE}\n\n{{"Answer": "<An integer>", "Confidence": "<A float>"}}',
     "no closing brace": WHOLE.replace("\n}", "\n"),
 }
 
@@ -131,6 +139,14 @@ def test_json_in_other_shapes_is_repaired(text):
     reading = read_lifeeval_reply(text)
     assert (reading.answer, reading.confidence_raw, reading.status) == ("84", 0.7, "repaired")
     assert reading.rules
+
+
+@pytest.mark.parametrize(
+    "between", ["\nOn reflection:\n", "\nFor example:\n", "\n\nQuestion: And now?\nAnswer: "]
+)
+def test_an_object_that_contradicts_another_one_leaves_open_what_is_meant(between):
+    reading = read_lifeeval_reply(WHOLE + between + WHOLE.replace("84", "80"))
+    assert (reading.answer, reading.confidence_raw, reading.status) == ("", 0.7, "missing_answer")
 
 
 @pytest.mark.parametrize("cut", range(len(WHOLE)))
@@ -232,7 +248,7 @@ def test_probabilities_are_divided_by_their_sum():
         ('"0.9"', "Rome", 0.9, "repaired"),
         ('0.9"\n\nExplanation: foo', "Rome", 0.9, "repaired"),
         ('0.9", "Answer": "Bonn"}', "Bonn", 0.9, "repaired"),
-        ('0.9"\n}\n\nNo:\n{"Confidence": 0.5}', "Rome", 0.5, "repaired"),
+        ('0.9"\n}\n\nNo:\n{"Confidence": 0.5}', "Rome", NAN, "unreadable"),
         ('1.2"\n}\n```', "Rome", 1.2, "out_of_range"),
         ("0.9 of them, or 0.8", "Rome", NAN, "unreadable"),
         ('0.9"\n}\n0.8"\n}', "Rome", NAN, "unreadable"),

@@ -5,14 +5,14 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth import TIMES_LONGER, grows_linearly, repeated
 
-from confidence_tasks.elicitation.cleaning import (
+from confidence_tasks.reading.cleaning import (
     CLEANING,
     HEAD,
     LONGEST,
     TAIL,
     VALUE_CLEANING,
+    bounded,
     clean,
     clean_value,
     fold,
@@ -21,13 +21,11 @@ from confidence_tasks.elicitation.cleaning import (
     strip_chat_tokens,
     strip_latex,
     strip_markdown,
-    strip_markdown_around_text,
     strip_paired_emphasis,
     strip_thoughts,
     unwrap,
-    window,
 )
-from confidence_tasks.elicitation.refusals import REFUSALS, is_refusal
+from confidence_tasks.reading.refusals import REFUSALS, is_refusal
 
 
 @pytest.mark.parametrize("rule", CLEANING, ids=lambda rule: rule.name)
@@ -118,20 +116,15 @@ def test_marks_that_enclose_words_go(text: str) -> None:
     assert strip_paired_emphasis(text) == ENCLOSED.sub(r"\2", ENCLOSED.sub(r"\2", text))
 
 
-@pytest.mark.parametrize("unit", ["(***a", " __a", " `a", "*. ", " ***a* ", "***"])
-def test_marks_that_never_close_are_passed_quickly(unit: str) -> None:
-    assert grows_linearly(strip_markdown_around_text, repeated(unit), (HEAD + TAIL) // TIMES_LONGER)
-
-
 def test_letters_of_other_scripts_and_accents_stay() -> None:
     assert fold("Żółw, 東京, Ω, naïve") == "Żółw, 東京, Ω, naïve"
 
 
-def test_window_keeps_both_ends() -> None:
+def test_a_long_reply_is_bounded_by_its_two_ends() -> None:
     text = "a" * HEAD + "b" * 1000 + "c" * TAIL
 
-    assert window(text) == "a" * HEAD + "\n" + "c" * TAIL
-    assert window(text[: HEAD + TAIL]) == text[: HEAD + TAIL]
+    assert bounded(text) == "a" * HEAD + "\n…\n" + "c" * TAIL
+    assert bounded(text[: HEAD + TAIL]) == text[: HEAD + TAIL]
 
 
 @pytest.mark.parametrize(

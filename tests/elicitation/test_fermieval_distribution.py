@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.fermieval_distribution import (
+from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.studies.fermieval_logprob.distribution import (
     distribution_text,
     integer_probabilities,
     read_distribution,
 )
-from confidence_tasks.elicitation.token_probabilities import Token
 
 
 def of(written, alternatives):
@@ -85,3 +85,16 @@ def test_any_tokens_give_a_distribution_that_survives_being_written(reply):
     found = integer_probabilities(reply)
     assert all(p >= 0.0 and abs(value) <= 1000 for value, p in found.items())
     assert read_distribution(distribution_text(found)) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])
+@pytest.mark.parametrize("where", ["written", "listed"])
+def test_impossible_log_probabilities_give_no_distribution(logprob, where):
+    token = Token("7", logprob, {"8": -1.0}) if where == "written" else Token("7", -0.5, {"8": logprob})
+    assert integer_probabilities([token]) == {}
+
+
+@pytest.mark.parametrize("listed", ["Ġ7", " 7", "▁7"])
+def test_the_token_that_was_written_counts_once_however_it_is_listed(listed):
+    found = integer_probabilities([Token(" 7", math.log(0.6), {listed: math.log(0.6), "Ġ8": math.log(0.3)})])
+    assert found == pytest.approx({7: 0.6, 8: 0.3})

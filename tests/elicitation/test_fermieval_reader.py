@@ -1,4 +1,4 @@
-"""Any reply to a FermiEval prompt is read in linear time, as written, with a status."""
+"""Any reply to a FermiEval prompt is read as written, with a status."""
 
 import json
 import math
@@ -6,22 +6,21 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.elicitation.fermieval_prompts import (
+from confidence_tasks.studies.fermieval.prompts import (
     LEVELS,
     condition_of,
     interval_prompt,
     interval_reply,
     interval_system,
 )
-from confidence_tasks.elicitation.fermieval_reader import (
+from confidence_tasks.studies.fermieval.reader import (
     LARGEST_EXPONENT,
     RULES,
     read_fermi_exponent,
     read_fermi_interval,
 )
-from confidence_tasks.trial import READABLE, STATUSES
+from confidence_tasks.study.trial import READABLE, STATUSES
 
 HUGE = "9" * 1_000
 
@@ -37,7 +36,6 @@ HUGE = "9" * 1_000
         ('{"L": "8", "U": "10"}', 8, 10, "ok", ()),
         ('{"l": 8, "u": 10}', 8, 10, "repaired", ("key_case",)),
         ('{"L": 10, "U": 8}', 8, 10, "repaired", ("swapped",)),
-        ('{"L": 1, "U": 2}\nNo, wider:\n{"L": 3, "U": 4}', 3, 4, "repaired", ("several",)),
         ('{"L": 3, "U": 4} {"note": 1}', 3, 4, "ok", ()),
         ('{"L": 10^6, "U": 10^9}', 6, 9, "repaired", ("fields", "power")),
         ('{"L": 10^{6}, "U": 10^{9}}', 6, 9, "repaired", ("fields", "power")),
@@ -110,30 +108,6 @@ def test_any_text_becomes_a_reading(text):
         assert set(reading.rules) <= RULES.keys()
         assert (reading.lower <= reading.upper) is (reading.status in READABLE)
         assert len(reading.stated) < 60
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "{",
-        '{"L":',
-        '{"L": 1, "U": 2}',
-        "9",
-        "10^",
-        "[10^1, ",
-        '"L": 10^{',
-        "[10^1,10^2]",
-        "-",
-        " ",
-        "1 (",
-        "≈",
-        "1\n",
-    ],
-)
-def test_no_text_is_slow(unit):
-    assert grows_linearly(read_fermi_interval, repeated(unit), 50_000)
-    assert grows_linearly(lambda reply: read_fermi_interval(f'{{"L": {reply}'), repeated(unit), 50_000)
-    assert grows_linearly(read_fermi_exponent, repeated(unit), 50_000)
 
 
 # a single exponent

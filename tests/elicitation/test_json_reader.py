@@ -1,13 +1,12 @@
-"""The JSON reader: what counts as strict, what each lenient rule reads, and that nothing is invented or slow."""
+"""The JSON reader: what counts as strict, what each lenient rule reads, and that nothing is invented."""
 
 import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.elicitation.json_reader import RULES, JsonFields, read_json_fields
+from confidence_tasks.reading.json_reader import RULES, JsonFields, read_json_fields
 
 KEYS = ("Answer", "Confidence")
 WHOLE = {"Answer": "81", "Confidence": "0.7"}
@@ -52,11 +51,19 @@ LENIENT = {
     "other letter case": ('{"answer": 81, "CONFIDENCE": 0.7}', ("key_case",)),
     "wrapped": ('{"Response": {"Answer": 81, "Confidence": 0.7}}', ("nested",)),
     "twice": (
-        '{"Answer": 80, "Confidence": 0.5} no: {"Answer": 81, "Confidence": 0.7}',
-        ("around", "several"),
+        '{"Answer": 81, "Confidence": 0.7}\nAgain: {"Answer": 81, "Confidence": 0.7}',
+        ("around",),
     ),
-    "key twice": ('{"Answer": 80, "Answer": 81, "Confidence": 0.7}', ("several",)),
-    "draft without confidence": ('{"Answer": 81, "Confidence": 0.7}\n{"Answer": 80}', ("around", "several")),
+    "key twice": ('{"Answer": 81, "Answer": 81, "Confidence": 0.7}', ()),
+    "draft without confidence": ('{"Answer": 81, "Confidence": 0.7}\n{"Answer": 80}', ("around",)),
+    "template after": (
+        '{"Answer": 81, "Confidence": 0.7}\n{"Answer": "<age>", "Confidence": "<0-1>"}',
+        ("around",),
+    ),
+    "broken template after": (
+        '{"Answer": 81, "Confidence": 0.7}\n{"Answer": "<an "age">", "Confidence": "<0-1>"}',
+        ("around",),
+    ),
     "comments": ('{"Answer": 81, // years\n"Confidence": 0.7 /* sure */}', ("fields",)),
     "hash comment": ('{"Answer": "81", # years\n"Confidence": 0.7 # sure\n}', ("fields",)),
     "single quotes": ("{'Answer': '81', 'Confidence': 0.7}", ("fields",)),
@@ -75,6 +82,32 @@ LENIENT = {
 @pytest.mark.parametrize(("text", "rules"), LENIENT.values(), ids=LENIENT)
 def test_lenient_reading_says_which_rules_it_used(text, rules):
     assert read_json_fields(text, KEYS) == JsonFields(WHOLE, rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ('{"Answer": 81, "Confidence": 0.7}\nExample: {"Answer": 80, "Confidence": 0.5}', {}),
+        ('{"Answer": 81, "Confidence": 0.7,}\nExample: {"Answer": 80, "Confidence": 0.5,}', {}),
+        (
+            '{"Answer": 81, "Confidence": 0.7}\nQuestion: ...\n{"Answer": 81, "Confidence": 0.5}',
+            {"Answer": "81"},
+        ),
+        ('{"Answer": 80, "Answer": 81, "Confidence": 0.7}', {"Confidence": "0.7"}),
+    ],
+)
+def test_what_is_contradicted_is_absent(text, fields):
+    found = read_json_fields(text, KEYS)
+    assert found.fields == fields
+    assert "several" in found.rules
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['He sang "Adams and Liberty", a song', '"Yes", he said', 'the "odd", or "even", one', 'No, "Rome".'],
+)
+def test_an_inner_quotation_mark_does_not_end_a_string(answer):
+    assert read_json_fields(f'{{"Answer": "{answer}", "Confidence": 0.7}}', KEYS).fields["Answer"] == answer
 
 
 def test_every_rule_that_is_used_is_explained():
@@ -127,7 +160,7 @@ def test_fields_of_two_objects_are_not_mixed():
     assert read_json_fields(text, KEYS).fields == {"Answer": "80", "Confidence": "0.5"}
 
 
-# Any text, in linear time ---------------------------------------------------------------------------------------
+# Any text ---------------------------------------------------------------------------------------
 
 scalars = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.integers() | st.booleans()
 
@@ -169,23 +202,3 @@ pieces = st.sampled_from(
 def test_any_text_gives_a_reading(text):
     read = read_json_fields(text, KEYS)
     assert read.fields.keys() <= set(KEYS)
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "{",
-        "[",
-        '{"a":',
-        '{"Answer": "',
-        '"Answer": "x" y ',
-        "'Answer'=",
-        '{"\\"',
-        "Answer: ",
-        '{"Answer": 1,',
-        "9",
-        '{"A": {"Answer": 1}, ',
-    ],
-)
-def test_a_hostile_reply_takes_linear_time(piece):
-    assert grows_linearly(lambda text: read_json_fields(text, KEYS), repeated(piece), 25_000)

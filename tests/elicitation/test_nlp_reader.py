@@ -3,17 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.elicitation.nlp_prompts import (
+from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS
+from confidence_tasks.studies.logprob_metacognition.prompts import (
     TEMPERATURES,
     answer_prompt,
     condition_of,
     read_domain,
     temperature_of,
 )
-from confidence_tasks.elicitation.nlp_reader import read_short_answer
-from confidence_tasks.questions.domains import DOMAINS
+from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 
 OK = (
     "Paris",
@@ -124,32 +123,6 @@ def test_any_text_is_read(reply):
     assert 0 <= found.begin <= found.end <= len(reply)
     assert bool(found.text) == (found.status in {"ok", "repaired"})
     assert found.text == reply[found.begin : found.end]
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        ". ",
-        "abcd. A",
-        "Answer:",
-        "*",
-        "(",
-        "1,",
-        "because ",
-        '"',
-        "\n",
-        "é",
-        "abc.,",
-        "- ",
-        ";",
-        "<think>",
-        " (",
-    ],
-)
-@pytest.mark.parametrize("kind", ["text", "number"])
-def test_time_is_linear_in_the_length(unit, kind):
-    assert grows_linearly(lambda reply: read_short_answer(reply, kind), repeated(unit), 50_000)
 
 
 def test_temperatures_and_their_labels():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.elicitation.awkward_riskeval_replies import CITIES, CLEAR, LITERAL_TEXTS, Awkward
 
-from confidence_tasks.elicitation.riskeval_instruments import Fault, read_parser_reply, read_verdict
-from confidence_tasks.elicitation.riskeval_reader import RiskReading, read_risk_reply
-from confidence_tasks.questions import Question
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.riskeval.judge import Fault, read_parser_reply, read_verdict
+from confidence_tasks.studies.riskeval.reader import RiskReading, read_risk_reply
 
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", CITIES)
 

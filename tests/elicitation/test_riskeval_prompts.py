@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.riskeval_prompts import (
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.riskeval.prompts import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     PENALTIES,
@@ -21,7 +22,6 @@ from confidence_tasks.elicitation.riskeval_prompts import (
     solver_prompt,
     solver_system,
 )
-from confidence_tasks.questions import Question
 
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", ("Paris", "London"))
 

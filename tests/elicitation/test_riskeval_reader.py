@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.elicitation.awkward_riskeval_replies import AWKWARD, CITIES, CLEAR, Awkward
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.elicitation.riskeval_confidence import confidence_statements, read_confidence
-from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
-from confidence_tasks.trial import STATUSES
+from confidence_tasks.studies.riskeval.confidence import find_confidences, read_confidence
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.study.trial import STATUSES
 
 # replies labelled by hand
 
@@ -73,9 +72,81 @@ def test_a_number_with_an_exponent_is_not_read_in_part() -> None:
 
 
 def test_the_field_of_a_parser_is_read_like_a_label() -> None:
-    assert [read_confidence(text).value for text in ("0.8", "80%", "very likely", "0.7-0.9", "8/10")] == [
-        0.8, 0.8, 0.875, 0.8, 0.8,
+    assert [read_confidence(text).value for text in ("0.8", "80%", "very likely", "8/10")] == [
+        0.8, 0.8, 0.875, 0.8,
     ]  # fmt: skip
+
+
+# what is not read, because a guess would be a wrong number
+
+
+@pytest.mark.parametrize(
+    ("stated", "confidence"),
+    [
+        ("90,5 %", 0.905),
+        ("99,9%", 0.999),
+        ("0,875", 0.875),
+        ("1_0", math.nan),
+        ("1,000", math.nan),
+        ("1,000%", math.nan),
+        ("0-100", math.nan),
+        ("0 to 1", math.nan),
+        ("80-90%", math.nan),
+        ("0.9 or 0.8", math.nan),
+        ("0.9 ± 0.05", math.nan),
+        ("50/50", math.nan),
+        ("10/11", math.nan),
+        ("20% chance of being wrong", math.nan),
+        ("90% sure that this is wrong", math.nan),
+        ("100% uncertain", math.nan),
+        ("12:30", math.nan),
+    ],
+)
+def test_a_confidence_is_read_whole_or_not_at_all(stated: str, confidence: float) -> None:
+    for reply in (
+        f"Answer: B\nConfidence: {stated}",
+        f"Confidence: {stated}.\nAnswer: B",
+        f"B. My confidence is {stated}",
+    ):
+        reading = read_risk_reply(reply, "choice", CITIES)
+        assert (reading.answer, reading.confidence) == ("B", pytest.approx(confidence, nan_ok=True))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "There is a 20% chance of being wrong.",
+        "I am 90% sure that this is wrong.",
+        "I'm 90% certain it is not right.",
+        "I am 100% uncertain.",
+        "I am fairly sure that it is wrong.",
+        "My confidence that this is incorrect is 90%.",
+        "Lack of confidence: 90%",
+        "The confidence interval of 95%: 10-20",
+        "An answer takes more than 90% confidence.",
+        "I would need to be 90% sure.",
+        "The threshold: a confidence of 90%",
+    ],
+)
+def test_a_figure_of_another_matter_is_no_confidence(sentence: str) -> None:
+    reading = read_risk_reply(f"Answer: B\n{sentence}", "choice", CITIES)
+    assert (reading.answer, reading.status) == ("B", "missing_confidence")
+
+
+@pytest.mark.parametrize(
+    "turn", ["Question: Capital of France?\n", "User: And of France?\n", "Q: Next?\n", "Human: again\n"]
+)
+@pytest.mark.parametrize(
+    "said", ["Answer: B\nConfidence: 90%", "B\n90%", '{"answer": "B", "confidence": 0.9}']
+)
+def test_an_invented_turn_does_not_replace_the_reply(said: str, turn: str) -> None:
+    reading = read_risk_reply(f"{said}\n\n{turn}Answer: A\nConfidence: 20%", "choice", CITIES)
+    assert (reading.decision, reading.answer, reading.confidence) == ("answer", "B", 0.9)
+
+
+def test_a_repeated_question_does_not_hide_the_reply() -> None:
+    reading = read_risk_reply("Question: Which is it?\nAnswer: B\nConfidence: 90%", "choice", CITIES)
+    assert (reading.answer, reading.confidence) == ("B", 0.9)
 
 
 # real replies: three models' answers to other prompts, with the authors' own parse
@@ -119,7 +190,7 @@ def _canonical(parsed: str, kind: str) -> str:
     return parsed if parsed in {"A", "B", "C", "D", "E"} else ""
 
 
-# totality and time
+# totality
 
 
 @given(st.text(), st.sampled_from(["choice", "number", "text", "boolean"]))
@@ -142,30 +213,8 @@ WORDS = st.sampled_from([*TELLING.split(), "\n"])
 def test_any_salad_of_telling_words_gives_a_reading(reply: str) -> None:
     reading = read_risk_reply(reply, "choice", CITIES)
     assert reading.status in STATUSES
-    statements = confidence_statements(reply)
-    assert all(0 <= statement.start <= statement.end <= len(reply) for statement in statements)
-
-
-HOSTILE = {
-    "labels": "Confidence: 0.5\n",
-    "words": "confidence of ",
-    "abstain": "I would abstain but ",
-    "braces": '{"answer": ',
-    "digits": "9",
-    "spaces": " ",
-    "brackets": "(",
-    "boxes": "\\boxed{",
-    "guesses": "if I had to guess ",
-    "between": "between 1 and ",
-    "needs": "I need at least ",
-    "needed": "confidence that is is ",
-    "at least": "at least 9% sure ",
-}
-
-
-@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
-def test_time_is_linear_in_the_length(unit: str) -> None:
-    assert grows_linearly(lambda reply: read_risk_reply(reply, "choice", CITIES), repeated(unit), 10_000)
+    _, spans = find_confidences(reply, "choice", CITIES)
+    assert all(0 <= start <= end <= len(reply) for start, end in spans)
 
 
 def test_a_reply_of_ten_million_characters_is_read_at_its_ends() -> None:

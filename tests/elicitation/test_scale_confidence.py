@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.scale_confidence import QUALIFIERS, REPORTS, ScaleReport, read_confidence
-from confidence_tasks.elicitation.scales import ALL_SCALES, Scale
+from confidence_tasks.studies.scales.confidence import REPORTS, ScaleReport, read_confidence
+from confidence_tasks.studies.scales.scale import ALL_SCALES, Scale
 
 ON_20, ON_100 = Scale(0, 20), Scale(0, 100)
 
 
-@pytest.mark.parametrize("rule", [*REPORTS, *QUALIFIERS], ids=lambda rule: rule.name)
-def test_example_of_each_rule_is_read_by_it(rule) -> None:
-    assert rule.name in read_confidence(rule.example, ON_20).rules
+@pytest.mark.parametrize("name", REPORTS)
+def test_example_of_each_rule_is_read_by_it(name: str) -> None:
+    _, example = REPORTS[name]
+    assert name in read_confidence(example, ON_20).rules
 
 
 @given(st.sampled_from(ALL_SCALES), st.integers(-1000, 1000))
@@ -23,9 +24,8 @@ def test_integer_is_plain_wherever_it_lies(scale: Scale, raw: int) -> None:
 
 
 # fmt: off
-DRESSINGS = ["{}%", "about {}", "~{}", ">{}", "{}.", "**{}**", "[{}]", '"{}"', "{} (high)", "High ({})", "I'd say {}",
-             "{}.0", "{} ± 3", "+{}", "{} on a scale of 0 to 100", "{} (0-100)", "{}/100", "{} out of 100",
-             r"\boxed{{{}}}"]
+DRESSINGS = ["{}%", "about {}", "~{}", "{}.", "**{}**", "[{}]", '"{}"', "{} (high)", "{} - high", "{}% sure", "{}.0",
+             "+{}", "{} on a scale of 0 to 100", "{} (0-100)", "{}/100", "{} out of 100", r"\boxed{{{}}}"]
 # fmt: on
 
 
@@ -59,24 +59,30 @@ def test_number_over_anything_but_the_upper_bound_is_never_read_as_one_on_the_sc
     if whole == scale.upper:
         assert report.raw == part
     else:
-        assert not report.found or scale.violates(report.raw)
+        assert not report.found
 
 
 @given(st.sampled_from(ALL_SCALES), st.integers(1, 99))
 def test_proportion_is_never_read_as_a_number_on_the_scale(scale: Scale, hundredths: int) -> None:
     for point in ".,":
-        report = read_confidence(f"0{point}{hundredths:02d}", scale)
-
-        assert not report.found or scale.violates(report.raw)
-
-
-@pytest.mark.parametrize(("value", "raw"), [("not 100%", math.nan), ("not 90 but 60", 60.0)])
-def test_denied_number_is_no_report(value: str, raw: float) -> None:
-    assert read_confidence(value, ON_100).raw == pytest.approx(raw, nan_ok=True)
+        assert not read_confidence(f"0{point}{hundredths:02d}", scale).found
 
 
 @pytest.mark.parametrize(
-    "value", ["", "High", "N/A", "?", "<integer between 0 and 20>", "0-20", "[0, 20]", "infinity", "nan"]
+    "value",
+    [
+        "",
+        "High",
+        "N/A",
+        "?",
+        "<integer between 0 and 20>",
+        "0-20",
+        "0-100",
+        "[0, 20]",
+        "infinity",
+        "nan",
+        "not 17",
+    ],
 )
 def test_no_number_is_no_report(value: str) -> None:
     assert math.isnan(read_confidence(value, ON_20).raw)

@@ -3,20 +3,17 @@
 import math
 import tracemalloc
 import unicodedata
-from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.elicitation.awkward_scale_replies import CAPITALS
-from tests.growth import TIMES_LONGER, grows_linearly, repeated
 
-from confidence_tasks.elicitation.cleaning import HEAD, TAIL
-from confidence_tasks.elicitation.reading import Reading
-from confidence_tasks.elicitation.scale_prompts import ELICITATIONS
-from confidence_tasks.elicitation.scale_reader import read_scale_reply
-from confidence_tasks.elicitation.scales import ALL_SCALES, Scale
-from confidence_tasks.questions.question import LETTERS, Kind
+from confidence_tasks.studies.scales.prompts import ELICITATIONS
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.scale import ALL_SCALES, Scale
+from confidence_tasks.study.question import LETTERS, Kind
+from confidence_tasks.study.reading import Reading
 
 KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")
 ON_20 = Scale(0, 20)
@@ -190,25 +187,6 @@ def test_any_text_gives_a_reading_that_agrees_with_its_status(text, scale, kind,
 
 # Time and memory
 
-LONG = [
-    "a", " ", "\n", "(", "<", "[", "{", "\\boxed{", "1,", "1 111 ", "1.111.", "**", "*", "_", "`", "|", "| a | b |\n",
-    "-", "½", "ﷺ", "١", "<think>", "</think>", "Answer: ", "Answer:\n", "Answer: A or B\n", "Confidence: 1\n",
-    "the answer is A ", "confidence 1 ", "five ", "A or B ", "Question: ", "<answer>", "&amp;", "<b>", "$", "'",
-    "I cannot ", "\\frac{", "not ",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", LONG, ids=repr)
-def test_time_grows_no_faster_than_length(unit: str) -> None:
-    kind: Kind = "number" if unit[0] in "1½١f" else "choice"
-
-    assert TIMES_LONGER * 4_000 < HEAD + TAIL  # read in full
-    assert grows_linearly(partial(read, kind=kind), repeated(unit), 4_000)
-
-
-def test_what_lies_between_the_windows_costs_next_to_nothing() -> None:
-    assert grows_linearly(partial(read, kind="text"), repeated("a b\n"), 8 * (HEAD + TAIL))
-
 
 def test_reply_of_a_megabyte_is_read_at_its_ends_in_little_memory() -> None:
     filler = "Let us think about that. " * 40_000
@@ -220,11 +198,10 @@ def test_reply_of_a_megabyte_is_read_at_its_ends_in_little_memory() -> None:
     tracemalloc.stop()
 
     assert (first.answer, first.confidence_raw) == (last.answer, last.confidence_raw) == ("B", 17)
-    assert "window" in last.rules
     assert peak < 32_000_000
 
 
-def test_long_thought_does_not_push_the_answer_out_of_the_window() -> None:
+def test_a_long_thought_does_not_hide_the_answer() -> None:
     reading = read(f"<think>{'hm ' * 400_000}</think>\nAnswer: B\nConfidence: 17")
 
     assert reading == Reading("B", 17.0, "repaired", ("thought",))

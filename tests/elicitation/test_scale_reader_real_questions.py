@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.elicitation.scale_reader import read_scale_reply
-from confidence_tasks.elicitation.scales import Scale
-from confidence_tasks.questions.question import LETTERS
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.question import LETTERS
 
 ON_20 = Scale(0, 20)
 

@@ -5,12 +5,13 @@ import math
 
 import pytest
 
-from confidence_tasks.elicitation.token_probabilities import (
+from confidence_tasks.reading.token_probabilities import (
     YES_NO,
     Token,
     letters,
     number_probability,
     option_probabilities,
+    why_unknown,
 )
 
 
@@ -96,3 +97,42 @@ def test_no_number_has_no_probability(text):
 
 def test_probabilities_are_json_ready():
     json.dumps(option_probabilities(tokens("Answer: ", "A", at="A", mass={"A": 0.5}), letters(2)))
+
+
+# No probabilities -------------------------------------------------------------------------------------------------
+
+IMPOSSIBLE = [5.0, 0.5, math.inf, math.nan]
+
+
+@pytest.mark.parametrize("logprob", IMPOSSIBLE)
+def test_an_impossible_log_probability_is_no_confidence(logprob):
+    as_written = [Token("Answer: ", 0.0, {}), Token("8", logprob, {"8": -0.5})]
+    assert math.isnan(number_probability(as_written))
+    for reply in (
+        [Token("Answer: ", 0.0, {}), Token("A", logprob, {"B": -1.0})],
+        [Token("Answer: ", 0.0, {}), Token("A", -0.5, {"B": logprob})],
+    ):
+        assert option_probabilities(reply, letters(2)) == {}
+        assert f"{logprob:g}, which is impossible" in why_unknown(reply)
+
+
+def test_a_log_probability_of_a_little_more_than_0_is_0():
+    assert number_probability([Token("Answer: ", 0.0, {}), Token("8", 1e-4, {})]) == 1.0
+
+
+def test_a_number_with_an_unlisted_token_has_no_probability():
+    """-9999 is how OpenAI says that a token is not among the likeliest."""
+    assert math.isnan(number_probability([Token("Answer: ", 0.0, {}), Token("8", -9999.0, {})]))
+
+
+def test_a_token_that_is_listed_in_two_spellings_of_a_space_counts_once():
+    reply = [
+        Token("Answer:", 0.0, {}),
+        Token(" A", math.log(0.4), {"ĠA": math.log(0.4), "ĠB": math.log(0.4)}),
+    ]
+    assert option_probabilities(reply, letters(2)) == pytest.approx({"A": 0.5, "B": 0.5})
+
+
+def test_probabilities_that_are_known_need_no_reason():
+    assert why_unknown([Token("A", -0.5, {"B": -math.inf})]) == ""
+    assert "no token probabilities" in why_unknown([])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.verbal_confidence import (
+from confidence_tasks.reading.verbal_confidence import (
     EXPRESSIONS,
     ICD_203,
     IPCC_AR4,

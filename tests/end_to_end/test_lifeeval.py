@@ -5,9 +5,9 @@ import math
 import pytest
 from inspect_ai.model import get_model
 
-from confidence_tasks.scorers.lifeeval import MEASURES, TOKEN_MEASURES
-from confidence_tasks.tasks.lifeeval import RADII, lifeeval
-from confidence_tasks.trial import STATUSES
+from confidence_tasks.studies.lifeeval.task import RADII, lifeeval
+from confidence_tasks.studies.lifeeval.trials import MEASURES, TOKEN_MEASURES
+from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials
 

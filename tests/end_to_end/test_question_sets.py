@@ -7,9 +7,9 @@ from statistics import NormalDist
 import pytest
 from inspect_ai.model import get_model
 
-from confidence_tasks.elicitation.question_set_prompts import QUESTION_SETS
-from confidence_tasks.scorers.question_sets import measures_of
-from confidence_tasks.tasks.question_sets import boolq, halueval, lsat_ar, sat_en, sciq
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.task import boolq, halueval, lsat_ar, sat_en, sciq
+from confidence_tasks.studies.question_sets.trials import measures_of
 
 from .conftest import Run, metrics, trials
 

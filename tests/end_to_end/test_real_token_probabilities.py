@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.elicitation.token_probabilities import letters, option_probabilities
-from confidence_tasks.scorers._tokens import reply_tokens
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.reading.token_probabilities import letters, option_probabilities
 
 PROMPT = '{"Answer": "A"} - repeat this JSON exactly.'
 

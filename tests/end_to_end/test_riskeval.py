@@ -11,11 +11,11 @@ import pytest
 from inspect_ai import eval, score
 from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES, condition_of
-from confidence_tasks.scorers.riskeval import riskeval_scorer
-from confidence_tasks.scorers.riskeval_measures import COUNTS, MEASURES, REGIMES
 from confidence_tasks.simulation.draws import pick
-from confidence_tasks.tasks.riskeval import riskeval
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES
+from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
+from confidence_tasks.studies.riskeval.task import riskeval
+from confidence_tasks.studies.riskeval.trials import riskeval_scorer
 
 from .conftest import Run, metrics, trials
 

@@ -5,11 +5,11 @@ from statistics import NormalDist
 
 import pytest
 
-from confidence_tasks.elicitation.scales import GRANULARITY
-from confidence_tasks.scorers.scales import MEASURES
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.tasks.scales import scale_granularity
-from confidence_tasks.trial import STATUSES
+from confidence_tasks.studies.scales.scale import GRANULARITY
+from confidence_tasks.studies.scales.task import scale_granularity
+from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ LONGEST_PAUSE = 0.5
 """Seconds between a reply and the kill."""
 
 CONNECTIONS = 4
+"""Calls under way at once. Inspect keeps a reply before it gives up the connection: no more can be lost by a kill."""
 
 
 class Inspect:
@@ -85,8 +85,8 @@ class Killed:
         Replies sent before the kill.
     lost, doubled : int
         Samples without a trial at the end, and trials too many.
-    repeated : tuple of float
-        For each reply that was sent again, how many seconds before the kill it had been sent first.
+    repeated : int
+        Replies that were sent again.
     same_trials, same_metrics : bool
         Whether the end is that of the undisturbed run, to the last bit.
     """
@@ -97,7 +97,7 @@ class Killed:
     calls_before: int
     lost: int
     doubled: int
-    repeated: tuple[float, ...]
+    repeated: int
     same_trials: bool
     same_metrics: bool
 
@@ -128,25 +128,22 @@ def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturb
         assert reached.wait(PATIENCE), (folder / "output.txt").read_text()
         time.sleep(pause)
         os.kill(process, signal.SIGKILL)
-        killed_at = time.monotonic()
         assert inspect.wait() == -signal.SIGKILL
-        before = list(server.answers)
+        calls_before = len(server.answers)
 
         logs = [info.name for info in list_eval_logs(str(folder / "logs"))]
         how = "eval-retry" if seed % 2 == 0 and logs else "again"
         command = ["eval-retry", logs[0], *_OPTIONS] if how == "eval-retry" else None
         inspect.start(command or _evaluation(run, server, folder), folder)
         _finish(inspect, folder)
-        counts = Counter(key for key, _ in server.answers)
-        first = dict(reversed(server.answers))
-        repeated = tuple(killed_at - first[key] for key, count in counts.items() for _ in range(count - 1))
+        repeated = len(server.answers) - len(set(server.answers))
     log = _last_log(folder)
     trials, doubled = _trials(log)
     return Killed(
         run.task,
         seed,
         how,
-        len(before),
+        calls_before,
         len(whole.trials.keys() - trials.keys()),
         doubled,
         repeated,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 
-from confidence_tasks.simulation.inspect_model import SimulatedSubject
+from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 
 SERVICE = "loopback"
 ENVIRONMENT = {"LOOPBACK_API_KEY": "not-a-key"}
@@ -65,8 +64,8 @@ class Server(ThreadingHTTPServer):
     ----------
     attempts : Counter
         Requests received, by what they asked.
-    answers : list of (str, float)
-        What was asked and when, of each good reply that was sent in full: what would be paid for.
+    answers : list of str
+        What was asked, of each good reply that was sent in full: what would be paid for.
     on_answer : callable
         Called after each of these with their number.
     """
@@ -79,7 +78,7 @@ class Server(ThreadingHTTPServer):
         self.behaviour = behaviour
         self.lock = threading.Lock()
         self.attempts: Counter[str] = Counter()
-        self.answers: list[tuple[str, float]] = []
+        self.answers: list[str] = []
         self.on_answer: Callable[[int], None] = lambda count: None
         self.hung_up = threading.Event()
 
@@ -104,13 +103,13 @@ class Server(ThreadingHTTPServer):
     def sent(self, key: str) -> None:
         """Count a good reply."""
         with self.lock:
-            self.answers.append((key, time.monotonic()))
+            self.answers.append(key)
             self.on_answer(len(self.answers))
 
     @property
     def asked_once(self) -> bool:
         """Whether no reply was sent twice."""
-        return all(count == 1 for count in Counter(key for key, _ in self.answers).values())
+        return all(count == 1 for count in Counter(self.answers).values())
 
     def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the subject says, as OpenAI would send it."""

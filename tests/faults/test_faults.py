@@ -11,8 +11,8 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, get_model
 from tests.faults.loopback import ENVIRONMENT, Behaviour, Server, Wire, completion, serving, well_behaved
 
-from confidence_tasks.tasks.lifeeval import lifeeval
-from confidence_tasks.tasks.scales import scale_granularity
+from confidence_tasks.studies.lifeeval.task import lifeeval
+from confidence_tasks.studies.scales.task import scale_granularity
 
 DESIGN = {"sources": "arithmetic", "n": 2, "scales": "0-10,0-100"}
 CALLS = 4

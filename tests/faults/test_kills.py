@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults.kills import Inspect, Undisturbed, kill_and_resume, undisturbed
+from tests.faults.kills import CONNECTIONS, Inspect, Undisturbed, kill_and_resume, undisturbed
 from tests.studies import SMALL_RUNS
 
 TASKS = ("riskeval", "lifeeval")
-ON_THE_LINE = 2.0
-"""Seconds before the kill: a busy machine may not have kept a reply that was sent so shortly before."""
 
 
 @pytest.fixture(scope="module")
@@ -36,4 +34,4 @@ def test_no_kill_loses_doubles_or_changes_a_trial(
     assert (killed.lost, killed.doubled) == (0, 0)
     assert killed.same_trials
     assert killed.same_metrics
-    assert all(age < ON_THE_LINE for age in killed.repeated), "a reply that was kept was asked for again"
+    assert killed.repeated <= CONNECTIONS, "a reply that was kept was asked for again"

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.analysis.collection import collect
-from confidence_tasks.analysis.reply_forms import REPLY_FORMS
-from confidence_tasks.analysis.score_replies import _replies as replies_of
-from confidence_tasks.questions.errors import SourceError
-from confidence_tasks.questions.fermi import _literal
-from confidence_tasks.questions.hub import HubSource, read_rows
-from confidence_tasks.questions.life_table import load_life_table
-from confidence_tasks.questions.own_file import read_own_file
-from confidence_tasks.questions.table import SOURCES
+from confidence_tasks.catalogue import reply_forms
+from confidence_tasks.report.collection import collect
+from confidence_tasks.report.score_replies import _replies as replies_of
+from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.fermi import _literal
+from confidence_tasks.sources.hub import HubSource, read_rows
+from confidence_tasks.sources.life_table import load_life_table
+from confidence_tasks.sources.own_file import read_own_file
+from confidence_tasks.sources.table import SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _archive(path: Path) -> Any:
 
 
 def _replies(study: str) -> Callable[[Path], Any]:
-    return lambda path: list(replies_of(path, study, REPLY_FORMS[study], "model"))
+    return lambda path: list(replies_of(path, study, reply_forms()[study], "model"))
 
 
 FILE_READERS: Mapping[str, FileReader] = {
@@ -75,7 +75,7 @@ FILE_READERS: Mapping[str, FileReader] = {
     "Inspect log": FileReader("log.eval", _collected),
     **{
         f"replies, {study}, {suffix}": FileReader(f"replies{suffix}", _replies(study), (SourceError,))
-        for study in REPLY_FORMS
+        for study in reply_forms()
         for suffix in (".jsonl", ".csv")
     },
 }

@@ -8,42 +8,46 @@ from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from confidence_tasks.elicitation.answers import read_answer
-from confidence_tasks.elicitation.cleaning import clean, clean_value
-from confidence_tasks.elicitation.fermieval_distribution import integer_probabilities, read_distribution
-from confidence_tasks.elicitation.fermieval_reader import read_fermi_exponent, read_fermi_interval
-from confidence_tasks.elicitation.json_reader import read_json_fields
-from confidence_tasks.elicitation.labels import find_labelled, untabulate, untag
-from confidence_tasks.elicitation.lifeeval_reader import read_lifeeval_reply
-from confidence_tasks.elicitation.numbers import canonical, find_numbers, read_number
-from confidence_tasks.elicitation.question_set_reader import (
-    read_boolean_reply,
-    read_judgement,
-    read_options_reply,
-)
-from confidence_tasks.elicitation.refusals import is_refusal
-from confidence_tasks.elicitation.riskeval_confidence import confidence_statements
-from confidence_tasks.elicitation.riskeval_instruments import read_parser_reply, read_verdict
-from confidence_tasks.elicitation.riskeval_prompts import judge_prompt, parser_prompt
-from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
-from confidence_tasks.elicitation.riskeval_unlabelled import unlabelled_confidences
-from confidence_tasks.elicitation.scale_prompts import ELICITATIONS
-from confidence_tasks.elicitation.scale_reader import read_scale_reply
-from confidence_tasks.elicitation.scales import Scale
-from confidence_tasks.elicitation.stated_probability import read_probability
-from confidence_tasks.elicitation.token_probabilities import (
+from confidence_tasks.harness.inspect.explanation import plain
+from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.cleaning import clean, clean_value
+from confidence_tasks.reading.grading import normalise_text, same_number
+from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.reading.numbers import canonical, find_numbers, read_number
+from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.reading.stated_probability import read_probability
+from confidence_tasks.reading.token_probabilities import (
     Token,
     letters,
     number_probability,
     option_probabilities,
 )
-from confidence_tasks.elicitation.verbal_confidence import verbal_confidence
-from confidence_tasks.questions.question import Kind, Question
-from confidence_tasks.scorers import fermieval, fermieval_logprob, lifeeval, question_sets, riskeval, scales
-from confidence_tasks.scorers._explanation import plain
-from confidence_tasks.scorers._grading import normalise_text, same_number
-from confidence_tasks.scorers.fermieval_sampling import sample_trial
-from confidence_tasks.trial import STATUSES
+from confidence_tasks.reading.verbal_confidence import verbal_confidence
+from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
+from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
+from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_sampling.trials import sample_trial
+from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.question_sets.reader import (
+    read_boolean_reply,
+    read_judgement,
+    read_options_reply,
+)
+from confidence_tasks.studies.riskeval import trials as riskeval
+from confidence_tasks.studies.riskeval.confidence import find_confidences
+from confidence_tasks.studies.riskeval.judge import read_parser_reply, read_verdict
+from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.studies.scales.prompts import ELICITATIONS
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.question import Kind, Question
+from confidence_tasks.study.trial import STATUSES
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
 CHOICE = Question("q-1", "demo", "Capital of the United Kingdom?", "choice", "B", CITIES)
@@ -76,8 +80,8 @@ def _answer(kind: Kind, text: str) -> Any:
     return read_answer(text, kind, CITIES if kind == "choice" else ())
 
 
-def _unlabelled(kind: Kind, text: str) -> Any:
-    return unlabelled_confidences(text, kind, CITIES if kind == "choice" else ())
+def _confidences(kind: Kind, text: str) -> Any:
+    return find_confidences(text, kind, CITIES if kind == "choice" else ())
 
 
 READERS: Mapping[str, Callable[[str], Any]] = {
@@ -96,6 +100,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "options": lambda text: read_options_reply(text, CITIES),
     "interval": read_fermi_interval,
     "exponent": read_fermi_exponent,
+    "short answer": read_short_answer,
 }
 """What reads whole replies."""
 
@@ -103,13 +108,11 @@ PARTS: Mapping[str, Callable[[str], Any]] = {
     "clean": clean,
     "clean_value": clean_value,
     "json": lambda text: read_json_fields(text, ("Answer", "Confidence", "A", "B")),
-    "labels": lambda text: find_labelled(untabulate(untag(text))),
     **{f"answer {kind}": partial(_answer, kind) for kind in KINDS},
     "number": read_number,
     "numbers": lambda text: [canonical(number.value) for number in find_numbers(text)],
     "probability": read_probability,
-    "statements": confidence_statements,
-    **{f"unlabelled {kind}": partial(_unlabelled, kind) for kind in KINDS},
+    **{f"confidences {kind}": partial(_confidences, kind) for kind in KINDS},
     "words": verbal_confidence,
     "refusal": is_refusal,
     "integers by token": lambda text: integer_probabilities(_tokens(text)),

@@ -9,13 +9,13 @@ from inspect_ai import Task, eval
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.analysis.collection import collect
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.report.write import report_of
-from confidence_tasks.elicitation.riskeval_instruments import Fault, read_verdict
-from confidence_tasks.elicitation.riskeval_prompts import judge_prompt, parser_prompt
-from confidence_tasks.scorers._reply import FILTERED
-from confidence_tasks.tasks.riskeval import riskeval
+from confidence_tasks.harness.inspect.reply import FILTERED
+from confidence_tasks.report.collection import collect
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.write import report_of
+from confidence_tasks.studies.riskeval.judge import Fault, read_verdict
+from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
+from confidence_tasks.studies.riskeval.task import riskeval
 
 from .hostile_replies import HOSTILE, MARK_ME
 from .readers import CHOICE, PARTS, READERS, SCORED, TEXT, faults

@@ -1,4 +1,4 @@
-"""Any text for every reader: no error, a sound result, in time that grows with the length and little memory."""
+"""Any text for every reader: no error, a sound result, and little memory."""
 
 import tracemalloc
 from pathlib import Path
@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth import TIMES_LONGER, grows_linearly, repeated
 
-from confidence_tasks.elicitation.cleaning import HEAD, TAIL
+from confidence_tasks.reading.cleaning import HEAD, TAIL
 
 from .file_readers import EXAMPLES, FILE_READERS, FileReader, read_text
 from .readers import DISTRIBUTION, PARTS, READERS, SCORED, faults
@@ -46,33 +45,44 @@ def test_what_the_package_did_not_write_is_no_distribution(text: str) -> None:
     assert all(isinstance(value, int) for value in found)
 
 
-# Time and memory ------------------------------------------------------------------------------------------------
-
-UNITS = [
-    "a", " ", "\n", "9", "[", '{"Answer":', '{"Answer": "', '"Answer": "B", ', "Answer: B\n", "Confidence: 1\n", "1,",
-    "<think>", "**", "|a|b|\n", "\\boxed{", "½", "ABSTAIN ", "not ", "10^", "&amp;", "I cannot ",
-]  # fmt: skip
-SHORT = 4_000
-"""Characters; eight times as many are still read in full."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WHOLE)
-def test_time_grows_no_faster_than_length(name: str) -> None:
-    assert TIMES_LONGER * SHORT < HEAD + TAIL
-    assert [unit for unit in UNITS if not grows_linearly(WHOLE[name], repeated(unit), SHORT)] == []
+# Memory ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_reply_of_a_megabyte_takes_little_memory(name: str) -> None:
-    text = "Answer: B, I think.\nConfidence: 17\n" * 30_000
+def test_a_reply_of_ten_megabytes_is_never_copied(name: str) -> None:
+    text = "Answer: B, I think.\nConfidence: 17\n" * 300_000
     READERS[name]("Answer: B")
     tracemalloc.start()
     READERS[name](text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert peak < 16 * len(text)
+    assert peak < len(text) / 2
+
+
+ENDS = (
+    ("", "\nAnswer: B\nConfidence: 0.9"),
+    ('{"Reasoning": "', '", "Answer": "81", "Confidence": 0.9, "A": 0.9, "L": 1, "U": 2, "correct": true}'),
+    ("<think>", "</think>\n12"),
+    ("12\n", ""),
+)
+MIDDLES = tuple(
+    middle.ljust(200)
+    for middle in (
+        "",
+        "\n</think><|im_end|>\n",
+        '"}\nAnswer: A\nConfidence: 0.3\n{"Answer": "3", "Confidence": 0.1, "L": 8, "U": 9}\n',
+    )
+)
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("ends", ENDS)
+def test_the_middle_of_a_long_reply_is_not_read(name: str, ends: tuple[str, str]) -> None:
+    first, last = ends[0] + "a " * HEAD, "b " * TAIL + ends[1]
+    readings = {repr(READERS[name](first + middle + last)) for middle in MIDDLES}
+
+    assert len(readings) == 1
 
 
 # Files ----------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from lm_eval.api.model import LM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from confidence_tasks.lm_eval_tasks import lm_eval_tasks_path
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
+from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 
 
 class Scripted(LM):

@@ -7,15 +7,15 @@ import pytest
 from lm_eval.api.instance import Instance
 from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, lm_eval_run
 
-from confidence_tasks.elicitation.question_set_prompts import options_reply
-from confidence_tasks.elicitation.token_probabilities import YES_NO, letters, option_probabilities
-from confidence_tasks.lm_eval_tasks._generation_scores import score_own_generation, score_request
-from confidence_tasks.lm_eval_tasks._option_scores import options_request, score_options
-from confidence_tasks.scorers import lifeeval as lifeeval_scorers
-from confidence_tasks.scorers.question_sets import measures_of
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.lifeeval import lifeeval
-from confidence_tasks.tasks.question_sets import boolq, sciq
+from confidence_tasks.harness.lm_eval.generation_scores import score_own_generation, score_request
+from confidence_tasks.harness.lm_eval.option_scores import options_request, score_options
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_probabilities
+from confidence_tasks.studies.lifeeval import trials as lifeeval_scorers
+from confidence_tasks.studies.lifeeval.task import lifeeval
+from confidence_tasks.studies.question_sets.prompts import options_reply
+from confidence_tasks.studies.question_sets.task import boolq, sciq
+from confidence_tasks.studies.question_sets.trials import measures_of
 
 ASKED = {"n": 12, "token_probabilities": True}
 
@@ -111,7 +111,7 @@ class TestSmolLM2:
         assert score_options(model, requests) == [[], []]
 
     def test_a_guess_is_the_product_of_its_digits(self, model):
-        from confidence_tasks.elicitation.token_probabilities import number_span
+        from confidence_tasks.reading.token_probabilities import number_span
 
         reply = '{"Answer": 84, "Confidence": 0.7}'
         (score,) = score_own_generation(model, [score_request(asked(CONTEXT, reply), number_span)])

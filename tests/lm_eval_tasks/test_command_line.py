@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from confidence_tasks.cli import main
-from confidence_tasks.lm_eval_tasks import lm_eval_tasks_path
+from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
 
 
 def test_path_for_include_path():

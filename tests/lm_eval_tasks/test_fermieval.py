@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from tests.lm_eval_tasks.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
 
-from confidence_tasks.scorers.fermieval import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.fermieval import fermieval
+from confidence_tasks.studies.fermieval.task import fermieval
+from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
 
 pytestmark = pytest.mark.usefixtures("mirror")
 

@@ -8,10 +8,10 @@ import pytest
 from tests.lm_eval_tasks.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 from tests.lm_eval_tasks.test_generation_scores import CountingLM
 
-from confidence_tasks.elicitation.fermieval_distribution import read_distribution
-from confidence_tasks.lm_eval_tasks._integer_scores import INTEGERS, ended, score_integers
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.fermieval_logprob import fermieval_logprob
+from confidence_tasks.harness.lm_eval.integer_scores import INTEGERS, ended, score_integers
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
+from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
 
 pytestmark = pytest.mark.usefixtures("mirror")
 
@@ -69,7 +69,7 @@ def test_tokens_of_several_digits_are_numbers_of_their_own():
 
 
 def request(context):
-    from confidence_tasks.lm_eval_tasks._integer_scores import integers_request
+    from confidence_tasks.harness.lm_eval.integer_scores import integers_request
 
     return integers_request({}, context, metadata=("task", 0, 1))
 
@@ -93,7 +93,7 @@ def test_a_model_that_cannot_costs_no_run_and_says_why(model, caplog):
     with caplog.at_level(logging.WARNING, logger="confidence_tasks"):
         results = lm_eval_run(model(), [TASK], {"n": 4, "levels": "0.9"})
     assert results["results"][TASK]["parse_rate/all,none"] == 0.0
-    assert {sample["trial"]["status"] for sample in results["samples"][TASK]} == {"unreadable"}
+    assert {sample["trial"]["status"] for sample in results["samples"][TASK]} == {"missing_confidence"}
     (warning,) = (record for record in caplog.records if record.name.startswith("confidence_tasks"))
     assert "Integers have no probabilities" in warning.getMessage()
 

@@ -4,8 +4,8 @@ import pytest
 from inspect_ai.model import get_model
 from tests.lm_eval_tasks.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.fermieval_sampling import fermieval_sampling
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 
 pytestmark = pytest.mark.usefixtures("mirror")
 

@@ -9,9 +9,12 @@ from lm_eval.api.model import LM, CachingLM, TemplateLM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from confidence_tasks.lm_eval_tasks._generation_scores import GenerationScore, score_request, unscored
-from confidence_tasks.lm_eval_tasks.scales import ScaleTask
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
+from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore, score_request, unscored
+from confidence_tasks.harness.lm_eval.integer_scores import integers_request
+from confidence_tasks.harness.lm_eval.option_scores import options_request
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.reading.token_probabilities import letters, option_probabilities
+from confidence_tasks.studies.scales.lm_eval import ScaleTask
 
 QUESTIONS = 7
 TOKENS = 8
@@ -228,3 +231,72 @@ def test_model_that_cannot_score_keeps_its_run_and_says_why(model, reason, caplo
 def test_no_score_is_not_a_number_of_no_tokens():
     assert unscored("why").n_tokens == 0
     assert repr(unscored("why")) == repr(GenerationScore(math.nan, 0, greedy=False, problem="why"))
+
+
+class OnlyLater(CountingLM):
+    """A model whose log-probabilities are impossible at the first run."""
+
+    tokenizer_name = "characters"
+
+    def __init__(self, impossible):
+        super().__init__()
+        self.impossible = impossible
+
+    def _loglikelihood_tokens(self, requests, **kwargs):
+        made = super()._loglikelihood_tokens(requests, **kwargs)
+        return made if self.impossible is None else [(self.impossible, True)] * len(made)
+
+
+@pytest.mark.parametrize("impossible", [5.0, math.inf, math.nan])
+def test_an_impossible_score_is_none_and_is_not_cached(impossible, tmp_path):
+    cache = str(tmp_path / "cache.db")
+    for first, scored in ((impossible, None), (None, -4.0), (impossible, -4.0)):
+        model = CachingLM(OnlyLater(first), cache)
+        (found,) = model.score_own_generation([request("Rome")])
+        (repeated, *_) = model.score_own_generation([request("Rome")])
+        assert repr(repeated) == repr(found)
+        if scored is None:
+            assert math.isnan(found.sum_logprob)
+            assert f"{impossible:g}, which is impossible" in found.problem
+        else:
+            assert (found.sum_logprob, found.problem) == (scored, "")
+
+
+@pytest.mark.parametrize("impossible", [5.0, math.inf, math.nan])
+def test_impossible_probabilities_of_integers_are_none_and_are_not_cached(impossible, tmp_path, caplog):
+    cache = str(tmp_path / "cache.db")
+    asked = integers_request({}, "How many?", metadata=("task", 0, 1))
+    assert CachingLM(OnlyLater(impossible), cache).score_integers([asked]) == [{}]
+    assert "1 of 1 prompts have no probabilities of integers" in caplog.text
+    (found,) = CachingLM(OnlyLater(None), cache).score_integers([asked])
+    assert found[100] > 0.0
+    assert CachingLM(OnlyLater(impossible), cache).score_integers([asked]) == [found]
+
+
+class WordsLM(OnlyLater):
+    """A model whose vocabulary can be gone through, as the scoring of options does."""
+
+    class tokenizer:
+        def __len__(self):
+            return 128
+
+        def convert_ids_to_tokens(self, ids):
+            return [chr(i) for i in ids]
+
+        def decode(self, ids, **options):
+            return "".join(map(chr, ids))
+
+    tokenizer = tokenizer()
+
+
+@pytest.mark.parametrize("impossible", [5.0, math.inf, math.nan])
+def test_impossible_probabilities_of_options_are_none_and_are_not_cached(impossible, tmp_path, caplog):
+    cache = str(tmp_path / "cache.db")
+    generation = Instance("generate_until", {}, ("Which?", {}), 0, ("task", 0, 1))
+    generation.resps = ["Answer: B"]
+    asked = options_request(generation, letters(2))
+    assert CachingLM(WordsLM(impossible), cache).score_options([asked]) == [[]]
+    assert "which is impossible" in caplog.text
+    (found,) = CachingLM(WordsLM(None), cache).score_options([asked])
+    assert option_probabilities(found, letters(2))["B"] > 0.0
+    assert repr(CachingLM(WordsLM(impossible), cache).score_options([asked])) == repr([found])

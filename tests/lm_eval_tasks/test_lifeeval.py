@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
-from confidence_tasks.elicitation.lifeeval_prompts import lifeeval_reply
-from confidence_tasks.scorers.lifeeval import MEASURES
-from confidence_tasks.tasks.lifeeval import RADII, lifeeval, lifeeval_items
+from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
+from confidence_tasks.studies.lifeeval.task import RADII, lifeeval, lifeeval_items
+from confidence_tasks.studies.lifeeval.trials import MEASURES
 
 REPLIES = (
     lifeeval_reply,

@@ -7,10 +7,10 @@ import pytest
 from tests.lm_eval_tasks.harnesses import different, inspect_metrics, lm_eval_run
 from tests.lm_eval_tasks.test_generation_scores import CountingLM
 
-from confidence_tasks.lm_eval_tasks.nlp_metad import NlpTask
-from confidence_tasks.scorers.nlp_metad import MEASURES
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.nlp_metad import nlp_metad
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.studies.logprob_metacognition.lm_eval import NlpTask
+from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N = 60
 NAME = "nlp_metad_T0_7_arithmetic"

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
-from confidence_tasks.elicitation.question_set_prompts import (
+from confidence_tasks.studies.question_sets import task as question_sets
+from confidence_tasks.studies.question_sets.prompts import (
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
     options_reply,
 )
-from confidence_tasks.scorers.question_sets import measures_of
-from confidence_tasks.tasks import question_sets
+from confidence_tasks.studies.question_sets.trials import measures_of
 
 N = 12
 

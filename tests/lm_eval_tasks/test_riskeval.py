@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tests.lm_eval_tasks.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES, penalty_text
-from confidence_tasks.questions import load
-from confidence_tasks.scorers.riskeval_measures import COUNTS, MEASURES
 from confidence_tasks.simulation import answer_key, answers
-from confidence_tasks.tasks import riskeval as tasks
+from confidence_tasks.sources import load
+from confidence_tasks.studies.riskeval import task as tasks
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
+from confidence_tasks.studies.riskeval.prompts import PENALTIES, penalty_text
 
 N = 15
 

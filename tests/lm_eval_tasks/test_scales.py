@@ -10,12 +10,12 @@ import pytest
 from lm_eval.loggers import EvaluationTracker
 from tests.lm_eval_tasks.harnesses import Scripted, inspect_metrics, lm_eval_run, replying, same
 
-from confidence_tasks.elicitation.scales import Scale
-from confidence_tasks.lm_eval_tasks.scales import ScaleTask
-from confidence_tasks.scorers.scales import MEASURES
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.simulation import answer_key, answers
-from confidence_tasks.simulation.lm_eval_model import SimulatedLM
-from confidence_tasks.tasks.scales import scale_granularity, scale_items
+from confidence_tasks.studies.scales.lm_eval import ScaleTask
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.task import scale_granularity, scale_items
+from confidence_tasks.studies.scales.trials import MEASURES
 
 TASK = "scale_granularity_0_20_arithmetic"
 
@@ -50,6 +50,11 @@ def run(model=None, tasks=(TASK,), metadata=None, **options):
     return lm_eval_run(
         model or Scripted(reply_to), tasks, {"n": 20} if metadata is None else metadata, **options
     )
+
+
+def test_the_results_say_which_revision_of_the_data_was_asked():
+    config = run()["configs"][TASK]
+    assert config["metadata"]["revisions"] == {"arithmetic": ""}
 
 
 class TestSameAsInspect:

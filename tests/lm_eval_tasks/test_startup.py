@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.lm_eval_tasks import _startup, lm_eval_tasks_path
+from confidence_tasks import _startup
+from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
 
 REPOSITORY = Path(__file__).parents[2]
 HERE = str(lm_eval_tasks_path())
@@ -42,7 +43,7 @@ def install(request, monkeypatch):
     """Install the hook as Python does at its start: up to version 3.14, and from version 3.15 on."""
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if not is_hook(finder)])
     monkeypatch.setitem(sys.modules, "_confidence_tasks_lm_eval", _startup)
-    text = (lm_eval_tasks_path() / request.param).read_text()
+    text = Path(_startup.__file__).with_name(request.param).read_text()
     (line,) = text.splitlines()
     return (lambda: exec(line)) if request.param.endswith(".pth") else pkgutil.resolve_name(line)
 
@@ -116,7 +117,7 @@ def find_spec_without(absent):
 
 
 MODELS = """
-from confidence_tasks.lm_eval_tasks import _startup
+from confidence_tasks import _startup
 _startup.install()
 import lm_eval.tasks
 from lm_eval.api.registry import get_model
@@ -132,8 +133,8 @@ def test_lm_evals_own_models_are_known_beside_ours():
 @pytest.mark.parametrize(
     ("group", "name", "value"),
     [
-        ("lm_eval.tasks", "confidence_tasks", "confidence_tasks.lm_eval_tasks"),
-        ("lm_eval.models", "simulated", "confidence_tasks.simulation.lm_eval_model:SimulatedLM"),
+        ("lm_eval.tasks", "confidence_tasks", "confidence_tasks.harness.lm_eval"),
+        ("lm_eval.models", "simulated", "confidence_tasks.harness.lm_eval.simulated:SimulatedLM"),
     ],
 )
 def test_entry_points_for_the_day_lm_eval_reads_them(group, name, value):
@@ -150,7 +151,7 @@ class TestStartUp:
         folder = tmp_path / "hooked"
         python = new_environment(folder)
         site_packages = next(folder.glob("lib/python*/site-packages"))
-        text = (lm_eval_tasks_path() / "_startup.pth").read_text()
+        text = Path(_startup.__file__).with_name("_startup.pth").read_text()
         (site_packages / "confidence_tasks_lm_eval.pth").write_text(text)
         return python
 
@@ -168,7 +169,7 @@ class TestStartUp:
 
     def test_costs_under_a_millisecond(self):
         """The least of ten; a start executes the line once, and compiles it each time."""
-        line = (lm_eval_tasks_path() / "_startup.pth").read_text()
+        line = Path(_startup.__file__).with_name("_startup.pth").read_text()
         probe = f"import sys, timeit; print(min(timeit.repeat(lambda: exec({line!r}), number=1, repeat=10)))"
         assert float(run([sys.executable, "-c", probe])) < 0.001
 
@@ -210,7 +211,7 @@ def test_installed_and_uninstalled(tool, editable, tmp_path):
 
     found = dict(json.loads(run([python, "-c", FOUND])))
     root = REPOSITORY / "src" if editable else next(tmp_path.glob("lib/python*/site-packages"))
-    assert Path(found["scale_granularity"]).is_relative_to(root / "confidence_tasks" / "lm_eval_tasks")
+    assert Path(found["scale_granularity"]).is_relative_to(root / "confidence_tasks" / "harness" / "lm_eval")
     assert json.loads(run([python, "-c", FOUND], **{_startup.SWITCH: "0"})) == []
 
     run([*uninstall, "confidence-tasks"])

@@ -7,9 +7,9 @@ import lm_eval.tasks
 import pytest
 from lm_eval.tasks import TaskManager
 
-from confidence_tasks.elicitation.scales import BOUNDARY, GRANULARITY, NONSTANDARD
-from confidence_tasks.lm_eval_tasks import lm_eval_tasks_path
-from confidence_tasks.lm_eval_tasks.stubs import FOLDER, STUDIES, stubs
+from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.harness.lm_eval.stubs import FOLDER, stubs, task_groups
+from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,8 @@ def manager():
 
 
 def test_stubs_are_what_the_tables_say():
-    """If this fails: python -m confidence_tasks.lm_eval_tasks.stubs."""
-    expected = {f"{study.name}/{name}.yaml": text for study in STUDIES for name, text in stubs(study)}
+    """If this fails: python -m confidence_tasks.harness.lm_eval.stubs."""
+    expected = {f"{study.name}/{name}.yaml": text for study in task_groups() for name, text in stubs(study)}
     found = {
         str(path.relative_to(FOLDER)): path.read_text(encoding="utf-8")
         for path in lm_eval_tasks_path().rglob("*.yaml")

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from confidence_tasks.questions import SourceError, load
-from confidence_tasks.questions.arithmetic import FORMS, LEVELS, SOURCE_NAMES, arithmetic
+from confidence_tasks.sources import SourceError, load
+from confidence_tasks.sources.arithmetic import FORMS, LEVELS, SOURCE_NAMES, arithmetic
 
 PROBLEM = re.compile(r"(\d+) ([-+×]) (\d+)(?: = (-?\d+))?\?")
 

@@ -3,10 +3,9 @@
 from collections import Counter
 
 import pytest
-from tests.growth import grows_linearly, repeated
 
-from confidence_tasks.questions import load
-from confidence_tasks.questions.domains import DOMAINS, LEXICON, UNCLASSIFIED, domain_of
+from confidence_tasks.sources import load
+from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, LEXICON, UNCLASSIFIED, domain_of
 
 
 @pytest.mark.parametrize(
@@ -39,8 +38,3 @@ def test_real_questions_fall_in_every_domain(mirror):
     assert set(found) == set(DOMAINS)
     assert found[UNCLASSIFIED] < 250
     assert min(found.values()) > 25
-
-
-@pytest.mark.parametrize("unit", ["a", "king ", "world war", "world "])
-def test_time_is_linear_in_the_length(unit):
-    assert grows_linearly(domain_of, repeated(unit), 50_000)

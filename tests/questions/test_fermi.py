@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.questions import SourceError, fermi, find_source, load
-from confidence_tasks.questions.fermi import FILES, ITEMS, Archive, read_archive
-from confidence_tasks.questions.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources import SourceError, fermi, find_source, load
+from confidence_tasks.sources.fermi import FILES, ITEMS, Archive, read_archive
+from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from confidence_tasks.questions import SourceError, find_source, load, shapes
-from confidence_tasks.questions.hub import HubSource
-from confidence_tasks.questions.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources import SourceError, find_source, load, shapes
+from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
 
 ROWS = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(5)]
 
@@ -259,7 +259,7 @@ def test_mirror_that_does_not_exist_is_refused(monkeypatch, tmp_path: Path) -> N
 
 
 def test_every_revision_is_a_commit() -> None:
-    from confidence_tasks.questions.table import SOURCES
+    from confidence_tasks.sources.table import SOURCES
 
     revisions = [source.revision for source in SOURCES.values() if isinstance(source, HubSource)]
     assert len(revisions) == 12
@@ -268,7 +268,7 @@ def test_every_revision_is_a_commit() -> None:
 
 def test_importing_and_loading_stay_light() -> None:
     probe = (
-        "import sys; from confidence_tasks.questions import load; load('arithmetic'); load('lifeeval'); "
+        "import sys; from confidence_tasks.sources import load; load('arithmetic'); load('lifeeval'); "
         "print({'numpy', 'pandas', 'datasets', 'pyarrow', 'huggingface_hub'} & set(sys.modules) or '[]')"
     )
     found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.questions import SourceError, life_table, load
-from confidence_tasks.questions.life_table import load_life_table
-from confidence_tasks.questions.lifeeval import lifeeval_questions
+from confidence_tasks.sources import SourceError, life_table, load
+from confidence_tasks.sources.life_table import SHIPPED_LAST_AGE, load_life_table
+from confidence_tasks.sources.lifeeval import lifeeval_questions
 
 
 def life_expectancy(probabilities: tuple[float, ...]) -> float:
@@ -29,7 +29,7 @@ def test_shipped_table_gives_the_published_life_expectancies() -> None:
 
 def test_shipped_table_is_complete() -> None:
     table = load_life_table()
-    assert len(table.male) == len(table.female) == 120
+    assert len(table.male) == len(table.female) == SHIPPED_LAST_AGE + 1 == 120
     assert table.male[119] == table.female[119] == 1.0
     assert table.probabilities("female") is table.female
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.questions import SourceError, load, own_file
-from confidence_tasks.questions.own_file import read_own_file
+from confidence_tasks.reading.grading import grade
+from confidence_tasks.sources import SourceError, load, own_file
+from confidence_tasks.sources.own_file import read_own_file
 
 
 def write(folder: Path, *rows: Any, name: str = "mine.jsonl") -> Path:
@@ -51,10 +52,12 @@ def test_every_field_is_read(tmp_path: Path) -> None:
         ({"answer": "Paris", "aliases": ["City of Light"]}, "text", "Paris"),
         ({"answer": "12", "kind": "text"}, "text", "12"),
         ({"answer": "no", "kind": "text"}, "text", "no"),
-        ({}, "text", None),
-        ({"choices": ["x", "y"]}, "choice", None),
         ({"choices": ["x", "y"], "answer": "y"}, "choice", "B"),
-        ({"choices": ["B", "A"], "answer": "A"}, "choice", "A"),
+        ({"choices": [" x ", "y"], "answer": "x "}, "choice", "A"),
+        ({"choices": ["A", "B"], "answer": "B"}, "choice", "B"),
+        ({"choices": ["B", "A", "x"], "answer": "x"}, "choice", "C"),
+        ({"choices": ["3", "1", "2"], "answer": 2}, "choice", "C"),
+        ({"choices": ["x", "y", "x"], "answer": "B"}, "choice", "B"),
     ],
 )
 def test_kind_is_inferred_from_choices_and_answer(
@@ -78,39 +81,61 @@ def test_kind_is_inferred_from_choices_and_answer(
         ({"question": "Q?", "answer": "four", "kind": "number"}, "'four' is not a number"),
         ({"question": "Q?", "answer": "maybe", "kind": "boolean"}, "'maybe' is not yes or no"),
         ({"question": "Q?", "answer": ["x"]}, "'answer' must be a text, a number"),
+        ({"question": "Q?"}, "no 'answer', the key: without it no reply can be right or wrong"),
+        ({"question": "Q?", "answer": None}, "no 'answer', the key"),
+        ({"question": "Q?", "choices": ["x", "y"]}, "no 'answer', the key"),
+        ({"question": "Q?", "answer": ""}, "'answer' '' is not a text"),
+        (
+            {"question": "Q?", "choices": ["C", "A", "D", "B"], "answer": "A"},
+            "'answer' 'A' is the letter of one option and the text of another, B: order the options as their letters",
+        ),
+        ({"question": "Q?", "choices": ["c", "a"], "answer": "A"}, "the text of another, B"),
+        ({"question": "Q?", "choices": ["B", "A"], "answer": "b"}, "the text of another, A"),
+        (
+            {"question": "Q?", "choices": ["x", "y", "x "], "answer": "x"},
+            "'choices' has the right option, 'x', twice",
+        ),
+        (
+            {"question": "Q?", "choices": ["x", "y"], "answer": "A", "aliases": ["x"]},
+            "'aliases' are of texts and",
+        ),
+        ({"question": "Q?", "answer": True, "aliases": ["right"]}, "of the kind 'boolean'"),
+        ({"question": "Q?", "answer": 12, "aliases": ["a dozen"]}, "'aliases' 'a dozen' is not a number"),
         ({"question": "Q?", "kind": "essay"}, "the kinds are choice, number, text, boolean"),
         ({"question": "Q?", "kind": "choice"}, "go together"),
         ({"question": "Q?", "kind": "text", "choices": ["x", "y"]}, "go together"),
-        ({"question": "Q?", "id": "a/b"}, "'id' must be"),
-        ({"question": "Q?", "id": 7}, "'id' must be"),
-        ({"question": "Q?", "metadata": []}, None),
-        ({"question": "Q?", "metadata": "x"}, "'metadata' must be an object"),
+        ({"question": "Q?", "answer": "x", "id": "a/b"}, "'id' must be"),
+        ({"question": "Q?", "answer": "x", "id": 7}, "'id' must be"),
+        ({"question": "Q?", "answer": "x", "metadata": "x"}, "'metadata' must be an object"),
         (["Q?"], "not an object"),
         ("{not json", "not JSON"),
         ('{"question": NaN}', "not JSON: NaN"),
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_mistakes_name_the_line_and_what_is_allowed(tmp_path: Path, row: Any, message: str | None) -> None:
-    path = write(tmp_path, {"question": "First?"}, row)
-    if message is None:
-        assert len(read_own_file(path)) == 2
-        return
+def test_mistakes_name_the_line_and_what_is_allowed(tmp_path: Path, row: Any, message: str) -> None:
+    path = write(tmp_path, {"question": "First?", "answer": "x"}, row)
     with pytest.raises(SourceError, match=rf"mine\.jsonl, line 2: .*{message}"):
         read_own_file(path)
 
 
+def test_aliases_of_a_number_are_compared_as_numbers(tmp_path: Path) -> None:
+    question = one(tmp_path, answer=1000, aliases=["1,024", "1e3"])
+    assert question.aliases == ("1024", "1000")
+    assert grade("1024.0", kind=question.kind, gold=question.gold, aliases=question.aliases) == 1.0
+
+
 def test_repeated_questions_need_ids(tmp_path: Path) -> None:
+    row = {"question": "Q?", "answer": "x"}
     with pytest.raises(SourceError, match="line 2: repeats an earlier question"):
-        read_own_file(write(tmp_path, {"question": "Q?"}, {"question": "Q?"}))
-    assert (
-        len(read_own_file(write(tmp_path, {"question": "Q?", "id": "1"}, {"question": "Q?", "id": "2"}))) == 2
-    )
+        read_own_file(write(tmp_path, row, row))
+    assert len(read_own_file(write(tmp_path, {**row, "id": "1"}, {**row, "id": "2"}))) == 2
 
 
 def test_made_up_ids_outlive_edits_elsewhere(tmp_path: Path) -> None:
-    (first,) = read_own_file(write(tmp_path, {"question": "Q?"}))
-    assert read_own_file(write(tmp_path, {"question": "New?"}, "", {"question": "Q?"}))[1] == first
+    row = {"question": "Q?", "answer": "x"}
+    (first,) = read_own_file(write(tmp_path, row))
+    assert read_own_file(write(tmp_path, {**row, "question": "New?"}, "", row))[1] == first
 
 
 def test_csv_is_read_like_json_lines(tmp_path: Path) -> None:
@@ -143,7 +168,7 @@ def test_csv_mistakes(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_file_is_a_source_like_any_other(tmp_path: Path) -> None:
-    path = write(tmp_path, *({"question": f"{i}?"} for i in range(30)))
+    path = write(tmp_path, *({"question": f"{i}?", "answer": i} for i in range(30)))
     questions = load(str(path), seed=3)
     assert load(str(path), seed=3, n=10) == questions[:10]
     assert load(str(path), seed=4) != questions
@@ -165,7 +190,7 @@ def test_absent_directory_and_device_are_refused(tmp_path: Path) -> None:
 
 
 def test_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, {"question": "1?"}, {"question": "2?"}, {"question": "3?"})
+    path = write(tmp_path, *({"question": f"{i}?", "answer": i} for i in range(3)))
     monkeypatch.setattr(own_file, "MAX_QUESTIONS", 2)
     with pytest.raises(SourceError, match="line 3: more than 2 questions"):
         read_own_file(path)
@@ -199,4 +224,5 @@ def test_any_content_gives_questions_or_one_kind_of_error(
     except SourceError:
         return
     assert questions
-    assert all(q.gold is None or q.kind != "choice" or q.gold in q.options for q in questions)
+    assert all(q.gold is not None for q in questions)
+    assert all(q.kind != "choice" or q.gold in q.options for q in questions)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.questions.question import Question
-from confidence_tasks.questions.sampling import ordered, seeded_key, shuffled_options
+from confidence_tasks.sources.sampling import ordered, seeded_key, shuffled_options
+from confidence_tasks.study.question import Question
 
 
 def make(identifier: str, level: str = "", subject: str = "") -> Question:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.questions import shapes
-from confidence_tasks.questions.errors import RowError
-from confidence_tasks.questions.question import Question
-from confidence_tasks.questions.shapes import Place, Shape
+from confidence_tasks.sources import shapes
+from confidence_tasks.sources.errors import RowError
+from confidence_tasks.sources.shapes import Place, Shape
+from confidence_tasks.study.question import Question
 
 MMLU = {"question": "Q?", "subject": "college_physics", "choices": ["w", "x", "y", "z"], "answer": 2}
 GSM8K = {"question": "Q?", "answer": "Work <<1+1=2>>2.\n#### 1,450,000"}

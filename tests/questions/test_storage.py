@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.questions import storage
-from confidence_tasks.questions.storage import cache_folder, mirror_folder, sha256_of, write_atomically
+from confidence_tasks.sources import storage
+from confidence_tasks.sources.storage import cache_folder, mirror_folder, sha256_of, write_atomically
 
 
 def test_cache_folder_can_be_chosen(monkeypatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How many trials decide a measure: counted by hand, and the same for weights as for repeated trials."""
+"""How many questions decide a measure: counted by hand, and the same however often they are asked."""
 
 import math
 
@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.scorers import fermieval, question_sets, riskeval_measures, scales
-from confidence_tasks.scorers._measures import Measure
+from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.riskeval import measures as riskeval_measures
+from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.study.measures import Measure
 
 NAN = math.nan
 SCALES, SETS, RISK, FERMI = (
@@ -22,9 +25,11 @@ SCALES, SETS, RISK, FERMI = (
 )
 
 
-def deciding(measure: Measure, trials, weights=None) -> float:
+def deciding(measure: Measure, trials) -> float:
+    """Each trial asks a question of its own, where it does not say which."""
     assert measure.decisive is not None
-    return measure.decisive(trials, weights)
+    own = np.array([f"q{i}" for i in range(len(next(iter(trials.values()))))], dtype=object)
+    return measure.decisive({"question_id": own, **trials}).count
 
 
 def judged(*groups):
@@ -79,7 +84,6 @@ def risky(penalty, *groups):
         "available": np.ones(len(answered)),
         "penalty": np.full(len(answered), float(penalty)),
         "confidence_raw": confidence,
-        "question_id": np.array([f"q{i}" for i in range(len(answered))], dtype=object),
     }
 
 
@@ -136,21 +140,23 @@ draws = st.integers(0, 2**32 - 1)
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=draws, n=st.integers(1, 25))
-def test_weights_count_as_repetitions(seed, n):
+@given(seed=draws, n=st.integers(1, 25), times=st.integers(2, 6))
+def test_a_question_counts_once_however_often_it_is_asked(seed, n, times):
     rng = np.random.default_rng(seed)
     risk = risky(
         3, *((1, rng.integers(2), rng.integers(2), rng.choice([0.3, 0.7, 0.8, 0.95, NAN])) for _ in range(n))
-    )
-    weights = rng.integers(0, 3, n)
-    repeated = {name: np.repeat(column, weights) for name, column in risk.items()}
+    ) | {"question_id": np.array([f"q{i}" for i in range(n)], dtype=object)}
+    order = rng.permutation(n * times)
+    repeated = {name: np.tile(column, times)[order] for name, column in risk.items()}
     for table in (SCALES, RISK):
         for name, measure in table.items():
-            if measure.decisive is None:
-                continue
-            assert deciding(measure, risk, weights.astype(float)) == pytest.approx(
-                deciding(measure, repeated)
-            ), name
+            if measure.decisive is not None:
+                assert deciding(measure, repeated) == pytest.approx(deciding(measure, risk)), name
+
+
+def test_a_question_that_is_right_and_wrong_counts_as_either():
+    trials = judged((3, 1.0, 0.9), (3, 0.0, 0.9)) | {"question_id": np.array(["a", "b", "c"] * 2)}
+    assert deciding(SCALES["auroc"], trials) == 3.0
 
 
 def test_nothing_decides_what_has_no_trials():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scoringrules
 
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS, condition_of, interval_reply
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.fermieval import (
+from confidence_tasks.sources import Question
+from confidence_tasks.statistics import Reason, bootstrap
+from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of, interval_reply
+from confidence_tasks.studies.fermieval.trials import (
     CONFORMAL_MEASURES,
     JACKKNIFE_MEASURES,
     MEASURES,
@@ -20,7 +20,7 @@ from confidence_tasks.scorers.fermieval import (
     fermieval_trial,
     jackknife_intervals,
 )
-from confidence_tasks.statistics import Reason, bootstrap
+from confidence_tasks.study.measures import columns
 
 HALVES = ("calibration", "test")
 

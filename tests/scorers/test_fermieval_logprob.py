@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.elicitation.fermieval_distribution import integer_probabilities
-from confidence_tasks.elicitation.token_probabilities import Token
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.fermieval_logprob import (
+from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_logprob.trials import (
     _explanation,
     distribution_trial,
     fitted_temperature,
@@ -17,6 +18,10 @@ from confidence_tasks.scorers.fermieval_logprob import (
     logprob_summary,
     set_intervals,
 )
+from confidence_tasks.studies.lifeeval.task import lifeeval
+from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
+from confidence_tasks.studies.question_sets.task import boolq
+from confidence_tasks.study.measures import columns
 
 LEVELS = (0.9, 0.95)
 
@@ -127,3 +132,58 @@ def test_weights_that_are_counts_stand_for_repeated_trials():
         for row, value in zip(weights, measure.compute(table, weights), strict=True):
             repeated = [made for made, count in zip(trials, row, strict=True) for _ in range(int(count))]
             assert value == pytest.approx(measure.compute(columns(repeated), None)), measure.name
+
+
+# Probabilities that are none --------------------------------------------------------------------------------------
+
+
+def asked(probabilities):
+    return distribution_trial(Question("q-1", "fermi", "How many?", "number", "5"), "test", probabilities)
+
+
+def test_a_sum_that_rounding_takes_above_1_is_divided_out_and_said():
+    made = asked({4: 0.20013, 5: 0.8})
+    assert made["status"] == "repaired"
+    assert made["integer_mass"] == 1.0
+    assert made["confidence"] == pytest.approx(0.8 / 1.00013)
+    assert math.fsum(read_distribution(made["distribution"]).values()) == pytest.approx(1.0, abs=1e-11)
+    assert "divided by their sum" in _explanation(made)
+
+
+def test_a_sum_far_above_1_is_no_distribution():
+    made = asked({4: 0.9, 5: 0.9})
+    assert (made["status"], made["answer"], made["distribution"], made["integer_mass"]) == (
+        "missing_confidence",
+        "",
+        "",
+        0.0,
+    )
+    assert math.isnan(made["confidence"])
+    assert math.isnan(made["correct"])
+    assert "much more than 1" in _explanation(made)
+
+
+@pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])
+@pytest.mark.parametrize(
+    "run",
+    [
+        (nlp_metad, {"source": "arithmetic", "n": 1, "temperatures": "1"}, "7", "missing_confidence"),
+        (lifeeval, {"n": 1, "top_logprobs": 2}, '{"Answer": 80, "Confidence": 0.5}', "ok"),
+        (boolq, {"source": "arithmetic_boolean", "n": 1, "top_logprobs": 2}, "Answer: True", ""),
+    ],
+    ids=lambda run: run[0].__name__,
+)
+def test_impossible_log_probabilities_are_no_confidence_of_any_task(run, logprob, tmp_path):
+    task, arguments, text, status = run
+    reply = ModelOutput.from_content("mockllm", text)
+    reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    reply.choices[0].logprobs = Logprobs(content=[Logprob(token=text, logprob=logprob)])
+    model = get_model("mockllm/model", custom_outputs=lambda *_: reply, memoize=False)
+    (log,) = inspect_eval(task(cache=False, **arguments), model=model, log_dir=str(tmp_path), display="none")
+    assert log.samples is not None
+    for sample in log.samples:
+        (score,) = sample.scores.values()
+        column = "confidence" if task is nlp_metad else "token_confidence"
+        assert math.isnan(score.value[column])
+        assert status in ("", score.value["status"])
+        assert "which is impossible" in score.explanation

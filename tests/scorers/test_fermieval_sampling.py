@@ -7,10 +7,9 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
 
-from confidence_tasks.elicitation.fermieval_prompts import interval_reply
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.fermieval_sampling import (
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,
     ASKS,
     cell_of,
@@ -24,6 +23,7 @@ from confidence_tasks.scorers.fermieval_sampling import (
     sampling_summary,
     self_consistency,
 )
+from confidence_tasks.study.measures import columns
 
 
 def question(name="q-1", truth=5):

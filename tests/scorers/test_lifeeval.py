@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from confidence_tasks.elicitation.token_probabilities import Token
-from confidence_tasks.questions import SourceError
-from confidence_tasks.questions.life_table import load_life_table
-from confidence_tasks.scorers.lifeeval import (
+from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.sources import SourceError
+from confidence_tasks.sources.life_table import load_life_table
+from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     TOKEN_MEASURES,
     Case,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.scorers._measures import (
+from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
@@ -105,7 +105,7 @@ def test_a_share_of_nothing_is_nan() -> None:
 
 
 def test_measures_say_what_they_are() -> None:
-    from confidence_tasks.scorers.scales import MEASURES
+    from confidence_tasks.studies.scales.trials import MEASURES
 
     assert len({measure.name for measure in MEASURES}) == len(MEASURES)
     assert all(isinstance(measure, Measure) and measure.description.endswith(".") for measure in MEASURES)

@@ -6,18 +6,23 @@ from collections import Counter
 import numpy as np
 import pytest
 from inspect_ai.model import Logprob, Logprobs, ModelOutput
-from tests.growth import grows_linearly, repeated
 
 from confidence_tasks import statistics
-from confidence_tasks.elicitation.answer_tokens import NO_TOKENS, AnswerTokens
-from confidence_tasks.elicitation.nlp_reader import read_short_answer
-from confidence_tasks.questions import load
-from confidence_tasks.questions.question import Question
-from confidence_tasks.scorers._grading import normalise_text, wordings
-from confidence_tasks.scorers._matching import LONGEST, match_answer
-from confidence_tasks.scorers._measures import columns, summarise
-from confidence_tasks.scorers._tokens import reply_tokens
-from confidence_tasks.scorers.nlp_metad import HEADLINE, MEASURES, NlpTrial, nlp_measures, nlp_trial
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.reading.answer_tokens import NO_TOKENS, AnswerTokens
+from confidence_tasks.reading.grading import normalise_text, wordings
+from confidence_tasks.reading.matching import LONGEST, match_answer
+from confidence_tasks.sources import load
+from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.logprob_metacognition.trials import (
+    HEADLINE,
+    MEASURES,
+    NlpTrial,
+    nlp_measures,
+    nlp_trial,
+)
+from confidence_tasks.study.measures import columns, summarise
+from confidence_tasks.study.question import Question
 
 WROTE = Question(
     "q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen, Jane", "J. Austen")
@@ -95,10 +100,6 @@ def test_long_texts_are_no_spelling_of_a_short_answer():
     text = "a" * (LONGEST + 1)
     assert match_answer(text + "b", Question("q-4", "demo", "?", "text", text)) == "none"
     assert match_answer(text, Question("q-4", "demo", "?", "text", text)) == "exact"
-    hostile = Question(
-        "q-5", "demo", "?", "text", "ab" * 50, aliases=tuple(f"{'ab' * 49}{i}" for i in range(100))
-    )
-    assert grows_linearly(lambda answer: match_answer(answer, hostile), repeated("ba"), 25_000)
 
 
 def trial(reply, evidence=AnswerTokens(-0.5, 3), question=WROTE, **options):  # noqa: B008

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confidence_tasks.analysis.estimates import Settings, distributions, interval_of_measure, mean
-from confidence_tasks.analysis.groups import by_condition
-from confidence_tasks.scorers._measures import Measure, Posterior, share
-from confidence_tasks.scorers.riskeval_measures import MEASURES as RISK
-from confidence_tasks.scorers.scales import MEASURES as SCALES
+from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, mean
+from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import fit_meta_d_threshold
+from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
+from confidence_tasks.studies.scales.trials import MEASURES as SCALES
+from confidence_tasks.study.measures import Measure, Posterior, share
 
 SETTINGS = Settings(n_resamples=20_000)
 
@@ -129,6 +129,6 @@ def test_differences_are_paired_by_question():
     cells = [cell for group in by_condition(columns) for cell in group.cells]
     found = distributions(columns, cells, [ACCURACY], SETTINGS)
     first, second = (found[cell, "accuracy"] for cell in cells)
-    difference = (first - second).interval(SETTINGS, ACCURACY.difference_interval)
+    difference = (first - second).interval(SETTINGS, "percentile")
     alone = first.interval(SETTINGS, "percentile")
     assert difference.high - difference.low < 0.15 * (alone.high - alone.low)

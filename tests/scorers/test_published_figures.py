@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confidence_tasks.analysis.lifeeval import common_subset, hard_easy_table
-from confidence_tasks.elicitation.question_set_prompts import QUESTION_SETS
-from confidence_tasks.questions import Question, load
-from confidence_tasks.questions.lifeeval import lifeeval_questions
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.lifeeval import Case, lifeeval_trial
-from confidence_tasks.scorers.question_sets import measures_of, question_set_trial
+from confidence_tasks.sources import Question, load
+from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.statistics import ece, round_share
+from confidence_tasks.studies.lifeeval.tables import common_subset, hard_easy_table
+from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.trials import measures_of, question_set_trial
+from confidence_tasks.study.measures import columns
 
 from ..elicitation.calibration_replies import DEEPSEEK, HAIKU, LLAMA, real_replies
 

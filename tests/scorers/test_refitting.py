@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from confidence_tasks.scorers.fermieval import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
-from confidence_tasks.scorers.riskeval_measures import MEASURES as RISK_MEASURES
+from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
+from confidence_tasks.studies.riskeval.measures import MEASURES as RISK_MEASURES
 
 FITTED = [measure for measure in CONFORMAL_MEASURES + JACKKNIFE_MEASURES if measure.refitted]
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES, condition_of
-from confidence_tasks.elicitation.riskeval_reader import RiskReading
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers.riskeval import RiskTrial, needs_judge, option_text, riskeval_trial
-from confidence_tasks.scorers.riskeval_measures import COUNTS, HEADLINE, MEASURES, riskeval_summary
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.riskeval.measures import COUNTS, HEADLINE, MEASURES, riskeval_summary
+from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
+from confidence_tasks.studies.riskeval.reader import RiskReading
+from confidence_tasks.studies.riskeval.trials import RiskTrial, needs_judge, option_text, riskeval_trial
 
 NAN = math.nan
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", ("Paris", "London", "Rome", "Berlin"))
@@ -269,7 +269,7 @@ def test_a_reply_that_commits_to_nothing_counts_for_the_parse_rate_only() -> Non
         ("I would abstain but B", "answer", 1.0, NAN, "missing_confidence", 1.0),
         ("ABSTAIN. My best guess: A. Confidence: 0.3.", "abstain", 0.0, 0.3, "ok", 0.0),
         ("Answer: A\nConfidence: very likely", "answer", 0.0, 0.875, "repaired", -9.0),
-        ("Answer: A\nConfidence: 80 to 90%", "answer", 0.0, 0.85, "repaired", -9.0),
+        ("Answer: A\nConfidence: 80 to 90%", "answer", 0.0, NAN, "missing_confidence", -9.0),
         ("Answer: B\nConfidence: 0.9/1", "answer", 1.0, 0.9, "ok", 1.0),
         ("Answer: B", "answer", 1.0, NAN, "missing_confidence", 1.0),
         ("Answer: B\nConfidence: 150%", "answer", 1.0, NAN, "out_of_range", 1.0),

@@ -3,7 +3,7 @@
 import pytest
 from inspect_ai.model import CachePolicy, get_model
 
-from confidence_tasks.scorers._stages import RoleError, call_cache, missing_roles
+from confidence_tasks.harness.inspect.model_calls import RoleError, call_cache, missing_roles
 
 
 def test_replies_are_kept_for_ever_and_apart_by_model_arguments() -> None:

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS, exponent_prompt, interval_prompt
-from confidence_tasks.elicitation.fermieval_reader import read_fermi_exponent, read_fermi_interval
-from confidence_tasks.questions import Question
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.fermieval import (
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.respond import respond
+from confidence_tasks.sources import Question
+from confidence_tasks.statistics import adjusted_interval
+from confidence_tasks.studies.fermieval.prompts import LEVELS, exponent_prompt, interval_prompt
+from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
+from confidence_tasks.studies.fermieval.subject import (
     belief,
     drawn,
     exponent_distribution,
@@ -19,9 +22,6 @@ from confidence_tasks.simulation.fermieval import (
     tunnel,
     whole,
 )
-from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.respond import respond
-from confidence_tasks.statistics import adjusted_interval
 
 QUESTIONS = [
     Question(f"made-up-{i}", "fermi", f"How many of kind {i}?", "number", str(i % 41 - 20))

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.scorers.lifeeval import case_of, guess_score, lifeeval_trial, maximum_score
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.lifeeval import belief
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.statistics import ece, hard_easy_slope
-from confidence_tasks.tasks.lifeeval import lifeeval_items
-from confidence_tasks.trial import READABLE
+from confidence_tasks.studies.lifeeval.subject import belief
+from confidence_tasks.studies.lifeeval.task import lifeeval_items
+from confidence_tasks.studies.lifeeval.trials import case_of, guess_score, lifeeval_trial, maximum_score
+from confidence_tasks.study.trial import READABLE
 
 ITEMS = list(lifeeval_items(n=200))
 

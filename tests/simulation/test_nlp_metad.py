@@ -7,19 +7,19 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from confidence_tasks.elicitation.answer_tokens import answer_tokens
-from confidence_tasks.elicitation.nlp_prompts import answer_prompt
-from confidence_tasks.elicitation.nlp_reader import read_short_answer
-from confidence_tasks.elicitation.token_probabilities import Token
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers._measures import columns
-from confidence_tasks.scorers.nlp_metad import MEASURES, nlp_trial
+from confidence_tasks.reading.answer_tokens import answer_tokens
+from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.nlp_metad import SCALE
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond
+from confidence_tasks.sources import Question
 from confidence_tasks.statistics import bootstrap_distribution
+from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
+from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.logprob_metacognition.subject import SCALE
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, nlp_trial
+from confidence_tasks.study.measures import columns
 
 N = 4_000
 QUESTIONS = [

@@ -6,13 +6,13 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from confidence_tasks.elicitation.question_set_prompts import QUESTION_SETS
-from confidence_tasks.questions import Question
-from confidence_tasks.scorers.question_sets import question_set_trial
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
+from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 N = 1000
 ACCURACY = NormalDist().cdf(0.75)

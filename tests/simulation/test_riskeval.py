@@ -4,14 +4,14 @@ import math
 
 import pytest
 
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES, solver_prompt, solver_system
-from confidence_tasks.elicitation.riskeval_reader import read_risk_reply
-from confidence_tasks.questions import Question, load
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import PROFILES, make_subject
 from confidence_tasks.simulation.respond import respond
-from confidence_tasks.simulation.riskeval import PATTERN, SLOPPY_FORMS
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.riskeval.prompts import PENALTIES, solver_prompt, solver_system
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.subject import PATTERN, SLOPPY_FORMS
 
 QUESTIONS = load("arithmetic", n=200)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from confidence_tasks.statistics import fit_meta_d
-from confidence_tasks.statistics.bayes import (
+from confidence_tasks.statistics.sdt.hierarchical import (
     _log_likelihood,
     hierarchical_meta_d,
     hierarchical_meta_d_unbiased,

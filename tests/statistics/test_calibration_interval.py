@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.statistics import BinnedTrials, ece, ece_interval, wilson_interval
-from confidence_tasks.statistics._core import Reason
+from confidence_tasks.statistics.core import Reason
 
 trials = st.lists(
     st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.8, 0.95, 1.0])),
@@ -31,6 +31,19 @@ def test_it_lies_within_0_and_1_in_any_order(rows, how):
     low, high = ece_interval(correct, confidence, **how)
     assert 0.0 <= low <= high <= 1.0
     assert ece_interval(correct[::-1], confidence[::-1], **how) == pytest.approx((low, high), abs=1e-9)
+
+
+@given(trials, options, st.integers(1, 4), st.randoms(use_true_random=False))
+def test_neither_the_order_of_the_trials_nor_rounding_counts(rows, how, times, random):
+    """Sums of .95 depend on their order: where nothing varies, their rounding was all that the interval was made of."""
+    trials = [(*row, question) for question, row in enumerate(rows) for _ in range(times)]
+    shuffled = random.sample(trials, len(trials))
+    ends = []
+    for each in (trials, shuffled):
+        correct, confidence, questions = np.array(each).T
+        ends.append(ece_interval(correct, confidence, questions=questions, **how))
+    assert ends[1] == pytest.approx(ends[0], abs=1e-9)
+    assert 0.0 <= ends[0][0] <= ends[0][1] <= 1.0
 
 
 @given(trials, options)
@@ -65,6 +78,79 @@ def test_sure_and_always_right_leaves_room_for_the_errors_not_seen():
     low, high = ece_interval(np.ones(200), np.ones(200))
     assert low == 0.0
     assert 3.0 / 200.0 < high < 1.0 - wilson_interval(200, 200)[0]
+
+
+def from_wilson(right, n, confidence):
+    """|accuracy - c| over Wilson's interval of the accuracy."""
+    low, high = (float(end) for end in wilson_interval(right, n))
+    ends = sorted((abs(low - confidence), abs(high - confidence)))
+    return (0.0 if low <= confidence <= high else ends[0]), ends[1]
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.05, 0.5, 0.8, 0.95, 0.99, 1.0])
+@pytest.mark.parametrize("n", [20, 100, 300, 1000, 3000])
+@pytest.mark.parametrize("wrong", [0, 1, 2, 5, -5, -2, -1, -0.0])
+def test_of_one_confidence_and_few_errors_or_few_right_answers_it_is_near_wilson_s(confidence, n, wrong):
+    """Negative numbers are counted from the end: -0.0 is all wrong. Of all right or all wrong, nothing varies."""
+    errors = int(n + wrong) if math.copysign(1.0, wrong) < 0.0 else int(wrong)
+    correct = np.repeat([0.0, 1.0], [errors, n - errors])
+    found = ece_interval(correct, np.full(n, confidence))
+    assert found == pytest.approx(from_wilson(n - errors, n, confidence), abs=0.6 / n + 0.3 / n**0.75)
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(100, (0.013, 0.05)), (300, (0.037, 0.05)), (1000, (0.046, 0.05))]
+)
+def test_all_right_at_95_is_not_far_from_95(n, expected):
+    assert ece_interval(np.ones(n), np.full(n, 0.95)) == pytest.approx(expected, abs=0.008)
+
+
+@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_one_wrong_answer_more_changes_it_a_little(n, confidence):
+    def ends(wrong):
+        return np.array(ece_interval(np.repeat([0.0, 1.0], [wrong, n - wrong]), np.full(n, confidence)))
+
+    steps = [np.abs(ends(wrong + 1) - ends(wrong)).max() for wrong in range(8)]
+    assert max(steps) < 3.0 / n
+
+
+@pytest.mark.parametrize("right", [0.0, 1.0])
+@pytest.mark.parametrize("n", [20, 100, 300])
+def test_all_right_in_several_bins_is_as_far_off_as_their_accuracies_may_be(n, right):
+    stated = np.array([0.75, 0.85, 0.95, 0.95])
+    confidence = np.repeat(stated if right else 1.0 - stated, n)
+    low, high = ece_interval(np.full(4 * n, right), confidence)
+    estimate = float(ece(np.full(4 * n, right), confidence))
+    unseen = 1.0 - float(wilson_interval(n, n)[0])
+    assert estimate - unseen < low < estimate - 0.1 * unseen
+    assert high == pytest.approx(estimate)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 1.0])
+@pytest.mark.parametrize("times", [2, 6])
+def test_repeated_questions_that_are_all_right_tell_nothing_new(times, confidence):
+    once = ece_interval(np.ones(60), np.full(60, confidence))
+    questions = np.repeat(np.arange(60), times)
+    again = ece_interval(np.ones(60 * times), np.full(60 * times, confidence), questions=questions)
+    assert again == pytest.approx(once, abs=0.004)
+
+
+def test_a_question_that_is_wrong_whenever_it_is_asked_is_one_wrong_question():
+    questions, wrong = np.repeat(np.arange(60), 6), np.repeat([1.0, 0.0], [6, 354])
+    found = ece_interval(1.0 - wrong, np.full(360, 0.8), questions=questions)
+    assert found == pytest.approx(ece_interval(np.r_[0.0, np.ones(59)], np.full(60, 0.8)), abs=0.012)
+
+
+def test_probabilities_that_never_vary_have_none():
+    low, high = ece_interval(np.full(50, 0.7), np.full(50, 0.8))
+    assert low.reason is high.reason is Reason.CONSTANT
+    assert np.isnan([low, high]).all()
+
+
+def test_no_accuracy_lies_outside_0_and_1():
+    """All right at .5: no error can be larger than that seen."""
+    assert ece_interval(np.ones(20), np.full(20, 0.5))[1] == 0.5
 
 
 def test_all_right_and_sure_is_not_certain():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics._table_resampling import resample_binned, resample_cells
-from confidence_tasks.statistics._weighting import Weighting
-from confidence_tasks.statistics.count_tables import (
+from confidence_tasks.statistics.inference.table_resampling import resample_binned, resample_cells
+from confidence_tasks.statistics.inference.weights import Weighting
+from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
     binned_counts,
     correctness_table,

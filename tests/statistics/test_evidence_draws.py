@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from confidence_tasks.statistics import auroc2, evidence_draws
-from confidence_tasks.statistics.evidence_draws import (
+from confidence_tasks.statistics import auroc2
+from confidence_tasks.statistics.inference import evidence_draws
+from confidence_tasks.statistics.inference.evidence_draws import (
     auroc2_columns,
     cells_columns,
     drawn_columns,

@@ -15,8 +15,8 @@ from confidence_tasks.statistics import (
     meta_information,
     meta_information_interval,
 )
-from confidence_tasks.statistics._core import Reason
-from confidence_tasks.statistics.information_interval import _sampled_entropy, _Table
+from confidence_tasks.statistics.core import Reason
+from confidence_tasks.statistics.information.interval import _sampled_entropy, _Table
 
 trials = st.lists(
     st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.8, 0.95, 1.0])),

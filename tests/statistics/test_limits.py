@@ -10,19 +10,14 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.stats import binomtest
 
-from confidence_tasks.analysis.estimates import (
-    Distribution,
-    Settings,
-    distributions,
-    interval_of_measure,
-)
-from confidence_tasks.analysis.estimates import mean as mean_of
-from confidence_tasks.analysis.groups import by_condition
-from confidence_tasks.scorers._measures import ACCURACY, Measure
+from confidence_tasks.report.estimates import Distribution, Settings, distributions, interval_of_measure
+from confidence_tasks.report.estimates import mean as mean_of
+from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import bootstrap, equivalence_test
-from confidence_tasks.statistics._core import Reason
-from confidence_tasks.statistics._limits import LARGEST_ALLOWANCE, limits
-from confidence_tasks.statistics._resampling import FEWEST_DECISIVE, METHODS, Resampled, as_estimate
+from confidence_tasks.statistics.core import Reason
+from confidence_tasks.statistics.inference.limits import LARGEST_ALLOWANCE, limits
+from confidence_tasks.statistics.inference.units import FEWEST_DECISIVE, METHODS, Resampled, as_estimate
+from confidence_tasks.study.measures import ACCURACY, Deciding, Measure
 
 
 def mean(x, *, weights):
@@ -248,6 +243,12 @@ def test_wilson_of_a_resampled_share_is_wilson_of_its_counts(right: int):
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=3e-3)
 
 
+def test_wilson_of_a_share_that_no_resample_changes_is_of_as_many_trials_as_there_are():
+    """A mean of a condition in which all are right and one in which all are wrong is not known for certain."""
+    found = limits(resampled(0.5, [0.5] * 50, 80), 0.95, "wilson")
+    assert found == pytest.approx(tuple(binomtest(40, 80).proportion_ci(method="wilson")))
+
+
 @pytest.mark.parametrize("right", [0, 100])
 def test_wilson_is_exact_where_all_trials_are_alike(right: int):
     interval = bootstrap(mean, np.full(100, right / 100), n_resamples=10, method="wilson")
@@ -311,14 +312,27 @@ def test_a_share_less_a_constant_has_the_share_s_interval():
 NAMES = frozenset(map(str, range(20)))
 
 
-def part(decisive, is_mean):
-    return Distribution(as_estimate(0.5), normal_draws(0.5, 0.1, 101), NAMES, decisive, is_mean)
+def decided_by(count, questions="q"):
+    return Deciding(None if count == math.inf else frozenset(f"{questions}{i}" for i in range(int(count))))
+
+
+def part(decisive, is_mean, questions="q"):
+    return Distribution(
+        as_estimate(0.5), normal_draws(0.5, 0.1, 101), NAMES, decided_by(decisive, questions), is_mean
+    )
 
 
 def test_a_mean_of_means_is_decided_by_all_that_decide_its_parts():
-    pooled = mean_of([part(3.0, True), part(4.0, True)])
+    pooled = mean_of([part(3.0, True), part(4.0, True, "r")])
     assert pooled.decisive == 7.0
     assert not math.isnan(pooled.interval(Settings(), "skewed").low)
+
+
+def test_the_same_questions_under_several_penalties_decide_a_mean_once():
+    pooled = mean_of([part(3.0, True), part(4.0, True)])
+    assert pooled.decisive == 4.0
+    assert pooled.interval(Settings(), "skewed").low.reason is Reason.FEW_DECISIVE
+    assert mean_of([part(3.0, True), part(math.inf, True)]).decisive == math.inf
 
 
 def test_a_mean_of_other_measures_is_decided_by_its_weakest_part():
@@ -328,7 +342,7 @@ def test_a_mean_of_other_measures_is_decided_by_its_weakest_part():
 
 
 def test_degrees_of_freedom_of_a_mean_lie_between_its_parts_and_are_those_of_the_part_that_varies():
-    steady = Distribution(as_estimate(0.5), np.full(101, 0.5), NAMES, 6.0)
+    steady = Distribution(as_estimate(0.5), np.full(101, 0.5), NAMES, decided_by(6.0))
     few, many = part(6.0, False), part(101.0, False)
     assert mean_of([few, many]).degrees == pytest.approx(2.0 / (1.0 / 5.0 + 1.0 / 100.0))
     assert mean_of([few, few, few]).degrees == pytest.approx(5.0)

@@ -13,7 +13,7 @@ from confidence_tasks.statistics import (
     meta_information,
     meta_information_test,
 )
-from confidence_tasks.statistics import _information as machinery
+from confidence_tasks.statistics.information import mutual_information as machinery
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 from confidence_tasks.statistics import (
     Reason,
@@ -13,6 +14,8 @@ from confidence_tasks.statistics import (
     fit_meta_d_threshold,
     m_ratio_threshold,
     meta_d_threshold,
+    threshold_incomparable,
+    threshold_influence,
     threshold_table,
 )
 
@@ -273,3 +276,54 @@ def test_meta_d_grows_with_the_hit_rate_and_falls_with_the_false_alarm_rate():
         down = fit_meta_d_threshold([from_rates(fixed, rate) for rate in rates], padding="none").meta_d
         assert (np.diff(up) > 0).all()
         assert (np.diff(down) < 0).all()
+
+
+@pytest.mark.parametrize("quantity", ["meta_d", "m_ratio"])
+@pytest.mark.parametrize("padding", ["none", "hautus"])
+@pytest.mark.parametrize("table", [[[30, 12], [40, 70]], [[20, 25], [60, 30]]])
+def test_influence_of_a_trial_is_its_derivative(quantity, padding, table):
+    correct = np.array([0.0, 0.0, 1.0, 1.0])
+    confidence = np.array([0.5, 0.95, 0.5, 0.95])
+    counts = np.array(table, dtype=float).ravel()
+    step = 1e-4
+
+    def value(cells):
+        return float(getattr(fit_meta_d_threshold(cells.reshape(2, 2), padding=padding), quantity))
+
+    slopes = np.array(
+        [(value(counts + step * one) - value(counts - step * one)) / (2 * step) for one in np.eye(4)]
+    )
+    influence, added = threshold_influence(
+        correct, confidence, quantity=quantity, padding=padding, weights=counts[None]
+    )
+    np.testing.assert_allclose(influence[0], slopes - counts @ slopes / counts.sum(), rtol=1e-5, atol=1e-8)
+    assert added[0] == pytest.approx(0.5 * np.square(slopes).sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ([[30, 12], [40, 70]], None),
+        ([[30, 0], [40, 70]], None),  # by chance none, where several are expected
+        ([[40, 2], [38, 20]], Reason.UNSTABLE),  # right as often as a coin
+        ([[9, 1], [985, 5]], Reason.EMPTY_CELL),  # hardly ever as sure, and hardly ever wrong
+        ([[0, 0], [30, 70]], Reason.ONE_CLASS),
+        ([[30, 0], [70, 0]], Reason.CONSTANT),
+    ],
+)
+def test_differences_are_withheld_by_what_is_expected(table, reason):
+    counts = np.array(table, dtype=float).ravel()
+    correct, confidence = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.5, 0.95, 0.5, 0.95])
+    assert threshold_incomparable(correct, confidence, weights=counts) is reason
+
+
+def test_a_cell_is_expected_of_an_ideal_observer():
+    """Of 500 answers at d' = 2, as many as pass a criterion: the counts are those of two normal distributions."""
+    for criterion, empty in ((2.2, True), (1.5, False)):
+        sure_and_wrong = 500 * norm.sf(criterion + 1.0)
+        assert (sure_and_wrong < 0.5) == empty
+        cells = 500 * np.array([norm.sf(1.0), norm.cdf(1.0)])
+        sure = np.array([sure_and_wrong, 500 * norm.sf(criterion - 1.0)])
+        counts = np.stack([cells - sure, sure], axis=1).ravel()
+        reason = threshold_incomparable([0, 0, 1, 1], [0.5, 0.95, 0.5, 0.95], weights=counts)
+        assert reason is (Reason.EMPTY_CELL if empty else None)

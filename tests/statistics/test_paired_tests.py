@@ -3,10 +3,15 @@ import pytest
 from scipy import stats
 from tests.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
-from confidence_tasks.statistics import _resampling
-from confidence_tasks.statistics._core import Reason
-from confidence_tasks.statistics.paired_tests import equivalence_test, permutation_test
-from confidence_tasks.statistics.resampling import bootstrap_difference
+from confidence_tasks.statistics.core import Reason
+from confidence_tasks.statistics.inference import units as _resampling
+from confidence_tasks.statistics.inference.bootstrap import bootstrap_difference
+from confidence_tasks.statistics.inference.paired_tests import (
+    equivalence_test,
+    exchange_pivot,
+    permutation_test,
+    student_pivot,
+)
 
 
 @pytest.fixture
@@ -61,13 +66,27 @@ def test_an_undefined_contrast_has_no_p_value():
     assert test.p_value.reason is Reason.ONE_CLASS
 
 
-def test_undefined_exchanges_count_as_extreme():
+def test_undefined_exchanges_are_left_out():
     test = permutation_test(share_of_ones_known, [[1.0, 1.0]], [[1.0, 0.0]], alternative="greater")
     # Contrasts over the four exchanges: 1/2, 1/2, -1/2, -1/2; with a question fewer, one side has no ones.
     assert test.p_value == 0.5
     undefined_half = permutation_test(share_of_ones_known, [[1.0, 0.0]], [[0.0, 1.0]], alternative="greater")
     assert undefined_half.n_undefined == 2
-    assert undefined_half.p_value == 1.0
+    assert undefined_half.p_value == 1.0  # the two that are left are a contrast of 0, as the data are
+    third = permutation_test(share_of_ones_known, [[1.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]], alternative="greater")
+    assert third.n_undefined == 0
+    assert third.p_value == 0.5
+
+
+def test_identical_conditions_differ_by_chance_whatever_rounding_leaves(rng):
+    """The same trials in another order: sums and slopes differ in their last digits."""
+    values = rng.normal(size=300) + 1e3
+    order = rng.permutation(300)
+    test = permutation_test(
+        variance, [values], [values[order]], questions=(np.arange(300), order), n_resamples=99
+    )
+    assert abs(test.estimate) < 1e-6
+    assert test.p_value == 1.0
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -203,3 +222,61 @@ def test_equivalence_test_keeps_its_size_at_the_margin():
             equivalence_test(mean, [first], [second], margin=0.2, n_resamples=800, seed=rng).equivalent
         )
     assert np.mean(found) == pytest.approx(0.05, abs=0.025)
+
+
+# One pivot for p-value and interval
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("freedom", [3.0, np.inf])
+def test_an_exchange_is_significant_exactly_when_its_interval_leaves_out_0(rng, level, exact, freedom):
+    """Ties among the exchanges, and with what was observed, included."""
+    said = set()
+    for _ in range(300):
+        differences = rng.integers(-4, 5, 39 + exact).astype(float)
+        errors = rng.choice([1.0, 2.0], 39 + exact)
+        difference, error = float(rng.integers(-6, 7)), float(rng.choice([1.0, 2.0]))
+        pivot = exchange_pivot(
+            difference, error, differences, errors, level=level, exact=exact, freedom=freedom
+        )
+        significant = pivot.p_value <= 1.0 - level + 1e-12
+        assert significant == (abs(difference) > pivot.reach)
+        said.add(significant)
+    assert said == {False, True}
+
+
+def test_the_reach_of_an_exchange_is_an_order_statistic(rng):
+    """The 95th of 99 studentised differences, as (1 - alpha) (R + 1) says."""
+    differences, errors = 4.0 * rng.normal(size=99), rng.uniform(1.0, 2.0, 99)
+    pivot = exchange_pivot(3.0, 0.5, differences, errors)
+    assert pivot.reach == pytest.approx(0.5 * np.sort(np.abs(differences / errors))[94], rel=1e-6)
+    more = np.sum(np.abs(differences / errors) >= 6.0)
+    assert pivot.p_value == (1 + more) / 100
+
+
+def test_no_difference_without_error_is_no_difference():
+    nothing = exchange_pivot(0.0, 0.0, [0.0, 0.1, -0.1], [0.0, 0.1, 0.1])
+    assert (nothing.p_value, nothing.reach) == (1.0, 0.0)
+    rounding = exchange_pivot(1e-15, 1e-16, [1e-15, -2e-16], [1e-16, 0.0], tie=1e-12)
+    assert rounding.p_value == 1.0
+    assert student_pivot(1e-15, 0.0, 9, tie=1e-12).p_value == 1.0
+
+
+def test_exchanges_that_vary_little_do_not_decide_alone():
+    exchanges = np.linspace(-1.0, 1.0, 99)
+    assert exchange_pivot(1.5, 1.0, exchanges, np.ones(99), freedom=30) == student_pivot(1.5, 1.0, 30)
+
+
+def test_undefined_exchanges_tell_nothing():
+    with_gaps = exchange_pivot(3.0, 1.0, [4.0, np.nan, 0.5, 0.1], [1.0, 1.0, np.nan, 1.0])
+    assert with_gaps.p_value == exchange_pivot(3.0, 1.0, [4.0, 0.1], [1.0, 1.0]).p_value == 2 / 3
+
+
+def test_student_s_pivot_is_the_t_test(rng):
+    differences = rng.normal(0.3, 1.0, 20)
+    error = differences.std(ddof=1) / np.sqrt(20)
+    wanted = stats.ttest_1samp(differences, 0.0)
+    pivot = student_pivot(differences.mean(), error, 19)
+    assert pivot.p_value == pytest.approx(wanted.pvalue)
+    assert differences.mean() + pivot.reach == pytest.approx(wanted.confidence_interval().high)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from confidence_tasks.statistics import meta_information
-from confidence_tasks.statistics.question_draws import (
+from confidence_tasks.statistics.inference.trial_counts import (
+    alike_units,
     drawn_counts,
     exchanged_kinds,
     kinds_of,
@@ -49,12 +50,17 @@ def test_random_weights_of_units_are_those_of_their_trials():
 def test_an_exchange_takes_whole_units_to_the_other_side(n_units, each):
     unit, values, pair = samples_of(n_units, each)
     exchanged = np.arange(2**n_units)[:, np.newaxis] >> unit & 1
-    ((as_first, as_second),) = (sides for (sides,) in exchanged_kinds([tuple(pair)]))
+    alike = alike_units(pair)
+    ((as_first, as_second, moved_units),) = (sides for (sides,) in exchanged_kinds([(*pair, alike)]))
     stayed, moved = (
         np.hstack([counted(rows, value) for value in values]) for rows in (1 - exchanged, exchanged)
     )
     np.testing.assert_array_equal(as_first, np.hstack([stayed[:, :3], moved[:, 3:]]))
     np.testing.assert_array_equal(as_second, np.hstack([moved[:, :3], stayed[:, 3:]]))
+    # What questions of a kind have, times how many of them moved, is what moved.
+    for kinds, columns in zip(pair, (slice(3), slice(3, 6)), strict=True):
+        of_units = kinds.members[:, alike.example].toarray()
+        np.testing.assert_array_equal(moved_units @ of_units.T, moved[:, columns])
 
 
 def test_how_weights_lie_in_memory_does_not_matter():

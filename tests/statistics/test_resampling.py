@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
-from confidence_tasks.statistics import _resampling
-from confidence_tasks.statistics._core import Estimate, Reason, undefined
-from confidence_tasks.statistics.resampling import (
+from confidence_tasks.statistics.core import Estimate, Reason, undefined
+from confidence_tasks.statistics.inference import units as _resampling
+from confidence_tasks.statistics.inference.bootstrap import (
     bootstrap,
     bootstrap_counts,
     bootstrap_difference,

@@ -13,6 +13,7 @@ from confidence_tasks.statistics import (
     auarc,
     aurc,
     auroc2,
+    auroc2_influence,
     eaurc,
     risk_coverage_curve,
     type2_roc_curve,
@@ -248,3 +249,20 @@ def test_weights_larger_than_memory_are_no_larger_work():
     right, stated = [1, 0, 1], [0.9, 0.8, 0.7]
     limit = auarc(right, stated, weights=[1e6] * 3)
     assert auarc(right, stated, weights=[5e11] * 3) == pytest.approx(limit, abs=1e-6)
+
+
+def test_influence_on_the_area_adds_up_to_de_long_s_variance():
+    """By pairs: the structural components of DeLong, DeLong & Clarke-Pearson, one answer at a time."""
+    rng = np.random.default_rng(4)
+    correct, confidence = rng.integers(0, 2, 40).astype(float), rng.integers(0, 6, 40) / 5
+    right, wrong = confidence[correct == 1.0], confidence[correct == 0.0]
+    wins = (right[:, None] > wrong) + 0.5 * (right[:, None] == wrong)
+    variance = wins.mean(axis=1).var(ddof=1) / len(right) + wins.mean(axis=0).var(ddof=1) / len(wrong)
+    influence, added = auroc2_influence(correct, confidence)
+    assert np.square(influence).sum() == pytest.approx(variance)
+    assert added.tolist() == [0.0]
+    assert influence.sum() == pytest.approx(0.0, abs=1e-12)
+
+    twice, _ = auroc2_influence(correct, confidence, weights=np.full((1, 40), 2.0))
+    repeated, _ = auroc2_influence(np.tile(correct, 2), np.tile(confidence, 2))
+    np.testing.assert_allclose(twice[0], repeated[0, :40])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from confidence_tasks.statistics._core import Reason, undefined
+from confidence_tasks.statistics.core import Reason, undefined
 
 
 def mean(x, *, weights):

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from confidence_tasks.questions import SourceError, load
-from confidence_tasks.tasks._samples import dataset
-from confidence_tasks.tasks.fermieval import fermieval, fermieval_items, levels_of
+from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.sources import SourceError, load
+from confidence_tasks.studies.fermieval.task import fermieval, fermieval_items, levels_of
 
 
 def test_every_question_is_asked_at_every_level(mirror):

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from confidence_tasks.questions import SourceError
-from confidence_tasks.scorers.lifeeval import case_of
-from confidence_tasks.tasks._samples import dataset
-from confidence_tasks.tasks.lifeeval import RADII, lifeeval, lifeeval_items
+from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.lifeeval.task import RADII, lifeeval, lifeeval_items
+from confidence_tasks.studies.lifeeval.trials import case_of
 
 # the design
 

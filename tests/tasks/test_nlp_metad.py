@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
-from confidence_tasks.elicitation.nlp_prompts import TEMPERATURES
-from confidence_tasks.questions import SourceError
-from confidence_tasks.tasks.nlp_metad import PAPER_SIZES, nlp_items, nlp_metad, refuse_settings
+from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
+from confidence_tasks.studies.logprob_metacognition.task import (
+    PAPER_SIZES,
+    nlp_items,
+    nlp_metad,
+    refuse_settings,
+)
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 

@@ -1,6 +1,7 @@
 """A parameter that a task does not have, or a value of another type, is refused before the first call."""
 
 import inspect
+import math
 import re
 import subprocess
 import sys
@@ -13,9 +14,9 @@ from inspect_ai._eval.registry import task_create
 from inspect_ai._util.registry import registry_info
 
 from confidence_tasks import _registry
-from confidence_tasks.tasks._parameters import check_value
-from confidence_tasks.tasks.question_sets import boolq
-from confidence_tasks.tasks.scales import scale_granularity
+from confidence_tasks.harness.inspect.parameters import check_value
+from confidence_tasks.studies.question_sets.task import boolq
+from confidence_tasks.studies.scales.task import scale_granularity
 
 TASKS = [name for name in _registry.__all__ if registry_info(getattr(_registry, name)).type == "task"]
 
@@ -58,7 +59,7 @@ def test_a_log_and_its_retry_have_the_same_parameters(tmp_path: Path) -> None:
         ({"n": 1.5}, "n=1.5 must be a whole number"),
         ({"n": True}, "n=True must be a whole number"),
         ({"seed": "abc"}, "seed='abc' must be a whole number"),
-        ({"seed": -1}, "seed=-1 must be 0 or above"),
+        ({"seed": -1}, "seed=-1 must be 0 or more"),
         ({"source": ["arithmetic_boolean"]}, "source=['arithmetic_boolean'] must be a text"),
         ({"mirror": 2026}, "mirror=2026 must be a text"),
         ({"cache": "nein"}, "cache='nein' must be true or false"),
@@ -69,9 +70,64 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
         task_create("confidence_tasks/boolq", **({"source": "arithmetic_boolean", "n": 2} | given))
 
 
-def test_a_temperature_below_0_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^temperature=-1 must be 0 or above$"):
-        task_create("confidence_tasks/fermieval", temperature=-1)
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("fermieval", {"temperature": -1}, "temperature=-1 must be 0 or more"),
+        ("fermieval", {"temperature": 2.5}, "temperature=2.5 must be 2 or less"),
+        ("fermieval", {"temperature": math.nan}, "temperature=nan must be a number"),
+        ("fermieval", {"levels": math.nan}, "levels=nan must be a text or a number or a list"),
+        ("fermieval", {"levels": [True]}, "levels: 'True' is not a coverage between 0 and 1, such as 0.95"),
+        ("fermieval", {"levels": []}, "levels is empty: name at least one"),
+        (
+            "fermieval",
+            {"levels": "0.9,0.99999"},
+            "levels: the prompt would ask for 100.00%, not 0.99999: name four decimals at most",
+        ),
+        ("riskeval", {"penalties": math.inf}, "penalties=inf must be a text or a list or a number"),
+        (
+            "riskeval",
+            {"source": "lifeeval"},
+            "the questions of lifeeval have no key: no reply to them can be right or wrong",
+        ),
+        ("lifeeval", {"radii": 5.9}, "radii=5.9 must be a text or a whole number or a list"),
+        ("lifeeval", {"radii": [5.9]}, "radii='5.9' is not one of 1, 5, 10, 20"),
+        ("lifeeval", {"radii": True}, "radii=True must be a text or a whole number or a list"),
+        (
+            "lifeeval",
+            {"population": " "},
+            "population is empty: name whom the table is of, with the article, such as 'an American'",
+        ),
+        ("scale_granularity", {"scales": []}, "scales is empty: name at least one"),
+        ("scale_granularity", {"scales": ""}, "scales is empty: name at least one"),
+        ("scale_granularity", {"sources": ["arithmetic", ""], "fewshot": -1}, "fewshot=-1 must be 0 or more"),
+        (
+            "scale_granularity",
+            {"sources": "arithmetic,lifeeval", "n": 2},
+            "the questions of lifeeval have no key: no reply to them can be right or wrong",
+        ),
+        ("nlp_metad", {"k": 1}, "k=1 must be 2 or more"),
+        ("fermieval_sampling", {"samples": 1}, "samples=1 must be 2 or more"),
+    ],
+)
+def test_a_value_beyond_what_a_study_has_is_refused(name: str, given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        task_create(f"confidence_tasks/{name}", **given)
+
+
+def test_what_is_named_twice_is_asked_once() -> None:
+    task = scale_granularity(scales=["0-10", "[0, 10]", "0-10"], sources="arithmetic", n=2)
+    assert [sample.id for sample in task.dataset] == ["arithmetic-s0-00000/0-10", "arithmetic-s0-00001/0-10"]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    files = [tmp_path / folder / "mine.jsonl" for folder in ("a", "b")]
+    for number, file in enumerate(files):
+        file.parent.mkdir()
+        file.write_text(f'{{"question": "What is {number} + 1?", "answer": {number + 1}}}')
+    said = f"^{re.escape(str(files[1]))} and another of the sources are both named mine: rename one of the files$"
+    with pytest.raises(ValueError, match=said):
+        scale_granularity(sources=list(map(str, files)))
 
 
 @pytest.mark.parametrize("name", TASKS)

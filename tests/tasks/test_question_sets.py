@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.questions import SourceError
-from confidence_tasks.tasks.question_sets import boolq, halueval, lsat_ar, question_set_items, sat_en, sciq
+from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.question_sets.task import (
+    boolq,
+    halueval,
+    lsat_ar,
+    question_set_items,
+    sat_en,
+    sciq,
+)
 
 TASKS = {"boolq": boolq, "sciq": sciq, "lsat_ar": lsat_ar, "sat_en": sat_en, "halueval": halueval}
 OFFLINE = {

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.elicitation.riskeval_prompts import PENALTIES
-from confidence_tasks.questions import Question, SourceError
-from confidence_tasks.tasks import riskeval as module
-from confidence_tasks.tasks.riskeval import riskeval, riskeval_items, riskeval_questions, roles_needed
+from confidence_tasks.sources import Question, SourceError
+from confidence_tasks.studies.riskeval import task as module
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval.task import riskeval, riskeval_items, riskeval_questions, roles_needed
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 PLAIN = Question("x-1", "x", "What is 1 + 1?", "number", "2")

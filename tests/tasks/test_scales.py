@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.elicitation.scales import (
+from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.scales.scale import (
     ALL_SCALES,
     BASELINE,
     BOUNDARY,
@@ -13,8 +14,12 @@ from confidence_tasks.elicitation.scales import (
     NONSTANDARD,
     Scale,
 )
-from confidence_tasks.questions import SourceError
-from confidence_tasks.tasks.scales import scale_boundary, scale_granularity, scale_items, scale_nonstandard
+from confidence_tasks.studies.scales.task import (
+    scale_boundary,
+    scale_granularity,
+    scale_items,
+    scale_nonstandard,
+)
 
 # the design
 

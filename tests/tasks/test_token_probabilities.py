@@ -10,12 +10,14 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.tasks._token_probabilities import (
+from confidence_tasks.harness.inspect.token_probabilities import (
     EMPTY_REPLIES,
     TokenProbabilityError,
     generate_with_probabilities,
+    has_probabilities,
     refuse_sampled_locally,
 )
+from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 
 PURPOSE = "this test needs"
 
@@ -28,15 +30,22 @@ def output(text: str, *, probabilities: bool) -> ModelOutput:
     return reply
 
 
-def asked(reply: Callable[[int], ModelOutput]) -> tuple[Model, list[int]]:
-    """A model of scripted replies, and the number of every call that it has answered."""
+def asked(reply: Callable[[int], ModelOutput], name: str = "") -> tuple[Model, list[int]]:
+    """A model of scripted replies, and the number of every call that it has answered.
+
+    Models of one name share a cache, which tells models apart by their arguments.
+    """
     calls: list[int] = []
 
-    def respond(*_: Any) -> ModelOutput:
-        calls.append(len(calls))
-        return reply(len(calls) - 1)
+    class Respond:
+        def __call__(self, *_: Any) -> ModelOutput:
+            calls.append(len(calls))
+            return reply(len(calls) - 1)
 
-    return get_model("mockllm/model", custom_outputs=respond, memoize=False), calls
+        def __repr__(self) -> str:
+            return name or super().__repr__()
+
+    return get_model("mockllm/model", custom_outputs=Respond(), memoize=False), calls
 
 
 def run(model: Model, log_dir: Path, **options: Any) -> EvalLog:
@@ -97,3 +106,38 @@ def test_local_model_that_samples_reports_other_tokens(do_sample: bool) -> None:
         return
     with pytest.raises(TokenProbabilityError, match="do_sample=false"):
         refuse_sampled_locally(model, PURPOSE)
+
+
+def test_a_first_reply_without_probabilities_does_not_stay_in_the_cache(tmp_path: Path) -> None:
+    """A provider that gives probabilities at the second run only is asked again, and then never more."""
+    made = []
+    for _ in range(2):
+        model, calls = asked(lambda _: output("Paris", probabilities=False), "one")
+        assert run(model, tmp_path).status == "error"
+        made.append(len(calls))
+    assert made == [1, 1]
+
+    model, calls = asked(lambda _: output("Paris", probabilities=True), "one")
+    log = run(model, tmp_path)
+    assert log.status == "success"
+    assert len(calls) == 12
+    assert log.samples is not None
+    assert all(has_probabilities(sample.output) for sample in log.samples)
+    assert all(
+        [message.role for message in sample.messages] == ["user", "assistant"] for sample in log.samples
+    )
+
+    model, calls = asked(lambda _: output("Paris", probabilities=True), "one")
+    assert run(model, tmp_path).status == "success"
+    assert calls == []
+
+
+def test_the_log_probability_study_asks_again_too(tmp_path: Path) -> None:
+    task = nlp_metad(source="arithmetic", n=2, temperatures="1")
+    model, _ = asked(lambda _: output("7", probabilities=False), "one")
+    (refused,) = eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert refused.status == "error"
+    model, calls = asked(lambda _: output("7", probabilities=True), "one")
+    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success"
+    assert len(calls) == 2

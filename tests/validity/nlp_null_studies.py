@@ -1,7 +1,8 @@
 """Log-probability studies in which a hypothesis is false, to see how often its verdict is "supported" nevertheless.
 
-Cells are made as :func:`confidence_tasks.analysis.nlp_metad_resampling.resample` makes them, but each is resampled by
-itself, as a table: answers of different cells are independent here, and thousands of resamples then cost little.
+Cells are made as :func:`confidence_tasks.studies.logprob_metacognition.resampling.resample` makes them, but each is
+resampled by itself, as a table: answers of different cells are independent here, and thousands of resamples then cost
+little.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from typing import TypeAlias
 import numpy as np
 from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence
 
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import Cell, Experiment, Key
-from confidence_tasks.analysis.nlp_metad_hypotheses import (
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.statistics import quantile_edges, to_ratings
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.table_resampling import resample_cells
+from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     TEMPERATURES,
     domain_specific_efficiency,
     hidden_structure,
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.analysis.nlp_metad_outcomes import Outcome
-from confidence_tasks.analysis.nlp_metad_resampling import at_quantiles
-from confidence_tasks.statistics import quantile_edges, to_ratings
-from confidence_tasks.statistics._core import FloatArray
-from confidence_tasks.statistics._table_resampling import resample_cells
+from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome
+from confidence_tasks.studies.logprob_metacognition.resampling import at_quantiles
+from confidence_tasks.studies.logprob_metacognition.tables import Cell, Experiment, Key
 
 BINS, DECILES = 8, 10
 

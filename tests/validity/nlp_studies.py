@@ -16,19 +16,19 @@ import numpy as np
 import pandas as pd
 from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import PRIMARY, Cell, Experiment
-from confidence_tasks.analysis.nlp_metad_hypotheses import _pairs
-from confidence_tasks.analysis.nlp_metad_monotonicity import monotonicity
-from confidence_tasks.analysis.nlp_metad_outcomes import limits, limits_of
-from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
-from confidence_tasks.analysis.nlp_metad_robustness import (
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.studies.logprob_metacognition.hypotheses import _pairs
+from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
+from confidence_tasks.studies.logprob_metacognition.outcomes import limits, limits_of
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.robustness import (
     binning_sensitivity,
     equal_width_bins,
     matched_difficulty,
     unequal_variance,
 )
-from confidence_tasks.scorers.nlp_metad import MEASURES
+from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 INFINITE = 100_000
 """Questions that stand for infinitely many."""

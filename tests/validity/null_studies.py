@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from confidence_tasks.analysis.nlp_metad_monotonicity import _rises, quarter_counts
 from confidence_tasks.statistics import (
     auroc2,
     bonferroni,
@@ -21,6 +20,7 @@ from confidence_tasks.statistics import (
     permutation_test,
     spiegelhalter_z,
 )
+from confidence_tasks.studies.logprob_metacognition.monotonicity import _rises, quarter_counts
 
 ALPHA = 0.05
 EXCHANGES = 199

@@ -19,8 +19,8 @@ from confidence_tasks.statistics import (
     fit_meta_d,
     m_ratio_threshold,
 )
-from confidence_tasks.statistics._core import FloatArray
-from confidence_tasks.statistics._resampling import Method
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.units import Method
 
 # Fieller ----------------------------------------------------------------------------------------------------------
 

@@ -10,26 +10,31 @@ from typing import Any
 import numpy as np
 from tests.validity.simulated_studies import Population, replies
 
-from confidence_tasks.analysis.groups import Grouping, by_condition
-from confidence_tasks.analysis.lifeeval import by_radius_sex_and_age
-from confidence_tasks.analysis.risk_report import OVER_PENALTIES, by_penalty_and_regime
-from confidence_tasks.analysis.studies import SCALES
-from confidence_tasks.elicitation.fermieval_prompts import LEVELS
-from confidence_tasks.elicitation.riskeval_prompts import penalty_of
-from confidence_tasks.elicitation.scales import BASELINE, Scale
-from confidence_tasks.questions import Question, load
-from confidence_tasks.scorers import fermieval, lifeeval, question_sets, riskeval_measures, scales
-from confidence_tasks.scorers._measures import Measure, columns
-from confidence_tasks.scorers._questions import question_metadata
-from confidence_tasks.scorers.riskeval import riskeval_trial
+from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.harness.questions import question_metadata
+from confidence_tasks.report.groups import Grouping, by_condition
 from confidence_tasks.simulation.draws import normal
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.tasks._samples import Item
-from confidence_tasks.tasks.fermieval import fermieval_items
-from confidence_tasks.tasks.lifeeval import lifeeval_items
-from confidence_tasks.tasks.question_sets import question_set_items
-from confidence_tasks.tasks.riskeval import riskeval_items
-from confidence_tasks.tasks.scales import scale_items
+from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval.prompts import LEVELS
+from confidence_tasks.studies.fermieval.task import fermieval_items
+from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.lifeeval.tables import by_radius_sex_and_age
+from confidence_tasks.studies.lifeeval.task import lifeeval_items
+from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.question_sets.task import question_set_items
+from confidence_tasks.studies.riskeval import measures as riskeval_measures
+from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
+from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
+from confidence_tasks.studies.riskeval.task import riskeval_items
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
+from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.studies.scales.scale import BASELINE, Scale
+from confidence_tasks.studies.scales.task import scale_items
+from confidence_tasks.study.measures import Measure, columns
 
 N = 4_000
 """Questions of a population."""

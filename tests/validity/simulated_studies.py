@@ -10,29 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from confidence_tasks.analysis.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.analysis.estimates import (
+from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
+from confidence_tasks.report.contrasts import PairedTables, paired_differences
+from confidence_tasks.report.estimates import (
     Distribution,
     Distributions,
     Settings,
     counting,
     deciding,
-    interval_of_difference,
     interval_of_measure,
     resampled,
     together,
 )
-from confidence_tasks.analysis.groups import Cell, Group
-from confidence_tasks.scorers._measures import Columns, Measure, Value
+from confidence_tasks.report.groups import Cell, Group
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
-from confidence_tasks.statistics._resampling import as_estimate
-from confidence_tasks.tasks._samples import Item
+from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.study.measures import Columns, Measure, Value
 
 MANY = 1e3
 """Copies of a population that stand for infinitely many questions: padding and corrections for bias vanish."""
@@ -77,7 +79,7 @@ class Population:
     def methods(self) -> dict[str, str]:
         """How the interval of each measure is made."""
         if self.contrast:
-            return {measure.name: measure.difference_interval for measure in self.measures}
+            return {measure.name: "one pivot with its test" for measure in self.measures}
         return {measure.name: _method(measure) for measure in self.measures}
 
     def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
@@ -132,8 +134,11 @@ def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> Value:
 
 def studies(
     population: Population, n: int, n_studies: int, settings: Settings, seed: int = 0
-) -> Iterable[dict[tuple[str, str], Distribution]]:
-    """Every measure of every group of each simulated study of ``n`` questions, with its resamples."""
+) -> Iterable[dict[tuple[str, str], Any]]:
+    """Every measure of every group of each simulated study of ``n`` questions, with its resamples.
+
+    Of a contrast, the intervals of the differences instead.
+    """
     n_units, tables = population.tables()
     rng = np.random.default_rng(seed)
     for _ in range(n_studies):
@@ -143,6 +148,7 @@ def studies(
         found: dict[tuple[Cell, str], Distribution] = {}
         for cell, table in study:
             counts = table.kinds.counts
+            trials, numbers = table.one_by_one()
             asked = np.asarray(table.kinds.members.sum(axis=0) > 0.0)
             for measure in table.measures:
                 value = as_estimate(float(np.asarray(measure.compute(table.columns, counts[np.newaxis]))[0]))
@@ -152,19 +158,37 @@ def studies(
                     value,
                     values[cell, measure.name],
                     frozenset(map(str, questions)),
-                    deciding(measure, table.columns, counts),
+                    deciding(measure, trials),
                     measure.is_mean,
-                    binned=measure.binned(*_one_by_one(table)) if measure.binned else None,
+                    binned=measure.binned(trials, numbers) if measure.binned else None,
                 )
-        yield population.reported(found)
+        yield (
+            _differences(population, study, found, settings, rng)
+            if population.contrast
+            else population.reported(found)
+        )
 
 
-def _one_by_one(table: CellTable) -> tuple[Columns, np.ndarray]:
-    """The trials of kinds, and the number of each one's question."""
-    members = table.kinds.members.tocoo()
-    times = members.data.astype(int)
-    rows = np.repeat(members.row, times)
-    return {name: column[rows] for name, column in table.columns.items()}, np.repeat(members.col, times)
+def _differences(
+    population: Population,
+    study: Iterable[tuple[Cell, CellTable]],
+    found: Distributions,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> dict[tuple[str, str], Interval]:
+    """The difference of the two groups in each measure, as the report prints it."""
+    (first,), (second,) = (group.cells for group in population.groups)
+    of_cell: dict[Cell, list[CellTable]] = {}
+    for cell, table in study:
+        of_cell.setdefault(cell, []).append(table)
+    pairs = [PairedTables.of(*pair) for pair in product(of_cell[first], of_cell[second])]
+    sides = {
+        measure.name: (found[first, measure.name], found[second, measure.name])
+        for measure in population.measures
+    }
+    tested = paired_differences(pairs, sides, settings, rng, papers_test=False)
+    label = " minus ".join(group.label for group in population.groups)
+    return {(label, name): difference.interval for name, difference in tested.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +223,11 @@ class Coverage:
 
 
 def printed(
-    population: Population, study: Mapping[tuple[str, str], Distribution], settings: Settings
+    population: Population, study: Mapping[tuple[str, str], Any], settings: Settings
 ) -> dict[tuple[str, str], Interval]:
     """The intervals that the report prints of a study."""
     if population.contrast:
-        by_name = {measure.name: measure for measure in population.measures}
-        return {key: interval_of_difference(by_name[key[1]], found, settings) for key, found in study.items()}
+        return dict(study)
     intervals = {}
     for group in dict.fromkeys(group for group, _ in study):
         whole = {measure.name: study[group, measure.name] for measure in population.measures}

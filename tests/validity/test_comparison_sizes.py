@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from confidence_tasks.analysis.compare import compare
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.sections import ModelTrials, Section
-from confidence_tasks.analysis.studies import FERMIEVAL
+from confidence_tasks.report.compare import compare
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 
 pytestmark = pytest.mark.slow
 

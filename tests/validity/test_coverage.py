@@ -12,7 +12,7 @@ from scipy.stats import binom
 from tests.validity.populations import population
 from tests.validity.simulated_studies import Coverage, coverages, printed, studies
 
-from confidence_tasks.analysis.estimates import Settings, distributions, estimates
+from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.statistics import hard_easy_regression, wilson_interval
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def test_no_interval_covers_less_than_it_should(tried: tuple[str, dict[tuple[str
 
 SELDOM = {
     "scales, typical": ("distinct", "entropy", "utilization"),
-    "scales, contrast": (),
+    "scales, contrast": ("mratio", "meta_d"),
     "LifeEval": (),
     "options": (),
     "FermiEval, honest": ("winkler",),
@@ -95,7 +95,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     (study,) = studies(chosen, N, 1, SETTINGS, seed=0)
     rows = {name: column[drawn] for name, column in chosen.columns.items()}
     rows["question_id"] = np.array([f"q{i}" for i in range(N)], dtype=object)
-    from confidence_tasks.analysis.groups import by_condition
+    from confidence_tasks.report.groups import by_condition
 
     groups = by_condition(rows)
     found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)

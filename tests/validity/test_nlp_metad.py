@@ -13,10 +13,10 @@ from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence, trials
 from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
-from confidence_tasks.analysis.estimates import Settings
-from confidence_tasks.analysis.nlp_metad import PRIMARY
-from confidence_tasks.analysis.nlp_metad_chance import CHANCE
-from confidence_tasks.analysis.nlp_metad_resampling import BINNINGS, resample
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.studies.logprob_metacognition.chance import CHANCE
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY
 
 pytestmark = pytest.mark.slow
 

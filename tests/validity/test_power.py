@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confidence_tasks.analysis.power import power_curve
+from confidence_tasks.report.power import power_curve
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import auroc2, permutation_test
@@ -27,7 +27,7 @@ def answers(subject: Subject, study: int, n: int, who: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("n", [100, 300])
 def test_predicted_power_is_that_of_studies_one_by_one(n: int) -> None:
-    curve = power_curve("scales", "auroc", -0.1, n=[n], n_studies=1_000)
+    curve = power_curve("scales", "auroc", 0.1, n=[n], n_studies=1_000)
     first = make_subject("ideal", **{curve.pair.parameter: curve.pair.first})
     second = replace(first, **{curve.pair.parameter: curve.pair.second})
     found = 0

@@ -9,16 +9,16 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from confidence_tasks.elicitation.scale_prompts import scale_prompt
-from confidence_tasks.elicitation.scales import ALL_SCALES, BASELINE, GRANULARITY, Scale
-from confidence_tasks.questions import Question, load
-from confidence_tasks.scorers._measures import Columns, columns
-from confidence_tasks.scorers.scales import MEASURES, scale_trial
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
-from confidence_tasks.simulation.scales import ENOUGH_ROUND_NUMBERS, report
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.sources import Question, load
 from confidence_tasks.statistics import auroc2, bonferroni, bootstrap, ece_noise_floor, permutation_test
+from confidence_tasks.studies.scales.prompts import scale_prompt
+from confidence_tasks.studies.scales.scale import ALL_SCALES, BASELINE, GRANULARITY, Scale
+from confidence_tasks.studies.scales.subject import ENOUGH_ROUND_NUMBERS, report
+from confidence_tasks.studies.scales.trials import MEASURES, scale_trial
+from confidence_tasks.study.measures import Columns, columns
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from confidence_tasks.questions.question import Question
+from confidence_tasks.study.question import Question
 
 _KEY: dict[str, Question] = {}
 

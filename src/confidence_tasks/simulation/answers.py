@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from confidence_tasks.questions.question import Question
 from confidence_tasks.simulation.draws import pick
+from confidence_tasks.study.question import Question
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
 

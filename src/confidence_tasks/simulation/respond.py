@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
+from typing import TypeAlias
 
-from confidence_tasks.questions.question import Question
-from confidence_tasks.simulation import (
-    answer_key,
-    fermieval,
-    lifeeval,
-    nlp_metad,
-    question_sets,
-    riskeval,
-    scales,
-)
+from confidence_tasks.catalogue import studies
+from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.study.question import Question
 
-RESPONDERS: tuple[tuple[re.Pattern[str], Callable[[Question, Request], Reply]], ...] = (
-    (scales.PATTERN, scales.respond),
-    (lifeeval.PATTERN, lifeeval.respond),
-    (fermieval.PATTERN, fermieval.respond),
-    (fermieval.EXPONENT_PATTERN, fermieval.respond_exponent),
-    (question_sets.BOOLEAN_PATTERN, question_sets.respond_boolean),
-    (question_sets.OPTIONS_PATTERN, question_sets.respond_options),
-    (question_sets.JUDGEMENT_PATTERN, question_sets.respond_judgement),
-    (riskeval.PATTERN, riskeval.respond),
-    (nlp_metad.PATTERN, nlp_metad.respond),
-)
-"""What a prompt of each study contains, and how it is replied to; the first that matches counts."""
+Responder: TypeAlias = tuple[re.Pattern[str], Callable[[Question, Request], Reply]]
+"""What a prompt contains, and how it is replied to."""
+
+
+@cache
+def responders() -> tuple[Responder, ...]:
+    """Return the responders of every study; the first whose pattern is found in a prompt replies to it."""
+    return tuple(
+        responder for study in studies() if study.responders for responder in study.responders.load()
+    )
 
 
 def respond(subject: Subject, prompt: str, *, seed: str) -> Reply:
@@ -46,7 +39,7 @@ def respond(subject: Subject, prompt: str, *, seed: str) -> Reply:
             "a simulated subject knows only what tasks of confidence_tasks ask in the same process; "
             f"this prompt is none of theirs: {prompt[:200]!r}"
         )
-    for pattern, responder in RESPONDERS:
+    for pattern, responder in responders():
         if match := pattern.search(prompt):
             return responder(question, Request(subject, prompt, match, seed))
     raise ValueError(f"no study's format is recognised in the prompt {prompt[:200]!r}")

@@ -1,54 +1,40 @@
 """Measures of confidence: pure NumPy and SciPy, arrays in, numbers out."""
 
-from confidence_tasks.statistics._core import (
-    Estimate,
-    Reason,
-    complete,
-)
-from confidence_tasks.statistics.bayes import (
-    HierarchicalMetaD,
-    Posterior,
-    hierarchical_meta_d,
-    hierarchical_meta_d_unbiased,
-)
-from confidence_tasks.statistics.calibration import (
+from confidence_tasks.statistics.calibration.correlation import confidence_correlation
+from confidence_tasks.statistics.calibration.cross_fitting import cross_fitted_confidence
+from confidence_tasks.statistics.calibration.error_interval import BinnedTrials, ece_interval
+from confidence_tasks.statistics.calibration.errors import (
     debiased_ece,
     ece,
+    ece_influence,
     ece_noise_floor,
     mce,
     overconfidence,
     rms_calibration_error,
 )
-from confidence_tasks.statistics.calibration_interval import (
-    BinnedTrials,
-    ece_interval,
+from confidence_tasks.statistics.calibration.hard_easy import (
+    HardEasyRegression,
+    hard_easy_regression,
+    hard_easy_slope,
 )
-from confidence_tasks.statistics.conformal import (
-    ConformalAdjustment,
-    conformal_rank,
-    cross_conformal,
-    fit_conformal,
-    jackknife_conformal,
-    nonconformity,
+from confidence_tasks.statistics.calibration.recalibration import (
+    LogisticRecalibration,
+    calibration_intercept,
+    calibration_slope,
+    logistic_recalibration,
 )
-from confidence_tasks.statistics.correctness_sdt import (
-    d_a,
-    d_prime_ratings,
-    mean_difference,
-    z_roc_slope,
+from confidence_tasks.statistics.calibration.reliability import ReliabilityCurve, reliability_curve
+from confidence_tasks.statistics.calibration.scores import (
+    CorpDecomposition,
+    MurphyDecomposition,
+    brier,
+    corp_decomposition,
+    log_loss,
+    murphy_decomposition,
+    spiegelhalter_z,
 )
-from confidence_tasks.statistics.correlation import (
-    confidence_correlation,
-)
-from confidence_tasks.statistics.count_tables import (
-    correctness_table,
-    count_table,
-    quantile_edges,
-    to_ratings,
-)
-from confidence_tasks.statistics.cross_fitting import (
-    cross_fitted_confidence,
-)
+from confidence_tasks.statistics.calibration.smooth import smooth_ece
+from confidence_tasks.statistics.core import Estimate, Reason, complete
 from confidence_tasks.statistics.decision import (
     abstention_rate,
     answered_accuracy,
@@ -71,16 +57,45 @@ from confidence_tasks.statistics.discretization import (
     top_value,
     violation_share,
 )
-from confidence_tasks.statistics.hard_easy import (
-    HardEasyRegression,
-    hard_easy_regression,
-    hard_easy_slope,
+from confidence_tasks.statistics.inference.bootstrap import (
+    Interval,
+    bootstrap,
+    bootstrap_counts,
+    bootstrap_difference,
+    bootstrap_distribution,
 )
-from confidence_tasks.statistics.information_interval import (
-    InformationTables,
-    meta_information_interval,
+from confidence_tasks.statistics.inference.multiple_testing import bonferroni, holm
+from confidence_tasks.statistics.inference.paired_tests import (
+    EquivalenceTest,
+    PermutationTest,
+    equivalence_test,
+    permutation_test,
 )
-from confidence_tasks.statistics.intervals import (
+from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
+from confidence_tasks.statistics.information.meta_information import (
+    MetaInformation,
+    meta_information,
+    meta_information_test,
+)
+from confidence_tasks.statistics.intervals.conformal import (
+    ConformalAdjustment,
+    conformal_rank,
+    cross_conformal,
+    fit_conformal,
+    jackknife_conformal,
+    nonconformity,
+)
+from confidence_tasks.statistics.intervals.predictive_distribution import (
+    SmallestSet,
+    TemperatureFit,
+    empirical_distribution,
+    fit_temperature,
+    smallest_set,
+    tempered,
+    tunnel_index,
+)
+from confidence_tasks.statistics.intervals.scores import (
     CoverageCurve,
     adjusted_interval,
     coverage,
@@ -99,100 +114,47 @@ from confidence_tasks.statistics.life_table import (
     survival,
     window_probability,
 )
-from confidence_tasks.statistics.meta_information import (
-    MetaInformation,
-    meta_information,
-    meta_information_test,
+from confidence_tasks.statistics.risk_sensitivity import abstention_slope, implied_threshold
+from confidence_tasks.statistics.sdt.correctness import d_a, d_prime_ratings, mean_difference, z_roc_slope
+from confidence_tasks.statistics.sdt.count_tables import (
+    correctness_table,
+    count_table,
+    quantile_edges,
+    to_ratings,
 )
-from confidence_tasks.statistics.metacognition import (
-    FiellerInterval,
-    Metacognition,
-    fieller_interval,
+from confidence_tasks.statistics.sdt.hierarchical import (
+    HierarchicalMetaD,
+    Posterior,
+    hierarchical_meta_d,
+    hierarchical_meta_d_unbiased,
 )
-from confidence_tasks.statistics.metad import (
-    MetaD,
-    fit_meta_d,
-)
-from confidence_tasks.statistics.metad_intervals import (
+from confidence_tasks.statistics.sdt.meta_d import MetaD, fit_meta_d
+from confidence_tasks.statistics.sdt.meta_d_intervals import (
     MetaDIntervals,
     meta_d_2afc_intervals,
     meta_d_intervals,
     meta_d_ratings_intervals,
     meta_d_threshold_intervals,
 )
-from confidence_tasks.statistics.metad_threshold import (
+from confidence_tasks.statistics.sdt.results import FiellerInterval, Metacognition, fieller_interval
+from confidence_tasks.statistics.sdt.threshold import (
     ThresholdMetaD,
     fit_meta_d_threshold,
     m_ratio_threshold,
     meta_d_threshold,
+    threshold_incomparable,
+    threshold_influence,
     threshold_table,
 )
-from confidence_tasks.statistics.metad_trials import (
+from confidence_tasks.statistics.sdt.trials import (
     m_ratio_2afc,
     m_ratio_ratings,
     meta_d_2afc,
     meta_d_ratings,
     two_choice_table,
 )
-from confidence_tasks.statistics.multiple_testing import (
-    bonferroni,
-    holm,
-)
-from confidence_tasks.statistics.paired_tests import (
-    EquivalenceTest,
-    PermutationTest,
-    equivalence_test,
-    permutation_test,
-)
-from confidence_tasks.statistics.predictive_distribution import (
-    SmallestSet,
-    TemperatureFit,
-    empirical_distribution,
-    fit_temperature,
-    smallest_set,
-    tempered,
-    tunnel_index,
-)
-from confidence_tasks.statistics.proportion import (
-    wilson_interval,
-)
-from confidence_tasks.statistics.recalibration import (
-    LogisticRecalibration,
-    calibration_intercept,
-    calibration_slope,
-    logistic_recalibration,
-)
-from confidence_tasks.statistics.reliability import (
-    ReliabilityCurve,
-    reliability_curve,
-)
-from confidence_tasks.statistics.resampling import (
-    Interval,
-    bootstrap,
-    bootstrap_counts,
-    bootstrap_difference,
-    bootstrap_distribution,
-)
-from confidence_tasks.statistics.risk_sensitivity import (
-    abstention_slope,
-    implied_threshold,
-)
-from confidence_tasks.statistics.scoring import (
-    CorpDecomposition,
-    MurphyDecomposition,
-    brier,
-    corp_decomposition,
-    log_loss,
-    murphy_decomposition,
-    spiegelhalter_z,
-)
-from confidence_tasks.statistics.sdt import (
-    TypeOne,
-    ZRoc,
-    d_prime_mafc,
-    type1,
-    z_roc,
-)
+from confidence_tasks.statistics.sdt.type1 import TypeOne, ZRoc, d_prime_mafc, type1, z_roc
+from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
 from confidence_tasks.statistics.selective import (
     RiskCoverageCurve,
     Type2RocCurve,
@@ -200,16 +162,10 @@ from confidence_tasks.statistics.selective import (
     auarc,
     aurc,
     auroc2,
+    auroc2_influence,
     eaurc,
     risk_coverage_curve,
     type2_roc_curve,
-)
-from confidence_tasks.statistics.smooth_calibration import (
-    smooth_ece,
-)
-from confidence_tasks.statistics.uvsdt import (
-    UnequalVarianceSDT,
-    fit_uv_sdt,
 )
 
 __all__ = [
@@ -252,6 +208,7 @@ __all__ = [
     "auarc",
     "aurc",
     "auroc2",
+    "auroc2_influence",
     "best_guess",
     "bonferroni",
     "bootstrap",
@@ -283,6 +240,7 @@ __all__ = [
     "distinct_values",
     "eaurc",
     "ece",
+    "ece_influence",
     "ece_interval",
     "ece_noise_floor",
     "empirical_distribution",
@@ -342,6 +300,8 @@ __all__ = [
     "spiegelhalter_z",
     "survival",
     "tempered",
+    "threshold_incomparable",
+    "threshold_influence",
     "threshold_table",
     "to_ratings",
     "top_share",

@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics._core import (
-    FloatArray,
-    Reason,
-    as_binary,
-    as_probability,
-    same_length,
-)
-from confidence_tasks.statistics._weighting import Result, Weighting, ratio
+from confidence_tasks.statistics.core import FloatArray, Reason, as_binary, as_probability, same_length
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio
 
 
 def optimal_threshold(penalty: ArrayLike) -> FloatArray:

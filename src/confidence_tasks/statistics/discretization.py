@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from confidence_tasks.statistics._core import BoolArray, FloatArray, as_vector
-from confidence_tasks.statistics._running_sums import row_quantiles, running_sums
-from confidence_tasks.statistics._weighting import Result, Tied, Weighting, ratio, tied
+from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
+from confidence_tasks.statistics.inference.running_sums import row_quantiles, running_sums
+from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied
 
 _CENTRAL = np.array([0.05, 0.95])
 _ROUNDING = 1e-9

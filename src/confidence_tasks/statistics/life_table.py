@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics._core import Estimate, FloatArray, as_probability
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability
 
 Window: TypeAlias = Literal["half_open", "inclusive"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics._core import Reason, as_binary, as_probability, as_vector, same_length
-from confidence_tasks.statistics._logistic import extent, fit_logistic, outcome_ranges
-from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied
+from confidence_tasks.statistics.calibration.logistic import extent, fit_logistic, outcome_ranges
+from confidence_tasks.statistics.core import Reason, as_binary, as_probability, as_vector, same_length
 from confidence_tasks.statistics.decision import optimal_threshold
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
 
 _NO_SLOPE = 1e-9
 """What rounding alone can make of a slope of zero."""

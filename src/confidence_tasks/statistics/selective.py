@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from confidence_tasks.statistics._core import FloatArray, Reason
-from confidence_tasks.statistics._running_sums import between, first_beyond, running_sums
-from confidence_tasks.statistics._weighting import Result, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.core import FloatArray, Reason
+from confidence_tasks.statistics.inference.running_sums import between, first_beyond, running_sums
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
 
 _LARGEST_TABLE = 1 << 22
 """Numbers up to which a table is made."""
@@ -118,6 +118,53 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     pairs = hits.sum(axis=1) * misses.sum(axis=1)
     area = ratio((hits * below).sum(axis=1), pairs)
     return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
+
+
+def auroc2_influence(
+    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    r"""Compute how much each trial moves the area under the type-2 ROC curve.
+
+    With A the area and F the mid-distribution functions of confidence (ties count half) of the c right and the w wrong
+    answers, a right answer moves it by :math:`(F_w - A) / \sqrt{c (c - 1)}`, a wrong one by
+    :math:`(1 - F_c - A) / \sqrt{w (w - 1)}`. The sum of their squares is DeLong's variance of the area.
+
+    Parameters
+    ----------
+    correct, confidence, weights
+        As in :func:`auroc2`.
+
+    Returns
+    -------
+    influence : ndarray, shape (R, n)
+        Of each trial, once; NaN where there is one right or one wrong answer or none.
+    added : ndarray, shape (R,)
+        Variance that no trial accounts for: 0.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating
+    characteristic curves, doi:10.2307/2531595.
+
+    Examples
+    --------
+    >>> influence, _ = auroc2_influence([1, 0, 1, 0], [0.9, 0.9, 0.8, 0.1])
+    >>> influence.round(3)
+    array([[ 0.088, -0.265, -0.088,  0.265]])
+    """
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    groups = tied(stated, weighting, right)
+    hits = groups.sums[0]
+    misses = groups.counts - hits
+    n_right, n_wrong = hits.sum(axis=1, keepdims=True), misses.sum(axis=1, keepdims=True)
+    among_wrong = ratio(running_sums(misses) - misses / 2.0, n_wrong)
+    among_right = ratio(running_sums(hits) - hits / 2.0, n_right)
+    area = ratio((hits * among_wrong).sum(axis=1, keepdims=True), n_right)
+    of_right = ratio(among_wrong - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
+    of_wrong = ratio(1.0 - among_right - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
+    place = np.searchsorted(groups.values, stated)
+    influence = np.where(right == 1.0, of_right[:, place], of_wrong[:, place])
+    return influence, np.zeros(len(influence))
 
 
 def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:

@@ -1,0 +1,13 @@
+"""Confidence scales, to score by path: ``inspect score LOG --scorer scorers/scales.py``."""
+
+from typing import Any
+
+from inspect_ai.scorer import Scorer, scorer
+
+from confidence_tasks.studies.scales import trials as study
+
+
+@scorer(metrics=[])
+def scale_scorer(**options: Any) -> Scorer:
+    """Return the study's scorer with the options given by ``-S``."""
+    return study.scale_scorer(**options)

@@ -1,0 +1,1 @@
+"""Studies as tasks, scorers and metrics of Inspect AI."""

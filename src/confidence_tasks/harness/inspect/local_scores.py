@@ -1,0 +1,56 @@
+"""Log-probabilities of any text under a model of Inspect's ``hf`` provider, from the model's own output distribution.
+
+The provider reports, at each step, the probability of the most probable token in place of the sampled one, and goes on
+after the end. So the text is put through the model once more, after the tokens of the prompt that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anyio import to_thread
+from inspect_ai.model import ChatMessage, Logprob, Model
+from inspect_ai.util import concurrency
+
+from confidence_tasks.reading.answer_tokens import token_texts
+
+
+async def text_logprobs(model: Model, messages: Sequence[ChatMessage], text: str) -> list[Logprob]:
+    """Return the tokens of a text with their log-probabilities as the reply to messages.
+
+    Parameters
+    ----------
+    model : Model
+        A model of the ``hf`` provider.
+    messages : sequence of ChatMessage
+        What the model was asked.
+    text : str
+        What it said, or might have said. It is tokenised anew: a sampled text may have been made of other tokens.
+    """
+    api: Any = model.api
+    prompt = api.hf_chat(list(messages), [])
+    async with concurrency(f"text_logprobs {id(api)}", 1, visible=False):
+        return await to_thread.run_sync(_scored, api, prompt, text)
+
+
+def forced_text(model: Model, messages: Sequence[ChatMessage], text: str) -> str:
+    """Return a text as it continues the prompt: after a space, unless the prompt ends in white space."""
+    api: Any = model.api
+    prompt: str = api.hf_chat(list(messages), [])
+    return text if prompt[-1:].isspace() else f" {text}"
+
+
+def _scored(api: Any, prompt: str, text: str) -> list[Logprob]:
+    import torch
+
+    before = api.tokenizer(prompt, **api.tokenizer_call_args)["input_ids"]
+    ids = api.tokenizer(text, add_special_tokens=False)["input_ids"]
+    if not ids:
+        return []
+    with torch.inference_mode():
+        logits = api.model(torch.tensor([before + ids], device=api.model.device)).logits
+    distribution = logits[0, len(before) - 1 : -1].float().log_softmax(dim=-1)
+    values = distribution[torch.arange(len(ids)), torch.tensor(ids)].tolist()
+    texts = token_texts(api.tokenizer, ids)
+    return [Logprob(token=token, logprob=value) for token, value in zip(texts, values, strict=True)]

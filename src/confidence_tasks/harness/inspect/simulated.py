@@ -1,0 +1,96 @@
+"""The simulated subject as an Inspect model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    Logprob,
+    Logprobs,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    TopLogprob,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from confidence_tasks.harness.errors import as_usage_error
+from confidence_tasks.simulation import answer_key
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
+from confidence_tasks.simulation.respond import respond
+from confidence_tasks.study.question import Question
+
+
+class SimulatedSubject(ModelAPI):
+    """A model whose accuracy and metacognition are known; see ``confidence_tasks.simulation``.
+
+    It needs no network and no key. Replies are a function of the profile, its changed parameters, the seed, the
+    prompt and, above temperature zero, the temperature and the call's own seed.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature is Inspect's
+        *,
+        seed: int = 0,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        with as_usage_error():
+            self.subject = make_subject(model_name, **parameters)
+        self.seed = seed
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Reply to the last user message, in the light of the system message."""
+        prompt = _asked(input)
+        seed = call_seed(self.seed, config.temperature, config.seed or 0)
+        reply = respond(self.subject, prompt, seed=seed)
+        choice = ChatCompletionChoice(
+            message=ChatMessageAssistant(content=reply.text, source="generate"),
+            stop_reason="stop",
+            logprobs=_logprobs(reply, config.top_logprobs or 0) if config.logprobs else None,
+        )
+        asked, said = len(prompt) // 4, len(reply.text) // 4
+        usage = ModelUsage(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
+        return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
+
+    def question_in(self, messages: list[ChatMessage]) -> Question:
+        """Return the question that a conversation asks; ValueError if no task of this process asks it."""
+        question = answer_key.look_up(_asked(messages))
+        if question is None:
+            raise ValueError(
+                "a simulated subject knows only what tasks of confidence_tasks ask in the same process"
+            )
+        return question
+
+
+def _asked(messages: list[ChatMessage]) -> str:
+    """Return the system messages and the last user message, as the one prompt that a template would make of them."""
+    system = [message.text for message in messages if message.role == "system"]
+    user = next(message.text for message in reversed(messages) if message.role == "user")
+    return "\n\n".join((*system, user))
+
+
+def _logprobs(reply: Reply, top: int) -> Logprobs:
+    content = [Logprob(token=token, logprob=logprob) for token, logprob in token_logprobs(reply)]
+    place = answer_alternatives(reply) if top else None
+    if place is not None:
+        index, alternatives = place
+        ranked = sorted(alternatives.items(), key=lambda item: -item[1])[:top]
+        content[index].logprob = alternatives[content[index].token]
+        content[index].top_logprobs = [TopLogprob(token=token, logprob=logprob) for token, logprob in ranked]
+    return Logprobs(content=content)

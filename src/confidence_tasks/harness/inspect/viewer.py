@@ -1,0 +1,115 @@
+"""How the log viewer shows the trials of a study, and what a log says of where its numbers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any, Literal
+
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.model import ChatMessageUser
+from inspect_ai.viewer import (
+    ScoreColorScale,
+    TaskSamplesColumn,
+    TaskSamplesSort,
+    TaskSamplesView,
+    ViewerConfig,
+)
+
+from confidence_tasks.sources.table import SOURCES
+
+_STATUS_COLOURS: Mapping[str, Literal["good", "bad", "warn", "info", "muted"]] = {
+    "ok": "good",
+    "repaired": "info",
+    "out_of_range": "warn",
+    "missing_confidence": "warn",
+    "missing_answer": "bad",
+    "unreadable": "bad",
+    "refused": "muted",
+}
+
+_SHOWN = ("condition", "correct", "confidence", "status")
+_HIDDEN_SCORES = ("question_id", "source", "answer")
+_HIDDEN = ("input", "sampleStatus", "tokens", "duration")
+
+
+def viewer(scorer: str, *, shown: Sequence[str] = (), hidden: Sequence[str] = ()) -> ViewerConfig:
+    """Return the sample list of a study, confident errors first.
+
+    Parameters
+    ----------
+    scorer : str
+        Name of the study's scorer.
+    shown, hidden : sequence of str
+        Keys of the study's own trial record that are shown after the common ones, and those that can be switched on.
+    """
+    columns = [
+        TaskSamplesColumn(id="sampleId"),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*_SHOWN, *shown)),
+        TaskSamplesColumn(id="answer"),
+        TaskSamplesColumn(id="target"),
+        *(TaskSamplesColumn.score(scorer, key, visible=False) for key in (*_HIDDEN_SCORES, *hidden)),
+        *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
+    ]
+    return ViewerConfig(
+        task_samples_view=TaskSamplesView(
+            name="Trials",
+            columns=columns,
+            sort=[
+                TaskSamplesSort.score(scorer, "correct"),
+                TaskSamplesSort.score(scorer, "confidence", dir="desc"),
+            ],
+            multiline=False,
+            score_labels={"confidence_raw": "stated"},
+            score_color_scales={
+                "correct": ScoreColorScale(palette="good-high", min=0, max=1),
+                "confidence": ScoreColorScale(palette="neutral", min=0, max=1),
+                "status": _STATUS_COLOURS,
+            },
+            color_scales_enabled=True,
+        )
+    )
+
+
+def provenance(seed: int, data: MemoryDataset | None = None) -> dict[str, Any]:
+    """Return what a log's numbers depend on: the seed, versions, and what was asked, from which questions.
+
+    Parameters
+    ----------
+    seed : int
+        Of the task.
+    data : MemoryDataset, optional
+        What is asked.
+
+    Returns
+    -------
+    dict
+        ``seed``; ``versions`` by package; with ``data`` also ``sources``, the pinned revision of each (empty for
+        questions that come with this package or in a file), and ``prompts``, a digest of every message of every sample.
+    """
+    made = {"seed": seed, "versions": versions()}
+    if data is None:
+        return made
+    names = dict.fromkeys(str((sample.metadata or {}).get("source", "")) for sample in data)
+    return {**made, "sources": revisions(names), "prompts": _digest(data)}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that readings and metrics depend on, by package."""
+    return {package: version(package) for package in ("confidence-tasks", "inspect-ai", "numpy", "scipy")}
+
+
+def revisions(sources: Iterable[str]) -> dict[str, str]:
+    """Return the pinned revision of each source; empty for questions that come with this package or in a file."""
+    return {name: SOURCES[name].commit if name in SOURCES else "" for name in sources}
+
+
+def _digest(data: MemoryDataset) -> str:
+    """SHA-256 of ids and messages; pictures are left out, for they are pinned with their source."""
+    digest = sha256()
+    for sample in data:
+        turns = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
+        for part in (str(sample.id), *(part for turn in turns for part in (turn.role, turn.text))):
+            digest.update(part.encode(errors="surrogatepass") + b"\x1f")
+    return digest.hexdigest()

@@ -1,0 +1,78 @@
+"""Repeated samples of one prompt, each with a seed of its own where the model takes one.
+
+lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache for
+samples. So they have a request type of their own: it gives each sample of each prompt its own seed at endpoints and in
+vLLM, leaves it out where a model draws from one stream of random numbers (``hf``, whose stream ``--seed`` begins), and
+keeps every sample in the responses' cache (``--use_cache``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, hash_args
+
+from confidence_tasks.harness.reply_seed import LARGEST_SEED
+from confidence_tasks.simulation.draws import pick
+
+REQUEST_TYPE = "generate_samples"
+
+_TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
+"""Models that take a seed with each request, by the name of a class that they are of."""
+
+_TAKES_NUMBERS = "SimulatedLM"
+"""The class of simulated subjects, whose seed is the number of the sample."""
+
+
+def sample_request(generation: Instance, *, temperature: float, number: int) -> Instance:
+    """Return the request for one sample of what ``generation`` asks for.
+
+    Parameters
+    ----------
+    generation : Instance
+        A request to generate.
+    temperature : float
+        Above 0.
+    number : int
+        Which of the samples, from 1.
+    """
+    context, settings = generation.args
+    sampling = {**settings, "do_sample": True, "temperature": temperature, "seed": number}
+    return Instance(
+        request_type=REQUEST_TYPE,  # type: ignore[arg-type]
+        doc=generation.doc,
+        arguments=(context, sampling),
+        idx=0,
+        metadata=(generation.task_name, generation.doc_id, generation.repeats),
+    )
+
+
+def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
+    """Generate; lm-eval calls this as a method of the model."""
+    cache = model.cache_hook.dbdict
+    keys = [hash_args(REQUEST_TYPE, request.args) for request in requests]
+    known = {key: cache[key] for key in keys if cache is not None and key in cache}
+    asked = [request for key, request in zip(keys, requests, strict=True) if key not in known]
+    new = iter(model.generate_until([_generation(model, request) for request in asked]) if asked else [])
+    replies = []
+    for key, request in zip(keys, requests, strict=True):
+        if key not in known:
+            known[key] = next(new)
+            model.cache_hook.add_partial(REQUEST_TYPE, request.args, known[key])
+        replies.append(known[key])
+    return replies
+
+
+setattr(LM, REQUEST_TYPE, generate_samples)
+
+
+def _generation(model: LM, request: Instance) -> Instance:
+    context, settings = request.args
+    kinds = {kind.__name__ for kind in type(model).__mro__}
+    if not _TAKE_SEEDS.isdisjoint(kinds):
+        # Prompts sampled with one seed would share their luck.
+        settings = {**settings, "seed": pick(LARGEST_SEED, str(context), settings["seed"])}
+    elif _TAKES_NUMBERS not in kinds:
+        settings = {name: value for name, value in settings.items() if name != "seed"}
+    return Instance("generate_until", request.doc, (context, settings), 0)

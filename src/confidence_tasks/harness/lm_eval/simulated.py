@@ -1,0 +1,118 @@
+"""The simulated subject on lm-eval: ``--model simulated --model_args subject=overconfident,meta_d_prime=0.8``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+from confidence_tasks.harness.lm_eval.generation_scores import (
+    GenerationScore,
+    ScoreRequest,
+    Span,
+    numbered,
+    unscored,
+)
+from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
+from confidence_tasks.reading.answer_tokens import answer_tokens
+from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
+from confidence_tasks.simulation.respond import respond
+
+
+class SimulatedLM(LM):
+    """A model whose accuracy and metacognition are known, with the replies that it gives in Inspect.
+
+    Parameters
+    ----------
+    subject : str
+        Name of the profile.
+    seed : int
+        Seed of all replies.
+    batch_size, max_batch_size, device
+        What lm-eval tells every model; of no consequence here.
+    **parameters
+        Parameters of the subject that differ from the profile's.
+    """
+
+    tokenizer_name = "simulated"
+
+    def __init__(
+        self,
+        subject: str = "ideal",
+        seed: int = 0,
+        *,
+        batch_size: int | str | None = None,
+        max_batch_size: int | None = None,
+        device: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        super().__init__()
+        self.subject = make_subject(subject, **parameters)
+        self.seed = seed
+
+    def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
+        """Reply to each prompt."""
+        return [self._reply(request, repeat).text for request, repeat in numbered(requests)]
+
+    def score_own_generation(self, requests: Sequence[ScoreRequest]) -> list[GenerationScore]:
+        """Score replies by the confidence behind them."""
+        return [
+            _score(self._reply(request.generation, repeat), request.generation.resps[repeat], request.span)
+            for request, repeat in numbered(requests)
+        ]
+
+    def score_options(self, requests: Sequence[OptionsRequest]) -> list[list[Token]]:
+        """Tell the probabilities of all words that could stand in the place of the answer."""
+        return [_tokens(self._reply(request.generation, repeat)) for request, repeat in numbered(requests)]
+
+    def score_integers(self, requests: Sequence[Instance]) -> list[dict[int, float]]:
+        """Tell the probabilities of the integers that it may reply with."""
+        return [
+            _integers(respond(self.subject, request.args[0], seed=str(self.seed))) for request in requests
+        ]
+
+    def loglikelihood(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> NoReturn:
+        """Refuse: a simulated subject knows only what it says itself."""
+        raise NotImplementedError("a simulated subject scores only its own replies")
+
+    loglikelihood_rolling = loglikelihood
+
+    def apply_chat_template(
+        self, chat_history: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> str:
+        """Join the turns by blank lines."""
+        return "\n\n".join(message["content"] for message in chat_history)
+
+    def _reply(self, request: Instance, repeat: int) -> Reply:
+        prompt, settings = request.args
+        temperature = settings.get("temperature") if settings.get("do_sample") else None
+        return respond(
+            self.subject, prompt, seed=call_seed(self.seed, temperature, settings.get("seed", repeat))
+        )
+
+
+def _score(reply: Reply, text: str, span: Span) -> GenerationScore:
+    if text != reply.text:
+        return unscored("a simulated subject scores only its own replies")
+    tokens = [Token(token, logprob, {}) for token, logprob in token_logprobs(reply)]
+    scored = answer_tokens(tokens, text, *span(text))
+    return GenerationScore(scored.nlp * scored.tokens, scored.tokens, greedy=True)
+
+
+def _integers(reply: Reply) -> dict[int, float]:
+    _, alternatives = answer_alternatives(reply) or (0, {})
+    return {int(text): math.exp(logprob) for text, logprob in alternatives.items()}
+
+
+def _tokens(reply: Reply) -> list[Token]:
+    tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
+    if (place := answer_alternatives(reply)) is not None:
+        index, alternatives = place
+        text = tokens[index].text
+        tokens[index] = Token(text, alternatives[text], alternatives)
+    return tokens

@@ -1,0 +1,324 @@
+"""Reading an answer of a given kind from the text that states it: a lettered option, a number, yes or no, a short text.
+
+What is read is what the text claims, never whether it is right; a short text is kept literally. Each kind has a table
+of plain forms and one of lenient rules, tried in order; the first that recognises a claim decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from confidence_tasks.reading.choices import (
+    LENIENT_CHOICES,
+    PLAIN_CHOICES,
+    WHOLE_CHOICES,
+    ClaimRule,
+    Claims,
+    Options,
+)
+from confidence_tasks.reading.cleaning import (
+    LITERAL_CLEANING,
+    VALUE_CLEANING,
+    Rule,
+    apply_rules,
+    is_placeholder,
+    last_box,
+    literal,
+    unwrap,
+)
+from confidence_tasks.reading.numbers import canonical, read_number
+from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.study.question import Kind
+
+SPAN = 1_000
+"""So many characters of a value are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as read.
+
+    Attributes
+    ----------
+    text : str
+        Canonical form: a letter, a decimal number, ``yes`` or ``no``, or the text; empty when there is none.
+    rules : tuple of str
+        The lenient rules used, or why there is no answer; empty for a plain answer.
+    """
+
+    text: str
+    rules: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether there is an answer."""
+        return self.text != ""
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, however it is said."""
+        return self.text
+
+
+# Words before an answer ---------------------------------------------------------------------------------------
+
+ANNOUNCEMENT = (
+    r"(?:(?:so|thus|hence|therefore|ok|okay|well|but),?\s)?"
+    r"(?:(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:believe|think|say|guess|choose|pick|select|answer|go\swith|opt\sfor)(?:\sthat)?"
+    r"(?:\sit(?:'s|\sis))?|(?:(?:the|my)\s)?(?:(?:final|correct|right|best|most\slikely)\s)?"
+    r"(?:answer|option|choice|result)(?:\sto\s(?:the|this|your)\squestion)?\s(?:is|was|would\sbe|should\sbe|must\sbe))"
+)
+_LEAD_IN = re.compile(
+    rf"\W{{0,4}}(?:{ANNOUNCEMENT}(?:\s{ANNOUNCEMENT})?|(?:it|that|this)(?:'s|\sis|\swould\sbe))\s?:?\s",
+    re.IGNORECASE,
+)
+_LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{ANNOUNCEMENT}(?:\s{ANNOUNCEMENT})?\s?:?\s", re.IGNORECASE)
+"""``It is`` may be the beginning of a text, as in the title of a book, but never of an answer of another kind."""
+
+_OPENS = r"[ \t]{0,4}(?:(?:oh|hmm|no|but|sorry)\b,?\s)?(?:wait|actually|correction|scratch that|on second thoughts?)\b"
+_TAKES_BACK = re.compile(rf"(?:\A|[.!?,;:)-]\s{{1,4}}){_OPENS}", re.IGNORECASE)
+_LINE_TAKES_BACK = re.compile(rf"^{_OPENS}", re.IGNORECASE | re.MULTILINE)
+
+
+def takes_back(text: str) -> bool:
+    r"""Whether a line of what follows an answer opens with words that may take the answer back.
+
+    Examples
+    --------
+    >>> takes_back("Confidence: 9\nNo wait, it's B."), takes_back("I did not have to wait.")
+    (True, False)
+    """
+    return _LINE_TAKES_BACK.search(text) is not None
+
+
+# Yes and no -----------------------------------------------------------------------------------------------------
+
+_POLARITY = dict.fromkeys(("yes", "true", "correct", "y", "t"), "yes") | dict.fromkeys(
+    ("no", "false", "incorrect", "untrue", "n", "f"), "no"
+)
+_OPPOSITE = {"yes": "no", "no": "yes"}
+_NO_NOUN = (
+    r"(?!(?<=\bno)\s(?!(?:it|he|she|they|i|you|we|this|that|there|the|not|because|since|as|but|and|or)\b)\w)"
+)
+_LEADING_WORD = re.compile(
+    rf"\W{{0,4}}(yes|no|true|false|correct|incorrect|y|n|t|f)\b(?!\s?(?:and|or|/)\s?\w){_NO_NOUN}",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    rf"\bbut\s(?:generally\s|technically\s|mostly\s)?(yes|no|true|false)\b{_NO_NOUN}", re.IGNORECASE
+)
+_POLAR_SENTENCE = re.compile(
+    r"(?:(?:the|this|that)\s\w{1,20}\s|it\s|this\s|that\s)?(?:is|was)?(n't\s|\s?not\s)?\s?(true|false|correct|incorrect)\W{0,4}",
+    re.IGNORECASE,
+)
+
+
+def _plain_word(value: str, options: Options) -> Claims:
+    word = value.removesuffix(".")
+    return (_POLARITY[word.lower()],) if word in {"Yes", "No", "True", "False"} else ()
+
+
+def _leading_word(value: str, options: Options) -> Claims:
+    match = _LEADING_WORD.match(value)
+    if match is None:
+        return ()
+    return tuple(dict.fromkeys(_POLARITY[word.lower()] for word in (match[1], *_BUT.findall(value))))
+
+
+def _polar_sentence(value: str, options: Options) -> Claims:
+    match = _POLAR_SENTENCE.fullmatch(value)
+    if match is None:
+        return ()
+    word = _POLARITY[match[2].lower()]
+    return (_OPPOSITE[word] if match[1] else word,)
+
+
+PLAIN_BOOLEANS: tuple[ClaimRule, ...] = (
+    Rule("word", _plain_word, "`Yes`, `No`, `True` or `False` alone.", "Yes"),
+)
+LENIENT_BOOLEANS: tuple[ClaimRule, ...] = (
+    Rule("leading_word", _leading_word, "A text that begins with yes, no, true or false.", "No, it is not."),
+    Rule("polar_sentence", _polar_sentence, "It is, or is not, true or false.", "that is not true"),
+)
+
+# Numbers and texts ----------------------------------------------------------------------------------------------
+
+_ALTERNATIVES = re.compile(r"(\d)\s(?:[A-Za-z]{1,12}\s)?or\s\W?(\d)", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"-?\$?(?:\d{1,300}|(?!0)\d{1,3}(?:,\d{3}){1,99})(?:\.\d{1,300})?%?\.?", re.ASCII)
+
+
+def _plain_number(value: str, options: Options) -> Claims:
+    return _stated_number(value, options) if _PLAIN_NUMBER.fullmatch(value) else ()
+
+
+def _alternatives(value: str, options: Options) -> Claims:
+    match = _ALTERNATIVES.search(value)
+    return (match[1], match[2]) if match else ()
+
+
+def _stated_number(value: str, options: Options) -> Claims:
+    number = None if is_refusal(value) else read_number(value)
+    return () if number is None else (canonical(number.value),)
+
+
+def _plain_text(value: str, options: Options) -> Claims:
+    marked = value != literal(value) or last_box(value)
+    return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
+
+
+def _short_text(value: str, options: Options) -> Claims:
+    text = " ".join(value.split())
+    text = text.removesuffix(".") if "." not in text.rpartition(" ")[2][:-1] else text
+    return (text,) if any(map(str.isalnum, text)) and not is_refusal(text) else ()
+
+
+PLAIN_NUMBERS: tuple[ClaimRule, ...] = (
+    Rule("numeral", _plain_number, "A numeral, perhaps with a dollar or percent sign.", "$1,234.50"),
+)
+LENIENT_NUMBERS: tuple[ClaimRule, ...] = (
+    Rule("alternatives", _alternatives, "Two numbers joined by `or`: two claims.", "6 or 7"),
+    Rule("stated_number", _stated_number, "The number that a text gives, see `read_number`.", "18 eggs"),
+)
+PLAIN_TEXTS: tuple[ClaimRule, ...] = (
+    Rule("short_text", _plain_text, "Any text without mark-up.", "Marie Curie"),
+)
+LENIENT_TEXTS: tuple[ClaimRule, ...] = (
+    Rule("bare_text", _short_text, "What is left of a text without mark-up.", '"Marie Curie"'),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The rules for one kind of answer.
+
+    Attributes
+    ----------
+    plain : tuple of Rule
+        Forms that need no interpretation.
+    whole : tuple of Rule
+        Forms of a whole text, tried before words that lead in, such as ``It is``, are taken off.
+    lenient : tuple of Rule
+        Lenient forms of what is left.
+    lead_in : Pattern
+        The words to take off.
+    cleaning : tuple of Rule
+        What takes off the mark-up.
+    unwrap : callable
+        What takes off the quotes behind words that lead in.
+    taken_back : bool
+        Whether no claim is read where the text may take it back; a short text is kept as it is.
+    """
+
+    plain: tuple[ClaimRule, ...]
+    whole: tuple[ClaimRule, ...]
+    lenient: tuple[ClaimRule, ...]
+    lead_in: re.Pattern[str] = _LEAD_IN
+    cleaning: tuple[Rule[Callable[[str], str]], ...] = VALUE_CLEANING
+    unwrap: Callable[[str], str] = unwrap
+    taken_back: bool = True
+
+
+FORMS: dict[Kind, Forms] = {
+    "choice": Forms(PLAIN_CHOICES, (*PLAIN_CHOICES, *WHOLE_CHOICES), LENIENT_CHOICES),
+    "number": Forms(PLAIN_NUMBERS, (), LENIENT_NUMBERS),
+    "boolean": Forms(PLAIN_BOOLEANS, (), LENIENT_BOOLEANS),
+    "text": Forms(
+        PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT, LITERAL_CLEANING, literal, taken_back=False
+    ),
+}
+
+# All kinds ------------------------------------------------------------------------------------------------------
+
+
+def _first_claim(value: str, options: Options, rules: Sequence[ClaimRule]) -> tuple[str, Claims]:
+    """Return the name of the first rule that recognises a claim, and what it recognises."""
+    for rule in rules:
+        claims = rule.apply(value, options)
+        if claims:
+            return rule.name, claims
+    return "", ()
+
+
+def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[str, ...], Claims]:
+    """Return what a text claims once mark-up and the words that lead in are off, and the rules that it took."""
+    boxed = last_box(value)
+    value, used = apply_rules(forms.cleaning, boxed or value)
+    used = ("box", *used) if boxed else used
+    if forms.taken_back and _TAKES_BACK.search(value):
+        return (*used, "taken_back"), ()
+    name, claims = _first_claim(value, options, forms.whole)
+    if not claims:
+        lead = forms.lead_in.match(value)
+        if lead:
+            value, used = forms.unwrap(value[lead.end() :]), (*used, "lead_in")
+        value = value.rstrip(" ,;:")
+        name, claims = _first_claim(value, options, (*(forms.whole or forms.plain), *forms.lenient))
+    if not claims:
+        return ((*used, "refusal") if is_refusal(value) else used), ()
+    plain = used and name in {rule.name for rule in forms.plain}
+    return (used if plain else (*used, name)), claims
+
+
+def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Sequence[str]) -> str:
+    r"""Return what a text states first: an option as shown, whatever stops are in it, else the first sentence.
+
+    A text that takes back what it states is returned whole, so that nothing is read from it.
+
+    Examples
+    --------
+    >>> sentence_end, presidents = re.compile(r"[.](?=\s|$)"), ("Franklin D. Roosevelt", "Barack Obama")
+    >>> for text in ("Franklin D. Roosevelt.", "A. He was the first."):
+    ...     print(stated_sentence(text, sentence_end, "choice", presidents))
+    Franklin D. Roosevelt.
+    A
+    """
+    whole = read_answer(value if kind == "choice" else "", kind, choices)
+    plain = whole.found and not whole.rules
+    return value if plain or _TAKES_BACK.search(value) else end.split(value, maxsplit=1)[0]
+
+
+def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
+    r"""Read the answer that a short text, such as what follows ``Answer:``, states.
+
+    Parameters
+    ----------
+    value : str
+        Any text; its first `SPAN` characters are read.
+    kind : {"choice", "number", "text", "boolean"}
+        What an answer looks like.
+    choices : sequence of str
+        The options in the order shown; needed for ``choice``.
+
+    Returns
+    -------
+    Answer
+        Its text is empty when nothing, or more than one thing, is claimed; its rules then say why.
+
+    Examples
+    --------
+    >>> cities = ("Paris", "London", "Rome", "Berlin")
+    >>> for text in ("B", "(B) London", "london", r"\boxed{B}", "A or B", "Madrid"):
+    ...     print(text, "->", read_answer(text, "choice", cities))
+    B -> Answer(text='B', rules=())
+    (B) London -> Answer(text='B', rules=())
+    london -> Answer(text='B', rules=('option_text',))
+    \boxed{B} -> Answer(text='B', rules=('box',))
+    A or B -> Answer(text='', rules=('several_letters', 'two_claims'))
+    Madrid -> Answer(text='', rules=())
+    >>> read_answer("$1,234.50 in total", "number")
+    Answer(text='1234.5', rules=('stated_number',))
+    """
+    value, options = value[:SPAN].strip(), tuple(choices)
+    forms = FORMS[kind]
+    if is_placeholder(value):
+        return Answer("", ("placeholder",))
+    for rule in forms.plain:
+        claims = rule.apply(value, options)
+        if len(claims) == 1:
+            return Answer(claims[0])
+    rules, claims = _lenient_claim(value, options, forms)
+    if len(claims) > 1:
+        return Answer("", (*rules, "two_claims"))
+    return Answer(claims[0] if claims else "", rules)

@@ -1,0 +1,31 @@
+"""From logs to trials, tables, tests, figures and reports.
+
+Each name below is imported when it is first used: pandas is not needed to name a command.
+
+Examples
+--------
+>>> from confidence_tasks.report import trials
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.collection import Collection, collect, trials
+    from confidence_tasks.report.write import Report, report_of
+
+_HOMES = {
+    "Collection": "confidence_tasks.report.collection",
+    "Report": "confidence_tasks.report.write",
+    "collect": "confidence_tasks.report.collection",
+    "report_of": "confidence_tasks.report.write",
+    "trials": "confidence_tasks.report.collection",
+}
+
+__all__ = ["Collection", "Report", "collect", "report_of", "trials"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,154 @@
+"""Trials gathered by kind, so that thousands of resamples of a measure cost no more than a few of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from confidence_tasks.report.groups import Cell, Columns
+from confidence_tasks.statistics.core import FloatArray, IntArray
+from confidence_tasks.statistics.inference.trial_counts import Kinds, kinds_of
+from confidence_tasks.study.measures import Measure
+
+_PROBES = 8
+"""Random weightings on which a measure of kinds must agree with that of trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellTable:
+    """Trials of a cell, alike ones gathered, and the measures that can be computed so.
+
+    Attributes
+    ----------
+    columns : mapping of str to ndarray
+        One row a kind of trial.
+    kinds : Kinds
+        How many trials of each kind each question has.
+    measures : tuple of Measure
+        The measures.
+    """
+
+    columns: Columns
+    kinds: Kinds
+    measures: tuple[Measure, ...]
+
+    def one_by_one(self) -> tuple[Columns, IntArray]:
+        """Return the trials as they are again, and the number of each one's question, which is its identifier."""
+        members = self.kinds.members.tocoo()
+        times = members.data.astype(np.int64)
+        rows, unit = np.repeat(members.row, times), np.repeat(members.col.astype(np.int64), times)
+        trials = {name: column[rows] for name, column in self.columns.items()}
+        return {**trials, "question_id": unit.astype(str)}, unit
+
+    def values(self, weights: FloatArray) -> dict[str, FloatArray]:
+        """Return each measure for every row of weights of the kinds."""
+        return {measure.name: np.asarray(measure.compute(self.columns, weights)) for measure in self.measures}
+
+    def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Return a draw of each measure that has a posterior distribution for every row of random weights.
+
+        Measures of the same outcomes and prior are of the same draws.
+        """
+        weighted: dict[object, tuple[Columns, FloatArray]] = {}
+        found = {}
+        for measure in self.measures:
+            if posterior := measure.posterior:
+                of = posterior.outcomes, posterior.prepared, posterior.prior
+                if of not in weighted:
+                    weighted[of] = posterior.weighted(self.columns, weights, rng)
+                found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
+        return found
+
+    @property
+    def without_posterior(self) -> CellTable:
+        """The same with the measures that have to be resampled only."""
+        return replace(self, measures=tuple(measure for measure in self.measures if not measure.posterior))
+
+
+def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:
+    """Return the number of each chosen trial's question, -1 for the other trials, and how many questions there are."""
+    questions, index = np.unique(columns["question_id"][chosen].astype(str), return_inverse=True)
+    numbers = np.full(len(chosen), -1, dtype=np.int64)
+    numbers[chosen] = index
+    return numbers, len(questions)
+
+
+def tabulate(
+    columns: Columns, cell: Cell, measures: Sequence[Measure], unit: IntArray, n_units: int
+) -> list[CellTable]:
+    """Gather the trials of a cell for some measures.
+
+    A kind is made of the columns that hold numbers and of the status. A measure that reads more than these, such as
+    the question, differs between the kinds and the trials; it is told by random weights, and gets the trials as they
+    are. Where no two trials are alike, as with continuous evidence, the kinds are the trials in another order.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Trials of one model.
+    cell : Cell
+        Which of them.
+    measures : sequence of Measure
+        What is to be computed.
+    unit : ndarray of int
+        Number of the question of each of the model's trials.
+    n_units : int
+        Number of questions.
+
+    Returns
+    -------
+    list of CellTable
+        One for the kinds and one for the trials, if either has a measure to serve.
+    """
+    unit = unit[cell.rows]
+    rows = {name: column[cell.rows] for name, column in columns.items()}
+    telling = [column for name, column in rows.items() if name not in _APART and _tells(name, column)]
+    by_trial = kinds_of(telling, np.arange(len(unit)), len(unit))
+    asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
+    alike = Kinds(by_trial.example, by_trial.members @ asked)
+    gathered = {name: column[alike.example] for name, column in rows.items()}
+    if len(alike.example) == len(unit):
+        return [CellTable(gathered, alike, tuple(measures))]
+    probe = _Probe.of(rows, gathered, by_trial.members)
+    served = [measure for measure in measures if probe.agrees(measure)]
+    others = [measure for measure in measures if measure not in served]
+    as_they_are = kinds_of([np.arange(len(unit))], unit, n_units)
+    tables = CellTable(gathered, alike, tuple(served)), CellTable(rows, as_they_are, tuple(others))
+    return [table for table in tables if table.measures]
+
+
+_APART = frozenset({"epoch", "file"})
+"""Numbers that say where a trial is written down."""
+
+
+def _tells(name: str, column: NDArray[Any]) -> bool:
+    return name == "status" or column.dtype.kind in "fiub"
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """A few random weightings of trials, and what they are as weightings of kinds."""
+
+    rows: Columns
+    weights: FloatArray
+    gathered: Columns
+    gathered_weights: FloatArray
+
+    @classmethod
+    def of(cls, rows: Columns, gathered: Columns, members: csr_array) -> Self:
+        """Draw the weights; ``members`` says which trials are of which kind."""
+        # All of one total, because some measures work out a part of themselves for every number of trials.
+        even = np.tile(np.resize(np.arange(4.0), members.shape[1]), (_PROBES, 1))
+        weights = np.random.default_rng(0).permuted(even, axis=1)
+        return cls(rows, weights, gathered, (members @ weights.T).T)
+
+    def agrees(self, measure: Measure) -> bool:
+        """Whether a measure of the kinds is that of the trials, whatever their weights."""
+        wanted = measure.compute(self.rows, self.weights)
+        found = measure.compute(self.gathered, self.gathered_weights)
+        return np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)

@@ -1,0 +1,385 @@
+"""What to know before a number is believed: checks of the trials, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from confidence_tasks.report.groups import split_by_source
+from confidence_tasks.report.run_config import QUESTION
+from confidence_tasks.statistics import complete
+from confidence_tasks.study.trial import READABLE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.trial_files import TrialFile
+
+Severity = Literal["serious", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
+
+FEW_OF_A_CLASS = 30
+"""Questions answered right or wrong below which measures that compare the two are mostly noise."""
+
+LOW_PARSE_RATE = 0.9
+VERY_LOW_PARSE_RATE = 0.5
+
+TIED_SHARE = 0.8
+"""Share of one confidence above which a condition's confidence hardly varies."""
+
+UNDEFINED_SHARE = 0.05
+"""Share of resamples that may leave a measure undefined without a word."""
+
+STABLE_ACCURACY = 0.015
+"""Difference of accuracy between conditions that the scale study calls stable (section 4.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to know about the numbers.
+
+    Attributes
+    ----------
+    severity : {"serious", "warning", "note"}
+        How far it calls the numbers into question.
+    title : str
+        What was found, in a few words.
+    meaning : str
+        What it does to the numbers, and what can be done.
+    where : tuple of str
+        Models, conditions and files that it applies to.
+    """
+
+    severity: Severity
+    title: str
+    meaning: str
+    where: tuple[str, ...]
+
+
+Check: TypeAlias = "Callable[[Findings], Iterator[Notice]]"
+
+
+def notices(found: Findings, checks: Sequence[Check]) -> list[Notice]:
+    """Run some checks; what they find, the serious first."""
+    return in_order_of_severity(notice for check in checks for notice in check(found))
+
+
+def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
+    """Put the serious notices first."""
+    return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
+
+
+def notice_if_any(severity: Severity, title: str, meaning: str, where: Sequence[str]) -> Iterator[Notice]:
+    """Give a notice if it applies anywhere."""
+    if where:
+        yield Notice(severity, title, meaning, tuple(where))
+
+
+def cells_of(found: Findings) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
+    """Model, condition and trials of every cell of the design: each source by itself, as tables average over them."""
+    for model in found.models:
+        for condition in found.conditions:
+            cells = split_by_source(model.columns, model.columns["condition"] == condition)
+            for cell in cells:
+                named = condition if len(cells) == 1 else f"{condition}, {cell.source}"
+                yield model.label, named, {name: column[cell.rows] for name, column in model.columns.items()}
+
+
+def incomplete(found: Findings) -> Iterator[Notice]:
+    """Runs that did not succeed, and samples without a trial: of a resumed run, those that its fullest file lacks."""
+    lost = [
+        f"{model.label}: {file.lost} of {file.lost + len(file)} in {file.path.rsplit('/', 1)[-1]}"
+        + (f" (status: {file.status})" if file.status not in _ENDED else "")
+        for model in found.models
+        for file in _fullest_of_each_run(model.files)
+        if file.lost or file.status not in _ENDED
+    ]
+    yield from notice_if_any(
+        "warning",
+        "Unfinished runs",
+        "Some samples failed or were never asked. If they are not a random part, every number of these models is"
+        " affected: resume the run, then report again.",
+        lost,
+    )
+
+
+_ENDED = ("", "success")
+
+
+def _fullest_of_each_run(files: Iterable[TrialFile]) -> Iterable[TrialFile]:
+    """Return the file of each run that has most of it: a run that is resumed goes on in a new file."""
+    return {file.run or file.path: file for file in sorted(files, key=lambda file: -file.lost)}.values()
+
+
+def repeated(found: Findings) -> Iterator[Notice]:
+    """Trials that several files have."""
+    where = [f"{model.label}: {model.repeated} trials" for model in found.models if model.repeated]
+    yield from notice_if_any(
+        "note",
+        "Asked more than once",
+        "The same question under the same condition is in several files. The newest run is used, and of a run the"
+        " newest reading, as `confidence-tasks rescore` dates them; the others are left out.",
+        where,
+    )
+
+
+def several_ways(found: Findings) -> Iterator[Notice]:
+    """Models that were asked in several ways."""
+    yield from notice_if_any(
+        "note",
+        "Asked in several ways",
+        "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. It"
+        " stands once for each way, with what sets them apart in brackets; trials of different ways are never taken"
+        " together.",
+        [", ".join(model.label for model in its) for its in found.asked_in_several_ways.values()],
+    )
+
+
+def same_trial_twice(found: Findings) -> Iterator[Notice]:
+    """Files in which a question was asked several times under one condition, with nothing to tell the times apart."""
+    yield from notice_if_any(
+        "warning",
+        "The same question several times in a file",
+        "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
+        " in different ways, say so in a column `setup`: each way is then reported by itself.",
+        [f"{model.label}: {model.doubled} trials more" for model in found.models if model.doubled],
+    )
+
+
+def mixed_versions(found: Findings) -> Iterator[Notice]:
+    """Files written by different versions."""
+    files = [model.files[i] for model in found.models for i in np.unique(model.columns["file"])]
+    names = sorted({name for file in files for name in file.versions})
+    seen = {
+        name: sorted({file.versions[name] for file in files if file.versions.get(name)}) for name in names
+    }
+    where = [f"{name}: {', '.join(values)}" for name, values in seen.items() if len(values) > 1]
+    ours = any(line.startswith(("task:", "confidence-tasks:")) for line in where)
+    yield from notice_if_any(
+        "warning" if ours else "note",
+        "Mixed versions",
+        "The files were written by different versions. Prompts and reading rules may differ between them:"
+        " `confidence-tasks rescore` brings the readings to the same version.",
+        where,
+    )
+
+
+def different_questions(found: Findings) -> Iterator[Notice]:
+    """Models that were not asked the same."""
+    asked = {model.label: set(model.columns["question_id"]) for model in found.models}
+    every, common = set().union(*asked.values()), set.intersection(*asked.values())
+    where = [f"{label}: {len(questions)} questions" for label, questions in asked.items()]
+    yield from notice_if_any(
+        "warning",
+        "Models were asked different questions",
+        f"Only {len(common)} of {len(every)} questions were put to every model, so that differences between models may"
+        " be differences between questions. `confidence-tasks compare` pairs two models by question.",
+        where if len(common) < len(every) else [],
+    )
+
+
+def unlike_questions(found: Findings) -> Iterator[Notice]:
+    """Questions that share an id and nothing else, as those of two files of one name may."""
+    unlike = unlike_of_one_id([model.columns for model in found.models])
+    yield from unlike_notice({(source, name) for _, source, name in unlike})
+
+
+def unlike_notice(questions: Collection[tuple[str, str]]) -> Iterator[Notice]:
+    """Name the questions, each a source and an id, whose texts differ."""
+    yield from notice_if_any(
+        "serious",
+        "Other questions under the same ids",
+        "Models were asked different questions under one source and id: were they asked of two files of the same name?"
+        " Differences between the models mean nothing here. `confidence-tasks compare` leaves these questions out.",
+        sorted({name for _, name in questions}),
+    )
+
+
+def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
+    """Return condition, source and id of what some trials ask in another text than others.
+
+    Parameters
+    ----------
+    asked : iterable of mapping
+        Columns of trials. Trials without a digest of their question differ from no other.
+    """
+    texts: dict[tuple[str, str, str], set[str]] = {}
+    for columns in asked:
+        if QUESTION not in columns:
+            continue
+        keys = ("condition", "source", "question_id", QUESTION)
+        for condition, source, name, text in set(zip(*(columns[key].tolist() for key in keys), strict=True)):
+            if text:
+                texts.setdefault((condition, source, name), set()).add(text)
+    return {key for key, its in texts.items() if len(its) > 1}
+
+
+def unread_replies(found: Findings) -> Iterator[Notice]:
+    """Replies that lack an answer or a confidence."""
+    rates = [
+        (model, condition, float(np.isin(columns["status"].astype(str), list(READABLE)).mean()))
+        for model, condition, columns in cells_of(found)
+    ]
+    for severity, low, high in (
+        ("serious", 0.0, VERY_LOW_PARSE_RATE),
+        ("warning", VERY_LOW_PARSE_RATE, LOW_PARSE_RATE),
+    ):
+        yield from notice_if_any(
+            severity,  # type: ignore[arg-type]
+            "Replies without a readable answer or confidence",
+            "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A"
+            " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help"
+            " small models to keep to the format.",
+            [
+                f"{model}, {condition}: {rate:.0%} with both"
+                for model, condition, rate in rates
+                if low <= rate < high
+            ],
+        )
+
+
+def few_trials(found: Findings) -> Iterator[Notice]:
+    """Too few right or wrong answers to compare the two."""
+    where = []
+    for model, condition, columns in cells_of(found):
+        told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
+        correct, asked = columns["correct"][told], columns["question_id"][told].astype(str)
+        right, wrong = (len(np.unique(asked[correct == value])) for value in (1.0, 0.0))
+        if np.isin(correct, (0.0, 1.0)).all() and min(right, wrong) < FEW_OF_A_CLASS:
+            where.append(f"{model}, {condition}: {right} right, {wrong} wrong")
+    yield from notice_if_any(
+        "warning",
+        "Few right or few wrong answers",
+        "Measures that set right answers against wrong ones (AUROC, meta-d′, M-ratio) need at least"
+        f" {FEW_OF_A_CLASS} questions of each from every source, however often each is asked. Ask more questions, or"
+        " questions of another difficulty; `confidence-tasks power` says how many.",
+        where,
+    )
+
+
+def tied(found: Findings) -> Iterator[Notice]:
+    """Confidence that hardly varies."""
+    where = []
+    for model, condition, columns in cells_of(found):
+        _, confidence = complete(columns["correct"], columns["confidence"])
+        values, counts = np.unique(confidence, return_counts=True)
+        if len(values) and counts.max() >= TIED_SHARE * len(confidence):
+            where.append(
+                f"{model}, {condition}: {counts.max() / len(confidence):.0%} at {values[counts.argmax()]:g}"
+            )
+    yield from notice_if_any(
+        "warning",
+        "Nearly one confidence for everything",
+        "So many ties leave little to rank by: AUROC is near one half by lack of values, ECE hangs on one bin, and"
+        " a threshold splits the trials one way or the other as a whole.",
+        where,
+    )
+
+
+def undefined_resamples(found: Findings) -> Iterator[Notice]:
+    """Measures that many resamples leave undefined."""
+    where = [
+        f"{entry.model}, {entry.group}, {entry.measure}: {entry.interval.n_undefined} of {entry.interval.n_resamples}"
+        for entry in found.estimates
+        if not entry.source
+        and not math.isnan(entry.interval.low)
+        and entry.interval.n_undefined > UNDEFINED_SHARE * entry.interval.n_resamples
+    ]
+    yield from notice_if_any(
+        "warning",
+        "Intervals from part of the resamples",
+        "In many resamples the measure does not exist (all right, all wrong, or d′ = 0). They are left out, which makes"
+        " the interval too narrow.",
+        where,
+    )
+
+
+def unstable_accuracy(found: Findings) -> Iterator[Notice]:
+    """Accuracy that depends on the condition."""
+    where = [
+        f"{contrast.model}, {contrast.group}: {contrast.interval.estimate:+.3f}"
+        f" [{contrast.interval.low:+.3f}, {contrast.interval.high:+.3f}]"
+        for contrast in found.contrasts
+        if contrast.measure == "accuracy"
+        and abs(contrast.interval.estimate) >= STABLE_ACCURACY
+        and contrast.significant
+    ]
+    yield from notice_if_any(
+        "warning",
+        "Accuracy changes with the condition",
+        "The way confidence was asked for changed the answers, so that a difference in meta-d′ or ECE may be one of"
+        " knowledge rather than of knowing what is known.",
+        where,
+    )
+
+
+def no_baseline(found: Findings) -> Iterator[Notice]:
+    """Models without the condition that the others are compared with."""
+    baseline = found.section.design.baseline
+    missing = [
+        model.label for model in found.models if baseline and baseline not in set(model.columns["condition"])
+    ]
+    yield from notice_if_any(
+        "note",
+        f"No baseline {baseline}",
+        "Without it there are no contrasts for these models.",
+        missing,
+    )
+
+
+def different_sources(found: Findings) -> Iterator[Notice]:
+    """Conditions that were not asked of the same sources as the baseline or reference."""
+    baseline = found.section.design.baseline or found.reference
+    sources = {
+        (model.label, condition): set(map(str, model.columns["source"][rows]))
+        for model in found.models
+        for condition in found.conditions
+        if (rows := model.columns["condition"] == condition).any()
+    }
+    where = []
+    for (model, condition), its in sources.items():
+        of_baseline = sources.get((model, baseline), its)
+        if its != of_baseline:
+            shared = ", ".join(sorted(its & of_baseline))
+            where.append(
+                f"{model}, {condition}: {f'compared on {shared} only' if shared else 'not compared'}"
+            )
+    where += [
+        f"{model}, {group.label}: averaged without {', '.join(cell.source for cell in group.apart)}"
+        for model, groups in found.groups.items()
+        for group in groups
+        if group.apart
+    ]
+    yield from notice_if_any(
+        "warning",
+        "Conditions were asked of different sources",
+        f"Differences from {baseline} are on the sources that both conditions were asked of, and there are none where"
+        " no source is shared. Tables and figures average over the sources that the conditions share; those that a"
+        " condition has besides stand by themselves in the table of sources. Where two conditions share none, what sets"
+        " them apart may be the questions.",
+        where,
+    )
+
+
+READING: tuple[Check, ...] = (
+    incomplete,
+    repeated,
+    several_ways,
+    same_trial_twice,
+    mixed_versions,
+    different_questions,
+    unlike_questions,
+    unread_replies,
+    undefined_resamples,
+    no_baseline,
+    different_sources,
+)
+"""The checks that any trials go through."""
+
+GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
+"""These, and those of confidence in single answers."""

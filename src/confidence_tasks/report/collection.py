@@ -1,0 +1,170 @@
+"""Logs, sample files and plain files, local and remote, read into trials."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import PurePosixPath
+
+import fsspec
+import numpy as np
+import pandas as pd
+
+from confidence_tasks.report.inspect_logs import read_inspect_log
+from confidence_tasks.report.lm_eval_samples import is_results_file, is_sample_file, read_sample_file
+from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile
+from confidence_tasks.report.trial_tables import SUFFIXES, read_trial_table
+
+READERS_AT_ONCE = 8
+"""Remote files read at a time; local ones are read in turn, as nothing is waited for."""
+
+Path = str | PathLike[str]
+Advance = Callable[[int, int], None]
+"""Told how many files are read, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What was found under some paths.
+
+    Attributes
+    ----------
+    files : tuple of TrialFile
+        The files that hold trials, in the order of their paths.
+    skipped : tuple of Skipped
+        The files that do not, the paths where there is nothing, and the trials of the other files that do not count.
+    """
+
+    files: tuple[TrialFile, ...]
+    skipped: tuple[Skipped, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the trials of all files as one table."""
+        parts = [
+            pd.DataFrame(
+                {"study": file.study, "task": file.design, "model": file.model, **file.columns}
+            ).assign(setup=json.dumps(dict(sorted(file.setup.items()))), log=file.path)
+            for file in self.files
+        ]
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_ALWAYS))
+
+
+_ALWAYS = ("study", "task", "model", "question_id", "source", "condition", "correct", "confidence", "status")
+
+
+def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
+    r"""Read trials from logs and files.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        Inspect logs (``.eval``, ``.json``), sample files of lm-eval (``samples_*.jsonl``), plain files of trials (CSV,
+        JSON lines, Parquet), or folders of these, searched in depth. Any address that fsspec opens will do, such as
+        ``s3://bucket/logs``.
+
+    Returns
+    -------
+    DataFrame
+        One row a trial: ``study``, ``task``, ``model``, the columns of the study's trial record (missing where another
+        study has them), ``sample_id``, ``epoch``, ``setup`` (how the model was asked, as a JSON object) and ``log``.
+
+    Warns
+    -----
+    UserWarning
+        For each file that was skipped, whole or in part, with the reason.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = f"{folder}/mine.csv"
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("study,question_id,source,condition,correct,confidence,status\n")
+    ...     _ = file.write("scales,q-1,mine,0-20,1,0.85,ok\n")
+    >>> trials(path)[["study", "question_id", "confidence"]]
+        study question_id  confidence
+    0  scales         q-1        0.85
+    """
+    found = collect(paths)
+    for skipped in found.skipped:
+        warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
+    return found.frame()
+
+
+def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Collection:
+    """Read every file under some paths; what cannot be read is named, with the reason.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        As in :func:`trials`.
+    advance : callable, optional
+        Called after each file.
+    """
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    files: list[TrialFile] = []
+    skipped: list[Skipped] = []
+    candidates: list[str] = []
+    for path in dict.fromkeys(fspath(path) for path in given):
+        here = files_under(path)
+        candidates += here
+        if not here:
+            system, root = fsspec.core.url_to_fs(path)
+            nothing = "there is no log and no file of trials here"
+            skipped.append(
+                Skipped(path, nothing if system.exists(root) else "there is no such file or folder")
+            )
+    candidates = list(dict.fromkeys(candidates))
+    remote = any("://" in name for name in candidates)
+    with ThreadPoolExecutor(READERS_AT_ONCE if remote else 1) as pool:
+        for done, outcome in enumerate(pool.map(_read, candidates), start=1):
+            if isinstance(outcome, Skipped):
+                skipped.append(outcome)
+            else:
+                files += outcome
+                skipped += [Skipped(file.path, reason) for file in outcome for reason in file.left_out]
+            if advance:
+                advance(done, len(candidates))
+    return Collection(tuple(files), tuple(skipped))
+
+
+def files_under(path: str) -> list[str]:
+    """Return the files under a path that may hold trials; the path itself, whatever its name, if it is a file."""
+    system, root = fsspec.core.url_to_fs(path)
+    if system.isfile(root):
+        return [path]
+    local = "file" in np.atleast_1d(system.protocol)
+    names = sorted(system.find(root)) if system.exists(root) else []
+    return [name if local else system.unstrip_protocol(name) for name in names if _reader(name)]
+
+
+def _read(path: str) -> list[TrialFile] | Skipped:
+    """Read a file, or say why not: whatever is wrong with one file must not cost the others."""
+    reader = _reader(path)
+    if reader is None:
+        return Skipped(path, f"its name ends in none of {', '.join(LOG_SUFFIXES + SUFFIXES)}")
+    try:
+        return reader(path)
+    except NotTrialsError as error:
+        return Skipped(path, str(error))
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        return Skipped(path, f"it cannot be read ({type(error).__name__}: {said})")
+
+
+LOG_SUFFIXES = (".eval", ".json")
+
+
+def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
+    suffix = PurePosixPath(path).suffix
+    if is_sample_file(path):
+        return lambda name: [read_sample_file(name)]
+    if is_results_file(path):
+        return None
+    if suffix in LOG_SUFFIXES:
+        return lambda name: [read_inspect_log(name)]
+    return read_trial_table if suffix in SUFFIXES else None

@@ -1,0 +1,219 @@
+"""``confidence-tasks compare``: two models or runs, paired by question."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.markup import escape
+
+from confidence_tasks.report.checks import Notice
+from confidence_tasks.report.compare import Comparison, cautions
+from confidence_tasks.report.compare import compare as compared
+from confidence_tasks.report.console import (
+    errors,
+    json_option,
+    print_json,
+    print_table,
+    progress,
+    read,
+    settings_options,
+)
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import json_number
+from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.page.numbers import limits, number, p_value, signed, why_missing
+from confidence_tasks.report.task_trials import ModelTrials, Section, sections
+
+_DECIMALS = 3
+MOST_SHOWN = 10
+"""Models, conditions and files named in the terminal for each notice."""
+
+
+@click.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--model-a", help="Which model of A; needed when it holds several.")
+@click.option("--model-b", help="Which model of B; needed when it holds several.")
+@click.option(
+    "--measure", "measures", multiple=True, help="Compare this measure; may be given several times."
+)
+@settings_options
+@json_option
+def compare(
+    first: str,
+    second: str,
+    model_a: str | None,
+    model_b: str | None,
+    measures: tuple[str, ...],
+    resamples: int,
+    level: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare A with B on the questions that both were asked.
+
+    A and B are logs, sample files, files of trials or folders, as for `report`; the same path twice compares two models
+    in it, in every task that has both: the others are named. Differences are A minus B, paired by question. Interval
+    and p-value come from one test; where it can, it exchanges A and B within questions and studentises. Holm's
+    correction is over the conditions within each measure. A measure leaves out replies that lack what it needs, as in
+    the report: see how many could be read.
+
+    Below each table stands what the report's checks say of the trials that are compared, and in what the ways differ
+    that A and B were asked in. Questions of one id whose texts differ are left out and named.
+
+    Exits with 1 when there is nothing that both were asked.
+    """
+    settings = Settings(resamples, level, seed)
+    collections = [read([path]) for path in (first, second)]
+    ours, theirs = (sections(collection.files) for collection in collections)
+    left_out = [
+        {"what": file.path, "reason": file.reason}
+        for collection in collections
+        for file in collection.skipped
+    ]
+    pairs, unpaired = _pairs(ours, theirs, model_a, model_b)
+    left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
+    found: list[Comparison] = []
+    doubts: dict[str, list[Notice]] = {}
+    with progress("comparing") as advance:
+        for done, (section, a, b) in enumerate(pairs, start=1):
+            try:
+                found += compared(a, b, section, measures or None, settings)
+            except ValueError as error:
+                raise click.BadParameter(str(error), param_hint="--measure") from error
+            doubts[section.task] = cautions(a, b, section, settings)
+            advance(done, len(pairs))
+    if as_json:
+        print_json(
+            {
+                "comparisons": [_record(each) for each in found],
+                "notices": [
+                    {"task": task, **dataclasses.asdict(notice)}
+                    for task, raised in doubts.items()
+                    for notice in raised
+                ],
+                "skipped": left_out,
+            }
+        )
+    else:
+        for section, a, b in pairs:
+            _print(section, a, b, [each for each in found if each.task == section.task], doubts[section.task])
+        _print_footer(found)
+    for task, reason in unpaired.items():
+        errors.print(f"[yellow]skipped[/] {escape(task)}: {escape(reason)}", highlight=False)
+    if not found:
+        errors.print("there is no question that both were asked under the same condition of the same task")
+        raise SystemExit(1)
+
+
+def _pairs(
+    ours: Sequence[Section], theirs: Sequence[Section], model_a: str | None, model_b: str | None
+) -> tuple[list[tuple[Section, ModelTrials, ModelTrials]], dict[str, str]]:
+    """Return the models to compare, task by task, and why there are none in the other tasks.
+
+    Raises
+    ------
+    UsageError
+        If a model that was asked for is in no task.
+    """
+    for side, wanted, option in ((ours, model_a, "--model-a"), (theirs, model_b, "--model-b")):
+        labels = dict.fromkeys(model.label for section in side for model in section.models)
+        names = {model.name for section in side for model in section.models}
+        if wanted is not None and side and wanted not in names.union(labels):
+            raise click.UsageError(f"{option}: there is no {wanted}; choose one of {', '.join(labels)}")
+    by_task = [{(section.study.name, section.task): section for section in side} for side in (ours, theirs)]
+    pairs, unpaired = [], {}
+    for key in dict.fromkeys([*by_task[0], *by_task[1]]):
+        here = [side.get(key) for side in by_task]
+        if None in here:
+            unpaired[key[1]] = f"only {'A' if here[0] else 'B'} has trials of this task"
+            continue
+        one, other = (section for section in here if section)
+        chosen = [_model(one, model_a, "--model-a"), _model(other, model_b, "--model-b")]
+        if reasons := [each for each in chosen if isinstance(each, str)]:
+            unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
+            continue
+        a, b = (each for each in chosen if isinstance(each, ModelTrials))
+        pairs.append((one, a, b))
+    return pairs, unpaired
+
+
+def _model(section: Section, wanted: str | None, option: str) -> ModelTrials | str:
+    """Return the model asked for by its label or name, or the only one; otherwise why there is none."""
+    labels = ", ".join(model.label for model in section.models)
+    if wanted is None:
+        if len(section.models) == 1:
+            return section.models[0]
+        raise click.UsageError(f"{section.task}: choose one of its models with {option}: {labels}")
+    for named in ({model.label: [model] for model in section.models}.get(wanted), section.models):
+        found = [model for model in named or () if wanted in (model.label, model.name)]
+        if len(found) == 1:
+            return found[0]
+    if found:
+        return f"{wanted} was asked in several ways: name one with {option}: {labels}"
+    return f"it has no {wanted} ({option}), but {labels}"
+
+
+def _record(each: Comparison) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        field.name: getattr(each, field.name)
+        for field in dataclasses.fields(each)
+        if not field.name.endswith("interval") and field.name != "difference"
+    }
+    for name, interval in (
+        ("first_value", each.first_interval),
+        ("second_value", each.second_interval),
+        ("difference", each.difference),
+    ):
+        record[name] = json_number(interval.estimate)
+        record[f"{name}_low"], record[f"{name}_high"] = json_number(interval.low), json_number(interval.high)
+        record[f"{name}_reason"] = why_missing(interval)
+    p_values = ("p_value", "p_adjusted", "p_exchange")
+    return {**record, **{name: json_number(getattr(each, name)) for name in p_values}}
+
+
+def _print(
+    section: Section, a: ModelTrials, b: ModelTrials, found: Sequence[Comparison], raised: Sequence[Notice]
+) -> None:
+    """Print the table of a task, and what calls it into question."""
+    click.echo(f"{section.task}\nA  {a.label}\nB  {b.label}\n")
+    if found:
+        print_table([_row(each) for each in found], frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
+        click.echo()
+    for notice in raised:
+        click.echo(f"{notice.severity}: {notice.title}. {notice.meaning}")
+        for where in notice.where[:MOST_SHOWN]:
+            click.echo(f"    {where}")
+        if len(notice.where) > MOST_SHOWN:
+            click.echo(f"    and {len(notice.where) - MOST_SHOWN} more, which --json names")
+    if raised:
+        click.echo()
+
+
+def _print_footer(found: Sequence[Comparison]) -> None:
+    """Say what the columns of the tables mean."""
+    if found:
+        click.echo(
+            "p is corrected over the conditions within each measure (Holm), not over measures; exch. p is of the "
+            "papers' test, not corrected; n is questions; * p < .05"
+        )
+    if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in found):
+        click.echo("no p where a measure rests on a fit that cannot be made anew for every resample")
+
+
+def _row(each: Comparison) -> dict[str, str]:
+    interval = limits(each.difference, _DECIMALS) or why_missing(each.difference)
+    return {
+        "condition": each.condition,
+        "measure": measure_label(each.measure),
+        "A": number(each.first_interval.estimate, _DECIMALS),
+        "B": number(each.second_interval.estimate, _DECIMALS),
+        "A − B": f"{signed(each.difference.estimate, _DECIMALS)} {interval}",
+        "p": p_value(each.p_adjusted) + (" *" if each.p_adjusted < 0.05 else "  "),
+        "exch. p": p_value(each.p_exchange),
+        "n": f"{each.n_questions:,}",
+    }

@@ -1,0 +1,123 @@
+"""``confidence-tasks report``: from logs to a page of findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+from rich.markup import escape
+
+from confidence_tasks.report.console import errors, json_option, print_json, progress, read, settings_options
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import (
+    contrasts_frame,
+    estimates_frame,
+    records,
+    write_figures,
+    write_tables,
+)
+from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.write import TITLE, VIEWER, report_of
+from confidence_tasks.sources.storage import write_atomically
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _web_address(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Refuse an address that a browser would run instead of open."""
+    if urlsplit(value).scheme not in ("http", "https"):
+        raise click.BadParameter(f"{value!r} must begin with http:// or https://")
+    return value
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page to write.",
+)
+@click.option(
+    "--tables", type=click.Path(file_okay=False, path_type=Path), help="Also write CSV and LaTeX tables here."
+)
+@click.option(
+    "--figures", type=click.Path(file_okay=False, path_type=Path), help="Also write the figures here, as SVG."
+)
+@click.option("--title", default=TITLE, show_default=True, help="Title of the page.")
+@click.option(
+    "--viewer",
+    default=VIEWER,
+    show_default=True,
+    callback=_web_address,
+    help="Address of `inspect view`, for links to samples.",
+)
+@settings_options
+@json_option
+def report(
+    paths: tuple[str, ...],
+    output: Path,
+    tables: Path | None,
+    figures: Path | None,
+    title: str,
+    viewer: str,
+    resamples: int,
+    level: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write a page of tables, figures and checks from logs.
+
+    PATH is an Inspect log, a sample file of lm-eval, a plain file of trials (CSV, JSON lines, Parquet), or a folder of
+    these, searched in depth; local, or any address that fsspec opens (s3://, gs://, https://).
+
+    Exits with 1 when no trials were found; the page then says what was, unless there is a page already, which is left
+    as it is.
+    """
+    collection = read(paths)
+    total = sum(len(section.models) for section in sections(collection.files))
+    with progress("computing") as advance:
+        done = iter(range(1, total + 1))
+        made = report_of(
+            collection,
+            settings=Settings(resamples, level, seed),
+            viewer=viewer,
+            title=title,
+            advance=lambda what: advance(next(done), total),
+        )
+    found_any = bool(made.findings)
+    written = found_any or not output.exists()
+    if written:
+        write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
+    if found_any and tables is not None:
+        write_tables(made.findings, made.extras, tables, made.overviews)
+    if found_any and figures is not None:
+        write_figures(made.figures, figures)
+    if as_json:
+        print_json(
+            {
+                "report": str(output) if written else None,
+                "estimates": records(estimates_frame(made.findings)),
+                "contrasts": records(contrasts_frame(made.findings)),
+                "notices": [
+                    {
+                        "task": found.section.task,
+                        "severity": notice.severity,
+                        "title": notice.title,
+                        "where": list(notice.where),
+                    }
+                    for found, task in zip(made.findings, made.tasks, strict=True)
+                    for notice in task.notices
+                ],
+                "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],
+            }
+        )
+    elif written:
+        click.echo(output)
+    if not found_any:
+        outcome = "the page says what was" if written else f"{output} was left as it was"
+        errors.print(f"[red]no trials were found[/]: {escape(outcome)}")
+        raise SystemExit(1)

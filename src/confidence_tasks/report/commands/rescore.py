@@ -1,0 +1,201 @@
+"""``confidence-tasks rescore``: read the replies in logs anew."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import click
+import fsspec
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+
+from confidence_tasks.harness.inspect.model_calls import RoleError
+from confidence_tasks.report.collection import LOG_SUFFIXES, files_under
+from confidence_tasks.report.console import errors, json_option, print_json, print_table, progress
+from confidence_tasks.report.export import json_number
+from confidence_tasks.report.rescore import rescore as rescored
+from confidence_tasks.report.trial_files import NotTrialsError
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one log."""
+
+    path: str
+    changed_trials: int = 0
+    changed_metrics: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    written: str = ""
+    error: str = ""
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--write", is_flag=True, help="Put the new scores and metrics into the logs.")
+@click.option(
+    "-o",
+    "--output",
+    help="Write the rescored logs into this folder, in folders as they lie in now.",
+)
+@json_option
+def rescore(logs: tuple[str, ...], write: bool, output: str | None, as_json: bool) -> None:
+    """Read the replies in logs anew and compute every metric again.
+
+    No model is called; no key and no network are needed. Without --write or --output the logs are left alone, and what
+    would change is told. LOG is an Inspect log or a folder of them, local or at any address that fsspec opens; logs are
+    written to any such address too, but those of the web. A rescored log says when it was and by which version, and
+    reports take the newest reading of a run.
+
+    Exits with 1 when a log could not be rescored.
+    """
+    if write and output is not None:
+        raise click.UsageError("--write and --output exclude each other")
+    found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
+    paths = {_address(path): path for path in found}
+    targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
+    if write or output is not None:
+        _refuse_read_only(targets.values())
+    outcomes = []
+    with progress("rescoring") as advance:
+        for done, path in enumerate(paths.values(), start=1):
+            outcomes.append(_rescore(path, targets[path] if write or output is not None else ""))
+            advance(done, len(paths))
+    if as_json:
+        print_json([_record(outcome) for outcome in outcomes])
+    else:
+        _print(outcomes)
+    if not outcomes:
+        errors.print("no logs were found")
+    if not outcomes or any(outcome.error for outcome in outcomes):
+        raise SystemExit(1)
+
+
+def _address(path: str) -> str:
+    """Return the full address of a file, by which two ways to write it are the same."""
+    system, root = fsspec.core.url_to_fs(path)
+    return str(system.unstrip_protocol(root))
+
+
+def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return where each log is written: as it lies below the folder that all logs have in common.
+
+    Parameters
+    ----------
+    paths : mapping of str to str
+        The logs by their full addresses.
+    folder : str
+        Where to.
+
+    Raises
+    ------
+    UsageError
+        If a log would be written over itself or another.
+    """
+    parts = {path: PurePosixPath(address.partition("://")[2]).parts for address, path in paths.items()}
+    shared = _shared(its[:-1] for its in parts.values())
+    targets = {path: "/".join((folder.rstrip("/"), *its[shared:])) for path, its in parts.items()}
+    sources = dict(paths)
+    for path, target in targets.items():
+        other = sources.setdefault(_address(target), path)
+        if other != path or _address(target) == _address(path):
+            raise click.UsageError(
+                f"{path} would be written over {other}: name another folder, or use --write to put the new scores"
+                " into the logs themselves"
+            )
+    return targets
+
+
+def _refuse_read_only(targets: Iterable[str]) -> None:
+    """Raise UsageError for addresses of the web, which would take a log as a form that is posted."""
+    for target in targets:
+        if target.startswith(("http://", "https://")):
+            raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
+
+
+def _shared(folders: Iterable[tuple[str, ...]]) -> int:
+    """Return how many leading parts all folders have in common."""
+    count = 0
+    for level in zip(*folders, strict=False):
+        if len(set(level)) > 1:
+            break
+        count += 1
+    return count
+
+
+def _rescore(path: str, target: str) -> Outcome:
+    """Rescore a log, or say why not: one log must not cost the others."""
+    try:
+        done = rescored(path)
+    except (NotTrialsError, RoleError) as error:
+        return Outcome(path, error=str(error))
+    except Exception as error:
+        return Outcome(path, error=f"it cannot be read ({type(error).__name__}: {error})")
+    if target:
+        try:
+            _write(done.log, target)
+        except Exception as error:
+            return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
+    changed = {name: (done.before.get(name), done.after.get(name)) for name in done.changed_metrics}
+    return Outcome(path, done.changed_trials, changed, target)
+
+
+def _write(log: EvalLog, target: str) -> None:
+    """Write a log whole or not at all: it may be the only one of replies that were paid for."""
+    system, root = fsspec.core.url_to_fs(target)
+    name = PurePosixPath(root).name
+    if system.exists(root):
+        there = read_eval_log(target, header_only=True).eval
+        if there.eval_id != log.eval.eval_id:
+            raise FileExistsError(f"there is a log of another run, of {there.created}")
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / name
+        write_eval_log(log, str(made))
+        folder = root.rpartition("/")[0]
+        unfinished = f"{folder}/.unfinished-{name}"
+        if folder:
+            system.makedirs(folder, exist_ok=True)
+        try:
+            system.put_file(str(made), unfinished)
+            system.mv(unfinished, root)
+        finally:
+            if system.exists(unfinished):
+                system.rm(unfinished)
+
+
+def _record(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "log": outcome.path,
+        "changed_trials": outcome.changed_trials,
+        "changed_metrics": {
+            name: {"before": _number(before), "after": _number(after)}
+            for name, (before, after) in outcome.changed_metrics.items()
+        },
+        "written": outcome.written,
+        "error": outcome.error,
+    }
+
+
+def _number(value: float | None) -> float | str | None:
+    return None if value is None else json_number(value)
+
+
+def _print(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        if outcome.error:
+            click.echo(f"failed   {outcome.path}: {outcome.error}")
+            continue
+        count = len(outcome.changed_metrics)
+        said = (
+            f"{outcome.changed_trials} trials and {count} metrics changed"
+            if count or outcome.changed_trials
+            else "same"
+        )
+        click.echo(f"ok       {outcome.path}: {said}")
+        if count:
+            rows = [
+                {"metric": name, "before": f"{before}", "after": f"{after}"}
+                for name, (before, after) in outcome.changed_metrics.items()
+            ]
+            print_table(rows, frozenset({"before", "after"}))

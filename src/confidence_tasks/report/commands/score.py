@@ -1,0 +1,99 @@
+"""``confidence-tasks score``: replies that are already there, into an Inspect log."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from inspect_ai.log import EvalLog
+
+from confidence_tasks.catalogue import reply_forms
+from confidence_tasks.report.console import json_option, print_json, print_table
+from confidence_tasks.report.export import json_number
+from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.page.numbers import number
+from confidence_tasks.report.rescore import metrics_of
+from confidence_tasks.report.score_replies import score_replies
+
+_FIELDS = "\n".join(
+    f"  {name:<9}  {', '.join(f'{field} ({meaning})' for field, meaning in form.fields.items()) or 'none of its own'}"
+    for name, form in reply_forms().items()
+)
+
+
+@click.command(
+    epilog=f"""\b
+A row has the fields
+  question   what was asked, without its options
+  reply      what the model said, word for word
+  answer     the key, also called gold: a letter or the text of an option, a number, a text, yes or no
+             (fermieval: exponent, in its place; lifeeval: none)
+  choices    the options (JSON: a list; CSV: with | between them)
+  aliases    other right answers, likewise
+  kind       choice, number, text or boolean; otherwise told by choices and answer
+  id, subject, level, source
+             of the question
+  model      who replied; each model gets a log
+and those of its study, the last of which may be called condition:
+{_FIELDS}
+
+\b
+Examples:
+  confidence-tasks score replies.jsonl --study scales
+  confidence-tasks score answers.csv --study boolq --model-name openai/gpt-4o --log-dir logs
+""",
+)
+@click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--study", type=click.Choice(list(reply_forms())), required=True, help="What the replies are to."
+)
+@click.option(
+    "--model-name",
+    default="",
+    help="Who replied, where the rows do not say.  [default: the file's name]",
+)
+@click.option(
+    "--log-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the logs are written.  [default: $INSPECT_LOG_DIR, or logs]",
+)
+@json_option
+def score(replies: Path, study: str, model_name: str, log_dir: Path | None, as_json: bool) -> None:
+    """Score replies that you already have, without a model, into normal Inspect logs.
+
+    REPLIES is a JSON lines, CSV or Parquet file, one reply a row. Then `inspect view`, `report`, `compare` and
+    `rescore` work on the logs. Nothing is written unless every row is sound.
+    """
+    folder = log_dir or Path(os.environ.get("INSPECT_LOG_DIR", "logs"))
+    logs = score_replies(replies, study, model=model_name, log_dir=folder)
+    if as_json:
+        print_json([_record(log) for log in logs])
+        return
+    for log in logs:
+        _print(log)
+
+
+def _record(log: EvalLog) -> dict[str, Any]:
+    return {
+        "log": log.location,
+        "model": log.eval.model,
+        "replies": len(log.samples or []),
+        "metrics": {name: json_number(value) for name, value in metrics_of(log).items()},
+    }
+
+
+def _print(log: EvalLog) -> None:
+    """Print the metrics, a column a condition."""
+    metrics = metrics_of(log)
+    conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
+    names = list(dict.fromkeys(name.partition("/")[0] for name in metrics))
+    click.echo(f"{log.eval.model}: {len(log.samples or []):,} replies")
+    rows = [
+        {"measure": measure_label(name)}
+        | {label: number(metrics.get(f"{name}/{label}", float("nan")), 3) for label in conditions}
+        for name in names
+    ]
+    print_table(rows, frozenset(conditions))
+    click.echo(f"{log.location}\n")

@@ -1,0 +1,324 @@
+"""Two models, or two runs, paired by question: differences with intervals and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.report.checks import (
+    Notice,
+    different_questions,
+    in_order_of_severity,
+    notice_if_any,
+    notices,
+    unlike_notice,
+    unlike_of_one_id,
+    unlike_questions,
+)
+from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
+from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
+from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
+from confidence_tasks.report.labels import printable
+from confidence_tasks.report.results import ALL_TRIALS, findings
+from confidence_tasks.report.run_config import PROMPT
+from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.statistics import Interval, holm
+from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.reference import loaded
+
+FIRST, SECOND = "first", "second"
+_ASKED = ("source", "question_id", "condition")
+"""What two trials have in common that were asked the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A measure of two models under one condition.
+
+    Attributes
+    ----------
+    study, task, condition, measure : str
+        What is compared.
+    first, second : str
+        Labels of the models.
+    first_interval, second_interval : Interval
+        The measure of each, on the questions that both were asked.
+    difference : Interval
+        First minus second, paired by question.
+    p_value : float
+        Of the difference, from the same pivot as its interval; NaN where there is no interval.
+    p_adjusted : float
+        The same after Holm's correction for the conditions.
+    p_exchange : float
+        Of the papers' test, which exchanges the models within questions and does not studentise.
+    n_questions : int
+        Questions that both were asked.
+    """
+
+    study: str
+    task: str
+    condition: str
+    measure: str
+    first: str
+    second: str
+    first_interval: Interval
+    second_interval: Interval
+    difference: Interval
+    p_value: float
+    p_adjusted: float
+    p_exchange: float
+    n_questions: int
+
+
+def compare(
+    first: ModelTrials,
+    second: ModelTrials,
+    section: Section,
+    measures: Sequence[str] | None = None,
+    settings: Settings | None = None,
+) -> list[Comparison]:
+    """Compare two models on the questions that both were asked, condition by condition.
+
+    Each measure leaves out the replies that lack what it needs, as in the report. Measures over all conditions are
+    compared on the questions and conditions that both were asked.
+
+    Parameters
+    ----------
+    first, second : ModelTrials
+        The trials of each.
+    section : Section
+        The task that both were asked.
+    measures : sequence of str, optional
+        What to compare; by default the study's headline, tested and pooled measures, but those that neither model has
+        a value of.
+    settings : Settings, optional
+        Number of resamples, level and seed.
+
+    Returns
+    -------
+    list of Comparison
+        Measure by measure; empty when there is no question that both were asked.
+
+    Raises
+    ------
+    ValueError
+        If the study has no measure of a given name.
+    """
+    study, settings = section.study, settings or Settings()
+    pooled = [measure.name for measure in study.pooled]
+    names = list(measures or dict.fromkeys((*study.headline, *study.tested, *pooled)))
+    if unknown := [name for name in names if name not in study.measure]:
+        raise ValueError(
+            f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measure)}"
+        )
+    chosen = [study.measure[name] for name in names]
+    by_measure: dict[str, list[Comparison]] = {measure.name: [] for measure in chosen}
+    conditions = _shared_conditions(first, second)
+    single = [measure for measure in chosen if measure.name not in pooled]
+    over_all = [measure for measure in chosen if measure.name in pooled]
+    for label, among, its_measures in (
+        *((condition, [condition], single) for condition in conditions),
+        (ALL_TRIALS, conditions, over_all),
+    ):
+        if its_measures:
+            for found in _of_conditions(first, second, section, label, among, its_measures, settings):
+                by_measure[found.measure].append(found)
+    shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
+    return [corrected for found in shown for corrected in _corrected(found)]
+
+
+def _has_a_value(found: Comparison) -> bool:
+    return not (isnan(found.first_interval.estimate) and isnan(found.second_interval.estimate))
+
+
+def _of_conditions(
+    first: ModelTrials,
+    second: ModelTrials,
+    section: Section,
+    label: str,
+    conditions: Sequence[str],
+    measures: Sequence[Measure],
+    settings: Settings,
+) -> Iterator[Comparison]:
+    columns, side = _paired(first.columns, second.columns, conditions)
+    if not len(side):
+        return
+    groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
+    drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
+    of_model = {
+        group.label: {
+            measure.name: together(measure, [drawn[cell, measure.name] for cell in group.cells])
+            for measure in measures
+        }
+        for group in groups
+    }
+    n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
+    for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
+        measure = section.study.measure[contrast.measure]
+        yield Comparison(
+            study=section.study.name,
+            task=section.task,
+            condition=label,
+            measure=contrast.measure,
+            first=first.label,
+            second=second.label,
+            first_interval=interval_of_measure(measure, of_model[FIRST], settings),
+            second_interval=interval_of_measure(measure, of_model[SECOND], settings),
+            difference=contrast.interval,
+            p_value=contrast.p_value,
+            p_adjusted=contrast.p_value,
+            p_exchange=contrast.p_exchange,
+            n_questions=n_questions,
+        )
+
+
+def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
+    """Stack the trials of what both were asked under some conditions; say whose each trial is.
+
+    Questions that share an id and differ in their text are left out.
+    """
+    chosen = [
+        {
+            name: column[np.isin(columns["condition"].astype(str), conditions)]
+            for name, column in columns.items()
+        }
+        for columns in (first, second)
+    ]
+    asked = [
+        np.array(list(map("\x1f".join, zip(*(columns[key] for key in _ASKED), strict=True))), dtype=str)
+        for columns in chosen
+    ]
+    unlike = {"\x1f".join((source, name, condition)) for condition, source, name in unlike_of_one_id(chosen)}
+    common = np.setdiff1d(np.intersect1d(asked[0], asked[1]), np.array(sorted(unlike), dtype=str))
+    kept = [
+        {name: column[np.isin(its_asked, common)] for name, column in columns.items()}
+        for columns, its_asked in zip(chosen, asked, strict=True)
+    ]
+    stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
+    side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
+    return stacked, side
+
+
+def _sides(first: ModelTrials, second: ModelTrials) -> tuple[ModelTrials, ModelTrials]:
+    """Call the models A and B, as the command does."""
+    return replace(first, name="A", label="A"), replace(second, name="B", label="B")
+
+
+def cautions(
+    first: ModelTrials, second: ModelTrials, section: Section, settings: Settings | None = None
+) -> list[Notice]:
+    """Return what calls a comparison into question: every check of the report, on the trials that are compared.
+
+    Parameters
+    ----------
+    first, second, section, settings
+        As in :func:`compare`. The notices call the models A and B.
+
+    Returns
+    -------
+    list of Notice
+        The serious first. Beside the report's checks they say how the ways differ in which A and B were asked, what
+        only one of them was asked, and which questions are left out because their texts differ.
+    """
+    settings = settings or Settings()
+    own = [*_unlike(first, second), *_asked_otherwise(first, second), *_not_shared(first, second)]
+    columns, side = _paired(first.columns, second.columns, _shared_conditions(first, second))
+    if len(side):
+        compared = tuple(
+            replace(model, columns={name: column[side == whose] for name, column in columns.items()})
+            for model, whose in zip(_sides(first, second), (FIRST, SECOND), strict=True)
+        )
+        fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))
+        (found,) = findings([replace(section, models=compared)], fewer)
+        own += notices(found, [check for check in loaded(section.study.checks) if check not in _SAID_HERE])
+    return in_order_of_severity(own)
+
+
+RESAMPLES_OF_CHECKS = 1_000
+"""Enough to see whether many resamples leave a measure undefined."""
+
+_SAID_HERE = (different_questions, unlike_questions)
+"""Checks of models that are not paired."""
+
+
+def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
+    return in_order({*first.columns["condition"]} & {*second.columns["condition"]})
+
+
+def _unlike(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
+    unlike = unlike_of_one_id((first.columns, second.columns))
+    yield from unlike_notice({(source, name) for _, source, name in unlike})
+
+
+def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
+    """Say in what the ways differ that A and B were asked in."""
+    setups = [model.files[0].setup for model in (first, second)]
+    origins = [
+        {key: value for file in model.files for key, value in file.provenance.items()}
+        for model in (first, second)
+    ]
+    where = [
+        f"{key}: A {a}, B {b}"
+        for key in sorted(set().union(*setups))
+        if (a := setups[0].get(key, "not set")) != (b := setups[1].get(key, "not set"))
+    ]
+    where += [
+        f"{key}: A {origins[0][key]}, B {origins[1][key]}"
+        for key in sorted(origins[0].keys() & origins[1].keys())
+        if origins[0][key] != origins[1][key]
+    ]
+    prompts = [_by_cell(model, PROMPT) for model in (first, second)]
+    # The harnesses have digests of their own, which do not compare: those of lm-eval begin with its name.
+    known = [
+        cell
+        for cell in sorted(prompts[0].keys() & prompts[1].keys())
+        if prompts[0][cell] and prompts[1][cell] and (" " in prompts[0][cell]) == (" " in prompts[1][cell])
+    ]
+    differing = [cell for cell in known if prompts[0][cell] != prompts[1][cell]]
+    if differing:
+        condition, _, name = differing[0]
+        where.append(
+            f"prompts: {len(differing)} of {len(known)} differ, such as that of {name} under {condition}"
+        )
+    yield from notice_if_any(
+        "warning",
+        "A and B were asked in different ways",
+        "What differs beside the model can explain a difference as well as the model can.",
+        [printable(each) for each in where],
+    )
+
+
+def _by_cell(model: ModelTrials, column: str) -> dict[tuple[str, ...], str]:
+    """Return a column by condition, source and question."""
+    cells = zip(*(model.columns[key].tolist() for key in ("condition", "source", "question_id")), strict=True)
+    return dict(zip(cells, model.columns[column].tolist(), strict=True))
+
+
+def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
+    """Say what only one of the models was asked."""
+    of_first, of_second = (set(_by_cell(model, "question_id")) for model in (first, second))
+    where = []
+    for name, its, other in (("A", of_first, of_second), ("B", of_second, of_first)):
+        conditions = {cell[0] for cell in other}
+        alone = in_order({cell[0] for cell in its} - conditions)
+        missing = sum(cell[0] in conditions for cell in its - other)
+        where += [f"{name}: {missing} of {len(its)} questions and conditions"] if missing else []
+        where += [f"{name}: the conditions {', '.join(alone)}"] if alone else []
+    yield from notice_if_any(
+        "warning",
+        "Not all was asked of both",
+        "Only what both were asked is compared. What only one was asked is left out, and may be harder or easier than"
+        " the rest.",
+        where,
+    )
+
+
+def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the p-values of one measure for the conditions."""
+    adjusted = adjusted_for_all([each.p_value for each in found], holm)
+    return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]

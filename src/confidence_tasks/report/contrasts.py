@@ -1,0 +1,483 @@
+"""Differences of two groups of trials on the same questions: intervals and tests from one pivot.
+
+A measure whose trials' influence is known, and every mean, is tested by the studentised exchange: the difference over
+its standard error, against the same after exchanges of whole questions, and against Student's distribution. A
+calibration error is compared with the latter only, by the influence of its trials; everything else too, by the spread
+of its resamples. The interval is what the test does not reject, so that the two cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
+from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions, together
+from confidence_tasks.report.groups import Columns, Group
+from confidence_tasks.statistics import Estimate, Interval, Reason
+from confidence_tasks.statistics.core import FloatArray, undefined
+from confidence_tasks.statistics.inference.paired_tests import Pivot, exchange_pivot, student_pivot
+from confidence_tasks.statistics.inference.trial_counts import Kinds, alike_units, exchanged_kinds, is_exact
+from confidence_tasks.statistics.inference.units import rounding_of, share_as_extreme
+from confidence_tasks.statistics.inference.weights import ratio
+from confidence_tasks.study.measures import Influence, Measure
+
+Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+"""For each exchange: the weights of the stacked trials on either side, and how many questions of each kind moved."""
+
+_BLOCK = 256
+"""Kinds of trials that are looked at alone at a time."""
+
+_PROBES = 8
+"""Random weightings on which what looks like a mean must be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A condition minus the baseline.
+
+    Attributes
+    ----------
+    model : str
+        Label of the model.
+    group, baseline : str
+        The two conditions.
+    measure : str
+        Name of the measure.
+    interval : Interval
+        The difference with its interval, paired by question.
+    p_value : float
+        At most one less the level of the interval exactly when that leaves out 0. NaN where there is no interval, and
+        of what is fitted to the trials and cannot be fitted anew as often as a test takes.
+    p_adjusted : float
+        The same after the correction for all comparisons of the measure.
+    p_exchange : float
+        Of the papers' test, which exchanges the conditions within questions and does not studentise.
+    """
+
+    model: str
+    group: str
+    baseline: str
+    measure: str
+    interval: Interval
+    p_value: float
+    p_adjusted: float
+    p_exchange: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p-value is below 0.05."""
+        return self.p_adjusted < 0.05
+
+
+def contrasts(
+    model: str,
+    columns: Columns,
+    groups: Sequence[Group],
+    baseline: str,
+    measures: Sequence[Measure],
+    drawn: Distributions,
+    settings: Settings,
+) -> list[Contrast]:
+    """Compare every group with the baseline, on the sources of questions that both have.
+
+    Parameters
+    ----------
+    model : str
+        Label of the model.
+    columns : mapping of str to ndarray
+        Its trials.
+    groups : sequence of Group
+        The conditions, the baseline among them; without it there is nothing to compare.
+    baseline : str
+        Label of the baseline.
+    measures : sequence of Measure
+        What to compare.
+    drawn : mapping of (Cell, str) to Distribution
+        By cell of a group and measure, from one draw of questions.
+    settings : Settings
+        Number of resamples, level and seed.
+
+    Returns
+    -------
+    list of Contrast
+        Measure by measure, not corrected yet; none of a group that shares no source with the baseline.
+    """
+    base = next((group for group in groups if group.label == baseline), None)
+    if base is None:
+        return []
+    pairs = [_on_shared_sources(group, base) for group in groups if group is not base]
+    pairs = [(group, its_base) for group, its_base in pairs if group.cells]
+    cells = list(dict.fromkeys(cell for pair in pairs for group in pair for cell in group.cells))
+    unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
+    tables = {cell: tabulate(columns, cell, measures, unit, n_units) for cell in cells}
+    # What is fitted varies with the fit: a difference takes resamples with a fit of their own, where there can be such.
+    refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
+    its_draws = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
+    found: dict[str, list[Contrast]] = {measure.name: [] for measure in measures}
+    for group, its_base in pairs:
+        sources = [
+            PairedTables.of(first, second)
+            for one, other in product(group.cells, its_base.cells)
+            if one.source == other.source
+            for first, second in product(tables[one], tables[other])
+        ]
+        sides = {
+            measure.name: (_mean_of(group, measure, its_draws), _mean_of(its_base, measure, its_draws))
+            for measure in measures
+        }
+        exchanges = settings.generator("exchange", group.label)
+        tested = paired_differences(sources, sides, settings, exchanges)
+        for name, difference in tested.items():
+            found[name].append(
+                Contrast(
+                    model,
+                    group.label,
+                    baseline,
+                    name,
+                    difference.interval,
+                    difference.p_value,
+                    difference.p_value,
+                    difference.p_exchange,
+                )
+            )
+    return [contrast for of_measure in found.values() for contrast in of_measure]
+
+
+def _on_shared_sources(group: Group, base: Group) -> tuple[Group, Group]:
+    """Keep the cells of the sources that both have: other questions would make a difference of their own."""
+    shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
+    first, second = (
+        replace(each, cells=tuple(cell for cell in each.cells if cell.source in shared))
+        for each in (group, base)
+    )
+    return first, second
+
+
+def _mean_of(group: Group, measure: Measure, drawn: Distributions) -> Distribution:
+    return together(measure, [drawn[cell, measure.name] for cell in group.cells])
+
+
+def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:
+    """Correct p-values for all comparisons, those without one among them."""
+    p = np.array(p_values)
+    adjusted = adjust(np.nan_to_num(p, nan=1.0))
+    return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
+
+
+# The test of one difference ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTables:
+    """The trials of one source under two conditions.
+
+    Attributes
+    ----------
+    first, second : CellTable
+        Those of each, of the same questions.
+    alike : Kinds
+        The questions that have the same trials under both.
+    of_first, of_second : sparse array, shape (J, K1) and (J, K2)
+        How many trials of each kind a question of each kind has.
+    """
+
+    first: CellTable
+    second: CellTable
+    alike: Kinds
+    of_first: csr_array
+    of_second: csr_array
+
+    @classmethod
+    def of(cls, first: CellTable, second: CellTable) -> Self:
+        """Pair two tables of the same questions."""
+        alike = alike_units([first.kinds, second.kinds])
+        members = [kinds.members[:, alike.example].T.tocsr() for kinds in (first.kinds, second.kinds)]
+        return cls(first, second, alike, *members)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What can be computed of both."""
+        return [measure for measure in self.first.measures if measure in self.second.measures]
+
+    def stacked(self) -> Columns:
+        """The trials of both, those of the first before those of the second."""
+        first, second = self.first.columns, self.second.columns
+        return {name: np.concatenate([column, second[name]]) for name, column in first.items()}
+
+    def as_they_are(self) -> Sides:
+        """The weights of the stacked trials on either side, and of the questions exchanged, where none is."""
+        first, second = self.first.kinds.counts, self.second.kinds.counts
+        left = np.concatenate([first, np.zeros(len(second))])[np.newaxis]
+        right = np.concatenate([np.zeros(len(first)), second])[np.newaxis]
+        return left, right, np.zeros((1, len(self.alike.example)))
+
+    def variance(self, influence: Influence, rows: Columns, sides: Sides) -> FloatArray:
+        """Return the variance of the difference for each row of weights: the sum of squares over the questions."""
+        as_first, as_second, exchanged = sides
+        left, added_left = influence(rows, as_first)
+        right, added_right = influence(rows, as_second)
+        n_first = self.of_first.shape[1]
+        stays = np.square(self.of_first @ left[:, :n_first].T - self.of_second @ right[:, n_first:].T).T
+        moves = np.square(self.of_second @ left[:, n_first:].T - self.of_first @ right[:, :n_first].T).T
+        moves -= stays
+        moves *= exchanged
+        return np.asarray(stays @ self.alike.counts + moves.sum(axis=1) + added_left + added_right)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The difference of a measure, and what tests say of it.
+
+    Attributes
+    ----------
+    interval : Interval
+        The difference with its interval.
+    p_value : float
+        From the same pivot.
+    p_exchange : float
+        Of the papers' test.
+    """
+
+    interval: Interval
+    p_value: float
+    p_exchange: float
+
+
+def paired_differences(
+    sources: Sequence[PairedTables],
+    sides: Mapping[str, tuple[Distribution, Distribution]],
+    settings: Settings,
+    seed: np.random.Generator,
+    *,
+    papers_test: bool = True,
+) -> dict[str, PairedDifference]:
+    """Test the differences of measures between two conditions.
+
+    Parameters
+    ----------
+    sources : sequence of PairedTables
+        The trials, source by source. What differs is the mean over the sources.
+    sides : mapping of str to (Distribution, Distribution)
+        By measure, its value under either condition, with the resamples if it is tested by these.
+    settings : Settings
+        Number of exchanges, and level.
+    seed : numpy.random.Generator
+        Source of the exchanges.
+    papers_test : bool
+        Whether the papers' test is made too.
+
+    Returns
+    -------
+    mapping of str to PairedDifference
+        By measure.
+    """
+    measures = {measure.name: measure for source in sources for measure in source.measures}
+    influences: dict[str, dict[int, Influence | None]] = {name: {} for name in measures}
+    for number, source in enumerate(sources):
+        for measure in source.measures:
+            influences[measure.name][number] = influence_on(measure, source)
+    known = {
+        name: {number: influence for number, influence in parts.items() if influence}
+        for name, parts in influences.items()
+        if all(parts.values())
+    }
+    studentised = {name: parts for name, parts in known.items() if measures[name].binned is None}
+    drawn = _exchanges(sources, studentised, settings, seed, papers_test=papers_test)
+    exact = bool(sources) and is_exact(sources[0].alike.members.shape[1], settings.n_resamples)
+    found = {}
+    for name, measure in measures.items():
+        first, second = sides[name]
+        difference, tie = first - second, rounding_of(first.value, second.value)
+        values, errors = drawn.get(name, (np.empty(0), np.empty(0)))
+        method: Literal["exchange", "wald", "student"]
+        if name in known:
+            error, freedom = _by_influence(sources, known[name])
+            method, n_resamples, n_undefined = "wald", 0, 0
+        else:
+            error, freedom = difference.student_terms
+            method, n_resamples = "student", len(difference.resamples)
+            n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
+        if name in studentised:
+            method, n_resamples, n_undefined = "exchange", len(values), int(np.isnan(values + errors).sum())
+            pivot = exchange_pivot(
+                difference.value,
+                error,
+                values,
+                errors,
+                freedom=freedom,
+                level=settings.level,
+                exact=exact,
+                tie=tie,
+            )
+        else:
+            pivot = student_pivot(difference.value, error, freedom, level=settings.level, tie=tie)
+        low, high, p_value = _read(measure, sources, difference, pivot, error, tie, settings.level)
+        interval = Interval(
+            estimate=Estimate(0.0) if abs(difference.value) <= tie else difference.value,
+            low=low,
+            high=high,
+            level=settings.level,
+            standard_error=error,
+            n_units=len(difference.questions),
+            n_resamples=n_resamples,
+            n_undefined=n_undefined,
+            method=method,
+            seed=settings.seed,
+        )
+        p_exchange = (
+            float(share_as_extreme(difference.value, values, "two-sided", exact, tie))
+            if len(values)
+            else math.nan
+        )
+        found[name] = PairedDifference(interval, p_value, p_exchange)
+    return found
+
+
+def _read(
+    measure: Measure,
+    sources: Sequence[PairedTables],
+    difference: Distribution,
+    pivot: Pivot,
+    error: float,
+    tie: float,
+    level: float,
+) -> tuple[Estimate, Estimate, float]:
+    """Return the limits and the p-value of a difference; where one is withheld, so is the other."""
+    value = float(difference.value)
+    reason = difference.reason or _incomparable(measure, sources)
+    if not reason and math.isnan(pivot.p_value):
+        reason = Reason.NOT_IDENTIFIED
+    if not reason and (
+        math.isinf(pivot.reach) or (pivot.reach == 0.0 < abs(value) and pivot.p_value > 1.0 - level)
+    ):
+        reason = Reason.TOO_FEW  # exchanges
+    if reason:
+        return undefined(reason), undefined(reason), 1.0 if abs(value) <= tie else math.nan
+    most = measure.largest_difference
+    low, high = max(value - pivot.reach, -most), min(value + pivot.reach, most)
+    # What is fitted, and cannot be fitted anew, varies more than its interval says: enough to tell how much it may be.
+    return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
+
+
+def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason | None:
+    """Say why the trials do not bear a difference of the measure, if so."""
+    if measure.incomparable is None:
+        return None
+    tables = [
+        table for source in sources if measure in source.measures for table in (source.first, source.second)
+    ]
+    reasons = (measure.incomparable(table.columns, table.kinds.counts) for table in tables)
+    return next((reason for reason in reasons if reason), None)
+
+
+def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
+    """Return how trials move a measure, if that is known: they do of every mean, by what they are alone."""
+    if measure.influence is not None:
+        return measure.influence
+    if measure.fitted or not (measure.is_mean or measure.posterior or measure.share):
+        return None
+    rows = source.stacked()
+    n = source.of_first.shape[1] + source.of_second.shape[1]
+    alone = np.concatenate(
+        [
+            np.asarray(measure.compute(rows, np.eye(min(_BLOCK, n - start), n, start)))
+            for start in range(0, n, _BLOCK)
+        ]
+    )
+    counted = ~np.isnan(alone)
+    value = np.where(counted, alone, 0.0)
+
+    def mean(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        size = weights @ counted.astype(np.float64)
+        return ratio(weights @ value, size), size
+
+    def influence(rows: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        average, size = mean(weights)
+        scale = ratio(np.ones(len(size)), np.sqrt(np.maximum(size * (size - 1.0), 0.0)))
+        moved = np.where(counted, value - average[:, np.newaxis], 0.0) * scale[:, np.newaxis]
+        return moved, np.zeros(len(moved))
+
+    probe = np.random.default_rng(0).integers(0, 4, (_PROBES, n)).astype(np.float64)
+    computed = np.asarray(measure.compute(rows, probe))
+    return influence if np.allclose(mean(probe)[0], computed, rtol=1e-9, atol=1e-12, equal_nan=True) else None
+
+
+def _by_influence(
+    sources: Sequence[PairedTables], influences: Mapping[int, Influence]
+) -> tuple[float, float]:
+    """Return the standard error of the mean over the sources, and its degrees of freedom (Satterthwaite's)."""
+    variances, freedom = (
+        np.array(numbers)
+        for numbers in zip(
+            *(
+                (
+                    float(source.variance(influence, source.stacked(), source.as_they_are())[0]),
+                    max(source.alike.counts.sum() - 1.0, 1.0),
+                )
+                for number, influence in influences.items()
+                for source in [sources[number]]
+            ),
+            strict=True,
+        )
+    )
+    whole = float(variances.sum())
+    apart = float((np.square(variances) / freedom).sum())
+    return math.sqrt(whole) / len(influences), whole**2 / apart if apart > 0.0 else float(freedom.sum())
+
+
+def _exchanges(
+    sources: Sequence[PairedTables],
+    influences: Mapping[str, Mapping[int, Influence]],
+    settings: Settings,
+    seed: np.random.Generator,
+    *,
+    papers_test: bool,
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return each measure's difference for every exchange, and its standard error where influence is known.
+
+    What a measure fits to the trials is fitted for every exchange, as it was to each group; a measure that cannot be
+    fitted so often has no entry.
+    """
+    asked = {
+        measure.name: tested
+        for source in sources
+        for measure in source.measures
+        if (measure.name in influences or papers_test) and (tested := measure.exchangeable)
+    }
+    if not asked:
+        return {}
+    n_sources = {name: sum(name in _names(source) for source in sources) for name in asked}
+    stacked = [source.stacked() for source in sources]
+    parts: dict[str, list[tuple[FloatArray, FloatArray]]] = {name: [] for name in asked}
+    for block in exchanged_kinds(
+        [(source.first.kinds, source.second.kinds, source.alike) for source in sources],
+        n_resamples=settings.n_resamples,
+        seed=seed,
+    ):
+        size = len(block[0][0])
+        totals = {name: np.zeros(size) for name in asked}
+        variances = {name: np.zeros(size) for name in asked}
+        for number, (source, rows, sides) in enumerate(zip(sources, stacked, block, strict=True)):
+            for name in asked.keys() & _names(source):
+                compute, n = asked[name].compute, n_sources[name]
+                with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
+                    totals[name] += np.asarray(compute(rows, sides[0]) - compute(rows, sides[1])) / n
+                if name in influences:
+                    variances[name] += source.variance(influences[name][number], rows, sides) / n**2
+        for name, total in totals.items():
+            parts[name].append((total, np.sqrt(variances[name])))
+    return {
+        name: (np.concatenate([d for d, _ in blocks]), np.concatenate([e for _, e in blocks]))
+        for name, blocks in parts.items()
+    }
+
+
+def _names(source: PairedTables) -> set[str]:
+    return {measure.name for measure in source.measures}

@@ -1,0 +1,443 @@
+"""Every measure of a study in every group of trials, with bootstrap intervals over questions.
+
+One draw of questions serves all groups and measures of a model, so that the difference of two entries of a table is
+paired by question.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
+from confidence_tasks.report.groups import Cell, Columns, Group
+from confidence_tasks.statistics import Estimate, Interval, Reason
+from confidence_tasks.statistics.core import BoolArray, FloatArray
+from confidence_tasks.statistics.inference.bootstrap import interval_of
+from confidence_tasks.statistics.inference.limits import student_terms
+from confidence_tasks.statistics.inference.test_inversion import Inverted
+from confidence_tasks.statistics.inference.trial_counts import resampled_kinds, weighted_kinds
+from confidence_tasks.statistics.inference.units import Method, Resampled, as_estimate
+from confidence_tasks.statistics.inference.weights import ratio
+from confidence_tasks.study.measures import Deciding, Measure
+
+ALL_DECIDE = Deciding()
+
+_ROUNDING = 1e-12
+"""Differences of resamples, relative to the largest, that are rounding of 0."""
+
+_BLOCK = 256
+"""Kinds of trials that are looked at alone at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How uncertainty is computed.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Resamples of questions, and exchanges of conditions.
+    level : float
+        Nominal coverage of intervals, in (0, 1).
+    seed : int
+        Seed of all draws.
+    """
+
+    n_resamples: int = 10_000
+    level: float = 0.95
+    seed: int = 0
+
+    def generator(self, *purpose: str) -> np.random.Generator:
+        """Return the random numbers for a purpose: the same in every report, whatever else is in it."""
+        return np.random.default_rng([self.seed, zlib.crc32("/".join(purpose).encode())])
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A measure of some trials, and over the resamples of their questions.
+
+    Attributes
+    ----------
+    value : Estimate
+        The measure of the trials as they are.
+    resamples : ndarray, shape (R,)
+        The measure of each resample, or draws from its posterior distribution.
+    questions : frozenset of str
+        The questions; of a share that is 0 or 1, those that count.
+    deciding : Deciding
+        The questions that decide the measure.
+    is_mean : bool
+        Whether it is a mean over trials.
+    freedom : float, optional
+        Degrees of freedom of its standard error; by default as many questions as decide it, less one.
+    binned : Inverted, optional
+        The bins that its interval is made of instead of the resamples.
+    """
+
+    value: Estimate
+    resamples: FloatArray
+    questions: frozenset[str]
+    deciding: Deciding = ALL_DECIDE
+    is_mean: bool = False
+    freedom: float | None = None
+    binned: Inverted | None = None
+
+    @property
+    def decisive(self) -> float:
+        """How many questions decide the measure."""
+        return self.deciding.count
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of its standard error."""
+        return self.decisive - 1.0 if self.freedom is None else self.freedom
+
+    @property
+    def like_samples(self) -> FloatArray:
+        """The resamples, drawn together where they vary more than samples do: around gaps of which part is chance."""
+        spread = math.sqrt(_variance(self.resamples))
+        error = self.binned.standard_error if self.binned else spread
+        if not (error > 0.0 and spread > 0.0):
+            return self.resamples
+        return float(self.value) + (self.resamples - float(self.value)) * (error / spread)
+
+    def __sub__(self, other: Distribution) -> Distribution:
+        """The difference, paired by question where both were drawn together."""
+        reason = self.value.reason or other.value.reason
+        difference = Estimate(self.value - other.value, reason)
+        with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
+            resamples = self.like_samples - other.like_samples
+        return Distribution(
+            difference,
+            resamples,
+            self.questions | other.questions,
+            deciding=min(self.deciding, other.deciding, key=lambda side: side.count),
+            freedom=_freedom([self, other]),
+        )
+
+    @property
+    def resampled(self) -> Resampled:
+        """What limits are read off; a resample that is infinite counts as undefined."""
+        return Resampled(
+            self.value,
+            self.resamples,
+            len(self.questions),
+            decisive=self.decisive,
+            freedom=self.degrees,
+        )
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it has no interval, if so."""
+        return self.resampled.reason
+
+    @property
+    def student_terms(self) -> tuple[float, float]:
+        """Its standard error by the spread of the resamples, and the degrees of freedom of that."""
+        return (math.nan, math.nan) if self.reason else student_terms(self.resampled)
+
+    def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
+        """Read off the interval."""
+        interval = interval_of(self.resampled, settings.level, method, settings.seed)
+        if self.binned is None or len(self.questions) < 2:
+            return interval
+        low, high = self.binned.limits(settings.level)
+        return replace(interval, low=low, high=high, method="inverted")
+
+
+Distributions: TypeAlias = Mapping[tuple[Cell, str], Distribution]
+
+
+def distributions(
+    columns: Columns, cells: Iterable[Cell], measures: Sequence[Measure], settings: Settings
+) -> Distributions:
+    """Evaluate measures of cells on the resamples of their questions; one draw of a source serves all its cells.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Trials of one model.
+    cells : iterable of Cell
+        Which trials.
+    measures : sequence of Measure
+        What to compute.
+    settings : Settings
+        Number of resamples and seed.
+
+    Returns
+    -------
+    mapping of (Cell, str) to Distribution
+    """
+    found: dict[tuple[Cell, str], Distribution] = {}
+    distinct = list(dict.fromkeys(cells))
+    for source in sorted({cell.source for cell in distinct}):
+        unit, n_units = number_questions(columns, columns["source"] == source)
+        tables = [
+            (cell, table)
+            for cell in distinct
+            if cell.source == source
+            for table in tabulate(columns, cell, measures, unit, n_units)
+        ]
+        values = resampled(
+            tables,
+            settings.n_resamples,
+            settings.generator("bootstrap", source),
+            settings.generator("posterior", source),
+        )
+        names = np.unique(columns["question_id"][columns["source"] == source].astype(str))
+        for cell, table in tables:
+            rows = {name: column[cell.rows] for name, column in columns.items()}
+            asked = frozenset(map(str, rows["question_id"]))
+            for measure in table.measures:
+                value = as_estimate(measure.compute(rows, None))
+                extreme = measure.interval == "wilson" and value in (0.0, 1.0)
+                questions = frozenset(names[counting(table, measure)]) if extreme else asked
+                found[cell, measure.name] = Distribution(
+                    value,
+                    values[cell, measure.name],
+                    questions,
+                    deciding(measure, rows),
+                    measure.is_mean,
+                    binned=measure.binned(rows, unit[cell.rows]) if measure.binned else None,
+                )
+    return found
+
+
+def resampled(
+    tables: Sequence[tuple[Cell, CellTable]],
+    n_resamples: int,
+    bootstrap: np.random.Generator,
+    posterior: np.random.Generator,
+) -> dict[tuple[Cell, str], FloatArray]:
+    """Evaluate the measures of tables of the same questions on their resamples, or draw them from their posterior.
+
+    Parameters
+    ----------
+    tables : sequence of (Cell, CellTable)
+        Trials of each cell.
+    n_resamples : int
+        How many of either.
+    bootstrap, posterior : numpy.random.Generator
+        Source of the resamples, and of the draws.
+
+    Returns
+    -------
+    mapping of (Cell, str) to ndarray, shape (n_resamples,)
+        By cell and measure.
+    """
+    kinds = [table.kinds for _, table in tables]
+    parts: dict[tuple[Cell, str], list[FloatArray]] = {}
+    for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=bootstrap):
+        for (cell, table), weights in zip(tables, block, strict=True):
+            for name, values in table.without_posterior.values(weights).items():
+                parts.setdefault((cell, name), []).append(values)
+    if any(measure.posterior for _, table in tables for measure in table.measures):
+        for block in weighted_kinds(kinds, n_draws=n_resamples, seed=posterior):
+            for (cell, table), weights in zip(tables, block, strict=True):
+                for name, values in table.draws(weights, posterior).items():
+                    parts.setdefault((cell, name), []).append(values)
+    return {key: np.concatenate(values) for key, values in parts.items()}
+
+
+def deciding(measure: Measure, trials: Columns) -> Deciding:
+    """Return the questions that decide a measure."""
+    return ALL_DECIDE if measure.decisive is None else measure.decisive(trials)
+
+
+def counting(table: CellTable, measure: Measure) -> BoolArray:
+    """Whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
+    n_kinds = table.kinds.members.shape[0]
+    alone = np.empty(n_kinds)
+    for start in range(0, n_kinds, _BLOCK):
+        block = np.eye(min(_BLOCK, n_kinds - start), n_kinds, start)
+        alone[start : start + _BLOCK] = measure.compute(table.columns, block)
+    return np.asarray(table.kinds.members[~np.isnan(alone)].sum(axis=0) > 0.0)
+
+
+def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:
+    """Return the mean over parts, drawn together or not; undefined where one is, or where all are.
+
+    Parameters
+    ----------
+    parts : sequence of Distribution
+        What to average.
+    skips_undefined : bool
+        Whether undefined parts are left out.
+    """
+    if len(parts) == 1 and not math.isnan(parts[0].value):  # one that is undefined loses its bins below
+        return parts[0]
+    average = _mean_defined if skips_undefined else _mean
+    value = float(average(np.array([[part.value] for part in parts]))[0])
+    reason = next((part.value.reason for part in parts if part.value.reason), None)
+    return Distribution(
+        Estimate(value, reason if np.isnan(value) else None),
+        average(np.array([part.resamples for part in parts])),
+        frozenset[str]().union(*(part.questions for part in parts)),
+        _deciding_mean(parts),
+        all(part.is_mean for part in parts),
+        _freedom(parts),
+        _binned(parts),
+    )
+
+
+def together(
+    measure: Measure, parts: Sequence[Distribution], *, skips_undefined: bool = False
+) -> Distribution:
+    """Return a measure of several cells: the sum of numbers of trials, of other measures the :func:`mean`."""
+    whole = mean(parts, skips_undefined=skips_undefined)
+    if not measure.is_count:
+        return whole
+    return replace(
+        whole,
+        value=Estimate(whole.value * len(parts), whole.value.reason),
+        resamples=whole.resamples * len(parts),
+    )
+
+
+def _binned(parts: Sequence[Distribution]) -> Inverted | None:
+    """The bins of the parts that are defined, with how much these vary together in the resamples."""
+    defined = [part for part in parts if not np.isnan(part.value)]
+    binned = [part.binned for part in defined if part.binned]
+    if len(binned) < max(len(defined), 1):
+        return None
+    apart = sum(_variance(part.resamples) for part in defined)
+    if apart > 0.0:
+        dependence = _variance(np.array([part.resamples for part in defined]).sum(axis=0)) / apart
+    else:  # no resample says how answers to the same questions vary together
+        questions = [part.questions for part in defined]
+        dependence = sum(map(len, questions)) / len(frozenset[str]().union(*questions))
+    return binned[0].mean(binned, dependence)
+
+
+def _freedom(parts: Sequence[Distribution]) -> float:
+    """Degrees of freedom of a sum: harmonic mean over the parts, weighted by their shares of the variance.
+
+    They are no more than Satterthwaite's (doi:10.2307/3002019), which are of parts that vary independently: of the same
+    questions under several penalties they do not.
+    """
+    variances = [_variance(part.resamples) for part in parts]
+    if not sum(variances) > 0.0:
+        return min(part.degrees for part in parts)
+    inverse = sum(
+        v / part.degrees if part.degrees > 0.0 else math.inf for v, part in zip(variances, parts, strict=True)
+    )
+    return sum(variances) / inverse if inverse > 0.0 else math.inf
+
+
+def _variance(values: FloatArray) -> float:
+    """The variance of the defined values; 0, not its rounding, where all of them are alike."""
+    defined = values[np.isfinite(values)]
+    return float(defined.var()) if len(defined) and np.ptp(defined) > _ROUNDING * abs(defined).max() else 0.0
+
+
+def _deciding_mean(parts: Sequence[Distribution]) -> Deciding:
+    """All that decide a mean of means; of other measures the fewest, as each part has its own bias."""
+    if not all(part.is_mean for part in parts):
+        return min((part.deciding for part in parts), key=lambda each: each.count)
+    asked = [part.deciding.questions for part in parts if part.deciding.questions is not None]
+    if len(asked) < len(parts):
+        return ALL_DECIDE
+    return replace(parts[0].deciding, questions=frozenset[str]().union(*asked))
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    return np.asarray(values.mean(axis=0))
+
+
+def _mean_defined(values: FloatArray) -> FloatArray:
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=0, dtype=np.float64)
+    return ratio(np.where(defined, values, 0.0).sum(axis=0), count)
+
+
+def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], settings: Settings) -> Interval:
+    """Read off the interval of a measure; where it is a share less a constant, that of the share, less the constant.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    whole : mapping of str to Distribution
+        Measures of the same trials by name.
+    settings : Settings
+        Level and seed.
+    """
+    found = whole[measure.name]
+    if measure.share not in whole:
+        return _within(measure.bounds, found.interval(settings, measure.interval))
+    share = whole[measure.share]
+    less = float(share.value) - float(found.value)
+    interval = share.interval(settings, "wilson")
+    low, high = (Estimate(limit - less, limit.reason) for limit in (interval.low, interval.high))
+    return replace(interval, estimate=found.value, low=low, high=high)
+
+
+def _within(bounds: tuple[float, float], interval: Interval) -> Interval:
+    """Cut an interval at the values that a measure cannot pass."""
+    low, high = (
+        Estimate(min(max(limit, bounds[0]), bounds[1]), limit.reason)
+        for limit in (interval.low, interval.high)
+    )
+    return interval if math.isnan(interval.low) else replace(interval, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """One entry of a table.
+
+    Attributes
+    ----------
+    model : str
+        Label of the model.
+    group, by : str
+        Label of the group of trials, and what the trials are grouped by.
+    source : str
+        The source of questions; empty for the mean over all.
+    measure : str
+        Name of the measure.
+    interval : Interval
+        The value with its interval.
+    n : int
+        Number of trials.
+    """
+
+    model: str
+    group: str
+    by: str
+    source: str
+    measure: str
+    interval: Interval
+    n: int
+
+
+def estimates(
+    model: str, groups: Sequence[Group], measures: Sequence[Measure], found: Distributions, settings: Settings
+) -> list[Estimated]:
+    """Read the table of one model off its distributions: each group, and its sources where there are several."""
+    table = []
+    several = len({cell.source for group in groups for cell in (*group.cells, *group.apart)}) > 1
+    for group in groups:
+        parts = [("", group.cells)]
+        own = (*group.cells, *group.apart)
+        if several and len({cell.source for cell in own}) == len(own):
+            parts += [(cell.source, (cell,)) for cell in own]
+        for source, cells in parts:
+            n = sum(len(cell.rows) for cell in cells)
+            whole = {
+                measure.name: together(
+                    measure,
+                    [found[cell, measure.name] for cell in cells],
+                    skips_undefined=group.skips_undefined,
+                )
+                for measure in measures
+            }
+            for measure in measures:
+                interval = interval_of_measure(measure, whole, settings)
+                table.append(Estimated(model, group.label, group.by, source, measure.name, interval, n))
+    return table

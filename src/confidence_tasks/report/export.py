@@ -1,0 +1,273 @@
+"""The report's numbers as files: CSV for computing on, LaTeX for papers, JSON for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from confidence_tasks.report.estimates import Estimated, Settings
+from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.figures.figure import Figure
+from confidence_tasks.report.figures.svg import figure_svg
+from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.overviews import Overview
+from confidence_tasks.report.page.numbers import decimals_for, why_missing
+from confidence_tasks.report.results import Findings
+from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.statistics import Interval
+
+_LATEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "′": r"$'$",
+    "–": "--",
+}
+
+
+def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
+    """Return every estimate of a report as a table, one row each.
+
+    Parameters
+    ----------
+    found : iterable of Findings
+        The tasks.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
+        ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
+        ``n_undefined`` and ``reason`` (why a value or an interval is missing).
+    """
+    rows = [
+        {
+            "study": task.section.study.name,
+            "task": task.section.task,
+            "model": entry.model,
+            "by": entry.by,
+            "group": entry.group,
+            "source": entry.source,
+            "measure": entry.measure,
+            **_interval(entry.interval),
+            "n": entry.n,
+            "n_questions": entry.interval.n_units,
+            "n_resamples": entry.interval.n_resamples,
+            "n_undefined": entry.interval.n_undefined,
+            "reason": why_missing(entry.interval),
+        }
+        for task in found
+        for entry in task.estimates
+    ]
+    return pd.DataFrame(rows)
+
+
+def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
+    """Return every contrast with a baseline as a table, one row each.
+
+    Parameters
+    ----------
+    found : iterable of Findings
+        The tasks.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the difference),
+        ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Bonferroni,
+        over all comparisons of the measure in the study's tasks), ``p_exchange`` (of the papers' exchange test, not
+        corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval is
+        missing).
+    """
+    rows = [
+        {
+            "study": task.section.study.name,
+            "task": task.section.task,
+            "model": contrast.model,
+            "condition": contrast.group,
+            "baseline": contrast.baseline,
+            "measure": contrast.measure,
+            **_interval(contrast.interval),
+            "p_value": contrast.p_value,
+            "p_adjusted": contrast.p_adjusted,
+            "p_exchange": contrast.p_exchange,
+            "method": contrast.interval.method,
+            "n_questions": contrast.interval.n_units,
+            "reason": why_missing(contrast.interval),
+        }
+        for task in found
+        for contrast in task.contrasts
+    ]
+    return pd.DataFrame(rows)
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    return {
+        "value": float(interval.estimate),
+        "low": float(interval.low),
+        "high": float(interval.high),
+        "level": interval.level,
+    }
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as JSON-ready records, with numbers as `json_number` gives them.
+
+    Examples
+    --------
+    >>> records(pd.DataFrame({"p": [0.5, float("nan"), float("inf")]}))
+    [{'p': 0.5}, {'p': None}, {'p': 'Infinity'}]
+    """
+    return [
+        {str(key): json_number(value) if isinstance(value, float) else value for key, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def json_number(value: float) -> float | str | None:
+    """Return a number as JSON can hold it: None for NaN, the name of an infinity that pandas and JavaScript read."""
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return None if math.isnan(value) else float(value)
+
+
+def _plain_cell(value: object) -> object:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    Names of models, sources and conditions come out of logs. See CWE-1236.
+    """
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+    )
+
+
+def write_tables(
+    found: Sequence[Findings], extras: Iterable[ExtraTable], folder: Path, overviews: Iterable[Overview] = ()
+) -> list[Path]:
+    """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    above = list(overviews)
+    tables = {"estimates": estimates_frame(found), "contrasts": contrasts_frame(found)}
+    tables |= {overview.design.name: overview.frame() for overview in above}
+    for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
+        written.append(folder / f"{name}.csv")
+        write_atomically(written[-1], table.map(_plain_cell).to_csv(index=False).encode(errors="replace"))
+    texts = {overview.design.name: latex_overview(overview) for overview in above}
+    for name, text in (texts | {task.section.slug: latex_table(task) for task in found}).items():
+        written.append(folder / f"{name}.tex")
+        write_atomically(written[-1], text.encode(errors="replace"))
+    return written
+
+
+def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
+    """Write every figure as an SVG file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in figures:
+        written.append(folder / f"{figure.name}.svg")
+        write_atomically(written[-1], figure_svg(figure).encode(errors="xmlcharrefreplace"))
+    return written
+
+
+def latex_table(found: Findings) -> str:
+    """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
+    rows = [
+        (
+            model.label,
+            measure.name,
+            [found.estimate(model.label, label, measure.name) for label in found.conditions],
+        )
+        for model in found.models
+        for measure in found.headline
+    ]
+    note = _latex_note(found.settings)
+    if found.contrasts:
+        baseline = found.section.design.baseline
+        note += f"; * differs from {baseline} at .05 after Bonferroni's correction over the study"
+
+    def starred(entry: Estimated) -> bool:
+        contrast = found.contrast(entry.model, entry.group, entry.measure)
+        return contrast is not None and contrast.significant
+
+    return f"{note}\n{_latex_rows(found.conditions, rows, starred)}"
+
+
+def latex_overview(overview: Overview) -> str:
+    """Return the measures of several tasks side by side as a LaTeX table for ``booktabs``."""
+    rows = [
+        (model, measure.name, [overview.estimate(model, column, measure.name) for column in overview.columns])
+        for model in overview.models
+        for measure in overview.design.measures
+    ]
+    text = _latex_rows(overview.columns, rows, lambda entry: False)
+    return f"{_latex_note(overview.tasks[0].settings)}\n{text}"
+
+
+def _latex_note(settings: Settings) -> str:
+    drawn = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
+    return f"% {settings.level:.0%} intervals over {drawn}"
+
+
+def _latex_rows(
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, str, Sequence[Estimated | None]]],
+    starred: Callable[[Estimated], bool],
+) -> str:
+    """Return rows of a model, a measure and its entries as a table; the last row of a model is its trials."""
+    lines = [
+        r"\begin{tabular}{ll" + "r" * len(columns) + "}",
+        r"\toprule",
+        " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
+    ]
+    for model, of_model in groupby(rows, key=lambda row: row[0]):
+        lines.append(r"\midrule")
+        first = latex(model)
+        for _, name, entries in of_model:
+            values = [float(entry.interval.estimate) for entry in entries if entry is not None]
+            decimals = decimals_for(values)
+            cells = [_latex_cell(entry, decimals, starred) for entry in entries]
+            lines.append(" & ".join([first, latex(measure_label(name)), *cells]) + r" \\")
+            first = ""
+        sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
+        lines.append(" & ".join(["", "Trials", *sizes]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_cell(entry: Estimated | None, decimals: int, starred: Callable[[Estimated], bool]) -> str:
+    if entry is None or math.isnan(entry.interval.estimate):
+        return "--"
+    interval, star = entry.interval, "^{*}" if starred(entry) else ""
+    value, low, high = (
+        # Adding 0 takes the sign off a zero.
+        f"{round(float(number), decimals) + 0.0:.{decimals}f}".replace("inf", r"\infty")
+        for number in (interval.estimate, interval.low, interval.high)
+    )
+    if math.isnan(interval.low):
+        return f"${value}{star}$"
+    return f"${value}{star}$ {{\\scriptsize $[{low}, {high}]$}}"
+
+
+def latex(text: str) -> str:
+    r"""Return text that LaTeX prints literally.
+
+    Examples
+    --------
+    >>> latex("gpt_4 50%")
+    'gpt\\_4 50\\%'
+    """
+    return "".join(_LATEX.get(char, char) for char in text)

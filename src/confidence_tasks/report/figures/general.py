@@ -1,0 +1,293 @@
+"""Figures that any study has: intervals by condition, reliability, histograms, type-2 ROC and accuracy at coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.report.cell_tables import number_questions
+from confidence_tasks.report.figures import panels
+from confidence_tasks.report.figures.figure import Figure, Key, Panel
+from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures.style import Colour, series
+from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
+from confidence_tasks.report.labels import group_label
+from confidence_tasks.statistics import complete
+from confidence_tasks.statistics.core import FloatArray
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.overviews import Overview
+    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.task_trials import ModelTrials
+
+Looks: TypeAlias = dict[str, tuple[Colour, str]]
+"""Colour and marker of each model, the same throughout a report."""
+
+Points: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""Gives the points of a curve of correctness and confidence."""
+
+MakeFigure: TypeAlias = "Callable[[Findings, Looks], Figure]"
+"""Makes a figure of what was found; one without rows where there is nothing to show."""
+
+
+def looks(models: Sequence[str]) -> Looks:
+    """Give every model its colour and marker."""
+    return {model: series(i) for i, model in enumerate(models)}
+
+
+def model_keys(found: Findings, look: Looks) -> tuple[Key, ...]:
+    """Return the legend of the models."""
+    return tuple(Key(model.label, *look[model.label]) for model in found.models)
+
+
+def averaged(found: Findings, model: ModelTrials, condition: str | None = None) -> list[Columns]:
+    """Return the trials of each source that tables average over, under one condition or each."""
+    cells = [
+        cell
+        for group in found.groups[model.label]
+        if group.by == BY_CONDITION and condition in (None, group.label)
+        for cell in group.cells
+    ] or split_by_source(model.columns, _asked(model, condition))
+    return [{name: column[cell.rows] for name, column in model.columns.items()} for cell in cells]
+
+
+def judged(
+    found: Findings, model: ModelTrials, condition: str | None = None
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return correctness and confidence of the trials that have both, of each source that tables average over."""
+    pairs = []
+    for columns in averaged(found, model, condition):
+        correct, confidence = complete(columns["correct"], columns["confidence"])
+        if len(correct):
+            pairs.append((correct, confidence))
+    return pairs
+
+
+_NOISY = 20
+"""Answer from which accuracy against coverage is drawn: before, it is mere noise."""
+
+_STEP = 1e-9
+"""By so much each point of a curve lies right of the one before it, where it rises straight up."""
+
+
+def mean_curve(curves: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of curves: at each x, the mean of y; left of its first point a curve is level."""
+    if len(curves) == 1:
+        return curves[0]
+    apart = [(x + _STEP * np.arange(len(x)), y) for x, y in curves]
+    grid = np.unique(np.concatenate([x for x, _ in apart]))
+    return grid, np.mean([np.interp(grid, x, y) for x, y in apart], axis=0)
+
+
+def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
+    rows: NDArray[np.bool_] = (
+        np.ones(len(model), dtype=bool) if condition is None else model.columns["condition"] == condition
+    )
+    return rows
+
+
+def by_condition(
+    found: Findings, look: Looks, measure: str, *, title: str, caption: str, reference: float | None = None
+) -> Figure:
+    """Draw a measure against the conditions, every model with its intervals."""
+    labels = found.conditions
+    lines = [interval_line(found, model.label, labels, measure, *look[model.label]) for model in found.models]
+    return intervals_figure(
+        f"{found.section.slug}_{measure}",
+        title,
+        caption,
+        [group_label(label) for label in labels],
+        lines,
+        reference,
+    )
+
+
+def intervals_figure(
+    name: str,
+    title: str,
+    caption: str,
+    places: Sequence[str],
+    lines: Sequence[Line],
+    reference: float | None = None,
+    *,
+    joined: bool = True,
+) -> Figure:
+    """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
+    draw = partial(panels.intervals, labels=places, lines=lines, y=title, reference=reference, joined=joined)
+    keys = tuple(Key(line.label, line.colour, line.marker) for line in lines)
+    size = _WIDE if len(places) > 1 else _NARROW
+    return Figure(name, title, caption, (("", (Panel("", draw),)),), keys, size=size)
+
+
+def rows_of_models(
+    rows: Iterable[tuple[str, tuple[Panel, ...]]],
+) -> tuple[tuple[str, tuple[Panel, ...]], ...]:
+    """Return a row a model; models of one panel each share a row, with their names as titles."""
+    kept = [(label, its_panels) for label, its_panels in rows if its_panels]
+    if any(len(its_panels) > 1 for _, its_panels in kept):
+        return tuple(kept)
+    return (("", tuple(Panel(label, its_panels[0].draw) for label, its_panels in kept)),)
+
+
+def interval_line(
+    found: Findings | Overview, model: str, labels: Sequence[str], measure: str, colour: Colour, marker: str
+) -> Line:
+    """Return a model's estimates of a measure over some groups."""
+    entries = [found.estimate(model, label, measure) for label in labels]
+    value, low, high = (
+        np.array(
+            [np.nan if entry is None else getattr(entry.interval, limit) for entry in entries],
+            dtype=np.float64,
+        )
+        for limit in ("estimate", "low", "high")
+    )
+    return Line(model, colour, np.arange(len(labels), dtype=np.float64), value, low, high, marker)
+
+
+_WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
+"""Inches of a figure that stands alone: over several conditions, or over one."""
+
+MANY_PANELS = 40
+"""Panels of a figure beyond which nobody compares them: a page shows no more."""
+
+_RELIABILITY = (
+    "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
+    " Wilson intervals, grey bars the range that a calibrated model stays in 95% of the time, both as if the trials of"
+    " one question were one, and the blocks along the bottom show where the trials are."
+)
+_RELIABILITY_OF_SCORES = (
+    "Mean score against stated confidence, in ten bins: below the dashed line a model is overconfident. A score is the"
+    " probability that the guess comes true, which the life table knows, so that no luck is in it: a calibrated model"
+    " lies on the line. The blocks along the bottom show where the trials are."
+)
+_SELECTIVE = (
+    "Accuracy when only the most confident share of questions is answered, averaged over the orders of ties and, as in"
+    " the tables, over sources. A curve that falls to the right is confidence that can be acted on."
+)
+_POOLED = " Trials of all sources are taken together here, while tables average over the sources."
+
+
+def reliability(found: Findings, look: Looks) -> Figure:
+    """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
+    return _reliability(found, look, _RELIABILITY, outcomes=True)
+
+
+def reliability_of_scores(found: Findings, look: Looks) -> Figure:
+    """Draw the same where correctness is a probability that is known, not an outcome."""
+    return _reliability(found, look, _RELIABILITY_OF_SCORES, outcomes=False)
+
+
+def reliability_overall(found: Findings, look: Looks) -> Figure:
+    """Draw a reliability diagram for every model, over all conditions."""
+    return _reliability_overall(found, look, _RELIABILITY, outcomes=True)
+
+
+def _reliability(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
+    if len(found.models) * len(found.conditions) > MANY_PANELS:
+        return _reliability_overall(found, look, caption, outcomes=outcomes)
+    rows = rows_of_models(
+        (model.label, tuple(_reliability_panels(model, found.conditions, look[model.label][0], outcomes)))
+        for model in found.models
+    )
+    return Figure(f"{found.section.slug}_reliability", "Reliability", _said(found, caption), rows)
+
+
+def _said(found: Findings, caption: str) -> str:
+    return caption + _POOLED if len(found.sources) > 1 else caption
+
+
+def _reliability_overall(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
+    its_panels = tuple(
+        Panel(model.label, panel.draw)
+        for model in found.models
+        for panel in _reliability_panels(model, [None], look[model.label][0], outcomes)
+    )
+    name = f"{found.section.slug}_reliability"
+    return Figure(name, "Reliability, all conditions", _said(found, caption), (("", its_panels),))
+
+
+def _reliability_panels(
+    model: ModelTrials, conditions: Sequence[str | None], colour: Colour, outcomes: bool
+) -> Iterator[Panel]:
+    draw = partial(panels.reliability, colour=colour, outcomes=outcomes)
+    for label in conditions:
+        rows = _asked(model, label)
+        numbers, _ = number_questions(model.columns, rows)
+        correct, confidence, questions = complete(
+            model.columns["correct"][rows], model.columns["confidence"][rows], numbers[rows]
+        )
+        if len(correct):
+            its_own = partial(draw, correct=correct, confidence=confidence, questions=questions)
+            yield Panel(group_label(label or ""), its_own)
+
+
+def _curves(
+    found: Findings,
+    look: Looks,
+    conditions: Sequence[str | None],
+    points: Points,
+    *,
+    of_all: bool = True,
+    first: int = 0,
+) -> list[tuple[str, list[Line]]]:
+    """Return the mean curve over sources of all models, condition by condition, from the ``first`` answer on.
+
+    There is none where a source, or with ``of_all`` false each of them, lacks right or wrong answers.
+    """
+    curves = []
+    for label in conditions:
+        lines = []
+        for model in found.models:
+            pairs = judged(found, model, label)
+            both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
+            if (all(both) and both) if of_all else any(both):
+                x, y = mean_curve([points(*pair) for pair in pairs])
+                n = sum(len(correct) for correct, _ in pairs)
+                shown = x >= min(first / n, 1.0)
+                lines.append(Line(model.label, look[model.label][0], x[shown], y[shown]))
+        curves.append((group_label(label or ""), lines))
+    return [(label, lines) for label, lines in curves if lines]
+
+
+def type2_roc(found: Findings, look: Looks) -> Figure:
+    """Draw the type-2 ROC curves of all models under every condition."""
+    rows = tuple(
+        Panel(label, partial(panels.curves, lines=lines, x="false alarm rate", y="hit rate", diagonal=True))
+        for label, lines in _curves(found, look, found.conditions, panels.roc)
+    )
+    return Figure(
+        f"{found.section.slug}_type2_roc",
+        "Type-2 ROC",
+        "Share of right answers (hits) against share of wrong answers (false alarms) at or above each confidence."
+        " On the dashed line confidence tells nothing; the area under the curve is AUROC. Curves, as values in tables,"
+        " are means over the sources.",
+        (("", rows),),
+        model_keys(found, look),
+    )
+
+
+def selective(found: Findings, look: Looks) -> Figure:
+    """Draw accuracy against coverage of all models under every condition."""
+    return _selective(found, look, found.conditions, "Accuracy at coverage")
+
+
+def selective_overall(found: Findings, look: Looks) -> Figure:
+    """Draw accuracy against coverage of all models, over all conditions."""
+    return _selective(found, look, [None], "Accuracy at coverage, all conditions")
+
+
+def _selective(found: Findings, look: Looks, conditions: Sequence[str | None], title: str) -> Figure:
+    curves = _curves(found, look, conditions, panels.accuracy_coverage, of_all=False, first=_NOISY)
+    least = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
+    draw = partial(panels.curves, x="share answered", y="accuracy", lowest=np.floor(least * 10) / 10)
+    its_panels = tuple(Panel(label, partial(draw, lines=lines)) for label, lines in curves)
+    name = f"{found.section.slug}_risk_coverage"
+    return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(found, look))
+
+
+GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)
+"""The figures of a study that says nothing else."""

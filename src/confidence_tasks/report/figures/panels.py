@@ -1,0 +1,316 @@
+"""How panels are drawn: each function draws one kind of picture on the axes given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confidence_tasks.report.figures.style import Colour
+from confidence_tasks.report.figures.svg import tips
+from confidence_tasks.statistics import reliability_curve, risk_coverage_curve, type2_roc_curve
+from confidence_tasks.statistics.core import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DIAGONAL: dict[str, Any] = {
+    "color": Colour.MUTED.value,
+    "linewidth": 0.8,
+    "linestyle": (0, (3, 2)),
+    "zorder": 1,
+}
+_STRIP = 0.16
+"""Height of the strip of counts under a reliability diagram, as a share of the axes."""
+
+_POINTS, _FEWEST_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
+"""Points of a curve that are drawn: more cannot be seen, and fewer where there are many curves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve, or points with intervals, in the look of one series.
+
+    Attributes
+    ----------
+    label : str
+        What it is of.
+    colour : Colour
+        Its colour.
+    x, y : ndarray
+        Its points.
+    low, high : ndarray, optional
+        Limits of the intervals at the points.
+    marker : str
+        Matplotlib's marker; empty for a plain curve.
+    """
+
+    label: str
+    colour: Colour
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    marker: str = ""
+
+
+def unit_square(axes: Axes, x: str, y: str) -> None:
+    """Make both axes run from 0 to 1."""
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
+
+
+def reliability(
+    axes: Axes,
+    correct: FloatArray,
+    confidence: FloatArray,
+    questions: FloatArray,
+    colour: Colour,
+    *,
+    outcomes: bool = True,
+) -> None:
+    """Draw accuracy against confidence in ten bins, and the counts.
+
+    With `outcomes`, which are right or wrong, intervals are drawn and what calibration allows; without, correctness is
+    a probability that is known, and the luck of single answers has no part in it.
+    """
+    curve = reliability_curve(correct, confidence, questions=questions)
+    some = curve.count > 0
+    axes.plot([0, 1], [0, 1], **_DIAGONAL)
+    axes.stairs(
+        _STRIP * curve.count / max(curve.count.max(initial=0.0), 1.0),
+        np.append(curve.low, curve.high[-1]),
+        fill=True,
+        color=Colour.BAND,
+        zorder=0.6,
+    )
+    x, y = curve.confidence[some], curve.accuracy[some]
+    low, high, count = curve.accuracy_low[some], curve.accuracy_high[some], curve.count[some]
+    if outcomes:
+        calibrated = curve.consistency_low[some], curve.consistency_high[some]
+        axes.vlines(x, *calibrated, color=Colour.GRID, linewidth=5, zorder=1.5)
+        axes.vlines(x, low, high, color=colour, linewidth=1.1, zorder=2)
+        told = [f"right {b:.2f} [{c:.2f}, {d:.2f}]" for b, c, d in zip(y, low, high, strict=True)]
+    else:
+        told = [f"score {b:.2f}" for b in y]
+    (dots,) = axes.plot(x, y, "o-", color=colour, linewidth=0.7, markersize=4, markeredgewidth=0, zorder=3)
+    tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, told, count, strict=True)])
+    axes.text(1.0, 0.19, f"n = {len(correct):,}", ha="right", fontsize=7, color=Colour.MUTED)
+    unit_square(axes, "confidence", "accuracy" if outcomes else "score")
+
+
+def histogram(
+    axes: Axes,
+    raw: FloatArray,
+    correct: FloatArray,
+    weights: FloatArray,
+    lower: float,
+    upper: float,
+    *,
+    anchors: int = 3,
+) -> None:
+    """Draw how often each confidence was stated, right answers below wrong ones, and mark the most frequent.
+
+    ``weights`` are the shares of the replies, which add up to 1.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    margin = 0.06 * (upper - lower)
+    shown = (raw >= lower - margin) & (raw <= upper + margin)
+    step = max(1.0, (upper - lower) / 100) if upper - lower >= 5 else (upper - lower) / 20
+    edges = np.arange(lower - step / 2, upper + step, step)
+    are_right = shown & (correct >= 0.5)
+    right, _ = np.histogram(raw[are_right], edges, weights=weights[are_right])
+    every, _ = np.histogram(raw[shown], edges, weights=weights[shown])
+    axes.stairs(every, edges, fill=True, color=Colour.WRONG, zorder=2)
+    axes.stairs(right, edges, fill=True, color=Colour.RIGHT, zorder=2.1)
+    values, index = np.unique(raw, return_inverse=True)
+    top = max(float(every.max(initial=0.0)), 1e-9)
+    often = np.bincount(index, weights, len(values)).round(9)
+    frequent = values[np.argsort(-often, kind="stable")[:anchors]]
+    inside = np.sort(frequent[(frequent >= lower - margin) & (frequent <= upper + margin)])
+    # Each label stands left of its line, and higher than the one before it, so that neighbours do not collide.
+    for height, value in zip(top * (1.12 + 0.15 * np.arange(len(inside))), inside, strict=True):
+        axes.vlines(value, 0, height, color=Colour.MUTED, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
+        axes.text(value, height, f"{value:g} ", ha="right", va="center", fontsize=7, color=Colour.INK)
+    axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.5), xlabel="stated", ylabel="share")
+    axes.set_xticks([lower, upper] if (lower + upper) % 2 else [lower, (lower + upper) / 2, upper])
+    axes.yaxis.set_major_locator(MaxNLocator(3))
+
+
+def curves(
+    axes: Axes, lines: Sequence[Line], x: str, y: str, *, diagonal: bool = False, lowest: float = 0.0
+) -> None:
+    """Draw curves within the unit square, or its part above ``lowest``."""
+    if diagonal:
+        axes.plot([0, 1], [0, 1], **_DIAGONAL)
+    most = int(np.clip(_POINTS_OF_ALL / max(len(lines), 1), _FEWEST_POINTS, _POINTS))
+    for line in lines:
+        some = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), most)).astype(int))
+        axes.plot(line.x[some], line.y[some], color=line.colour, label=line.label, linewidth=1.3)
+    unit_square(axes, x, y)
+    if lowest > 0.0:
+        middle = (1.0 + lowest) / 2.0
+        axes.set_ylim(1.0 - 1.02 * (1.0 - lowest), 1.0 + 0.02 * (1.0 - lowest))
+        axes.set_yticks([lowest, middle, 1.0], [f"{lowest:.2g}"[1:], f"{middle:.2f}"[1:], "1"])
+
+
+def roc(correct: FloatArray, confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the points of the type-2 ROC curve."""
+    curve = type2_roc_curve(correct, confidence)
+    return curve.false_alarm_rate, curve.hit_rate
+
+
+def accuracy_coverage(correct: FloatArray, confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return accuracy against coverage."""
+    curve = risk_coverage_curve(correct, confidence)
+    return curve.coverage, curve.accuracy
+
+
+def intervals(
+    axes: Axes,
+    labels: Sequence[str],
+    lines: Sequence[Line],
+    y: str,
+    *,
+    x: str = "",
+    reference: float | None = None,
+    joined: bool = True,
+    span: tuple[float, float] | None = None,
+) -> None:
+    """Draw estimates with intervals side by side over named positions; ``x`` of a line holds the positions.
+
+    ``span`` is the range of y, where neighbours share it.
+    """
+    if reference is not None:
+        axes.axhline(reference, **_DIAGONAL)
+    spread = min(0.62, 0.1 * len(lines))
+    for i, line in enumerate(lines):
+        shift = spread * ((i + 0.5) / len(lines) - 0.5)
+        some = ~np.isnan(line.y)
+        places, value = line.x[some] + shift, line.y[some]
+        if line.low is not None and line.high is not None:
+            axes.vlines(places, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75)
+        (dots,) = axes.plot(
+            places,
+            value,
+            line.marker or "o",
+            linestyle="-" if joined else "none",
+            color=line.colour,
+            linewidth=0.6,
+            alpha=1.0,
+            markersize=4.2,
+            markeredgewidth=0,
+        )
+        tips(dots, [_tip(line, int(k), labels) for k in np.flatnonzero(some)])
+    axes.set(xlim=(-0.5, len(labels) - 0.5), xlabel=x, ylabel=y)
+    if span is not None:
+        axes.set_ylim(*span)
+    axes.set_xticks(range(len(labels)), labels)
+    axes.grid(visible=False, axis="x")
+
+
+def points(
+    axes: Axes,
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    *,
+    reference: float | None = None,
+    diagonal: bool = False,
+) -> None:
+    """Draw points with intervals over a range of numbers, and the line of y = ``reference`` or y = x."""
+    if reference is not None:
+        axes.axhline(reference, **_DIAGONAL)
+    for line in lines:
+        if line.low is not None and line.high is not None:
+            axes.vlines(line.x, line.low, line.high, color=line.colour, linewidth=1.1, alpha=0.75)
+        (dots,) = axes.plot(
+            line.x,
+            line.y,
+            line.marker or "o",
+            linestyle="-",
+            color=line.colour,
+            linewidth=0.6,
+            markersize=4.2,
+            markeredgewidth=0,
+        )
+        tips(dots, [_point_tip(line, k) for k in range(len(line.x))])
+    if diagonal:
+        ends = np.concatenate([line.x for line in lines])
+        low, high = min(0.0, 1.1 * ends.min()), max(1.0, 1.1 * ends.max())
+        axes.plot([low, high], [low, high], **_DIAGONAL)
+        axes.set_xlim(low, high)
+    axes.set(xlabel=x, ylabel=y)
+
+
+def _point_tip(line: Line, k: int) -> str:
+    return f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_between(line, k)}"
+
+
+def _between(line: Line, k: int) -> str:
+    if line.low is None or line.high is None or np.isnan(line.low[k]):
+        return ""
+    return f" [{line.low[k]:.3f}, {line.high[k]:.3f}]"
+
+
+def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str) -> None:
+    """Draw curves over a range of numbers, between 0 and 1."""
+    for line in lines:
+        axes.plot(line.x, line.y, color=line.colour, linewidth=1.3)
+    axes.set(ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
+    axes.set_yticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
+
+
+def trends(
+    axes: Axes,
+    labels: Sequence[str],
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    *,
+    lowest: float | None = 0.0,
+    logarithmic: bool = False,
+) -> None:
+    """Draw curves over named positions, with a band where they have intervals; ``lowest`` is where y begins.
+
+    A logarithmic axis has no lowest number, and no place for one that is not above 0; it is used for numbers far apart.
+    """
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    for line in lines:
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, linewidth=0)
+        (curve,) = axes.plot(
+            line.x,
+            line.y,
+            line.marker or "o",
+            linestyle="-",
+            color=line.colour,
+            linewidth=1.2,
+            markersize=3,
+            markeredgewidth=0,
+        )
+        tips(curve, [_tip(line, k, labels) for k in range(len(line.x)) if not np.isnan(line.y[k])])
+    if logarithmic and _spans_decades(lines):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif lowest is not None:
+        axes.set_ylim(bottom=lowest)
+    axes.set(xlim=(-0.4, len(labels) - 0.6), xlabel=x, ylabel=y)
+    step = 1 if len(labels) <= 6 else 2
+    axes.set_xticks(range(0, len(labels), step), labels[::step])
+
+
+def _spans_decades(lines: Sequence[Line]) -> bool:
+    values = np.concatenate([line.y[~np.isnan(line.y)] for line in lines])
+    return len(values) > 0 and 0.0 < 5.0 * values.min() < values.max()
+
+
+def _tip(line: Line, k: int, labels: Sequence[str]) -> str:
+    return f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}{_between(line, k)}"

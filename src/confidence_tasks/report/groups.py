@@ -1,0 +1,134 @@
+"""Which trials a column of a table is about: the trials of a condition, from one source or from several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.statistics.core import IntArray
+
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+
+BY_CONDITION = "condition"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """Trials of one model from one source of questions.
+
+    Attributes
+    ----------
+    source : str
+        The source.
+    rows : ndarray of int
+        Positions of the trials.
+    """
+
+    source: str
+    rows: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A column of a table: the mean over some cells.
+
+    Attributes
+    ----------
+    label : str
+        The column's heading, such as a condition.
+    by : str
+        What the trials are grouped by.
+    cells : tuple of Cell
+        One for trials that are pooled; several where the papers average, such as over sources.
+    apart : tuple of Cell
+        Those of sources that other columns lack: they have entries of their own, and no part in the mean.
+    skips_undefined : bool
+        Whether cells where a measure is undefined are left out of the mean, instead of making it undefined.
+    """
+
+    label: str
+    by: str
+    cells: tuple[Cell, ...]
+    apart: tuple[Cell, ...] = ()
+    skips_undefined: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of trials."""
+        return sum(len(cell.rows) for cell in self.cells)
+
+
+Grouping: TypeAlias = Callable[[Columns], list[Group]]
+
+
+def by_condition(columns: Columns) -> list[Group]:
+    """Group trials by condition; over sources, the mean, as the papers pool their data sets.
+
+    The mean is over the sources that conditions share, so that two columns differ by the condition alone. Conditions
+    that lack the source asked most often are averaged over the sources that these share, and so on.
+
+    Examples
+    --------
+    >>> columns = {"condition": np.array(["0-20", "0-5"]), "source": np.array(["a", "a"])}
+    >>> [(group.label, group.n) for group in by_condition(columns)]
+    [('0-5', 1), ('0-20', 1)]
+    """
+    cells = {
+        label: split_by_source(columns, columns["condition"] == label)
+        for label in in_order(columns["condition"])
+    }
+    shared = _shared_sources({label: {cell.source for cell in its} for label, its in cells.items()})
+    return [
+        Group(
+            label,
+            BY_CONDITION,
+            tuple(cell for cell in its if cell.source in shared[label]),
+            tuple(cell for cell in its if cell.source not in shared[label]),
+        )
+        for label, its in cells.items()
+    ]
+
+
+def _shared_sources(asked: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return the sources that the mean of each condition is over."""
+    if not asked:
+        return {}
+    every = sorted(set[str]().union(*asked.values()))
+    usual = max(every, key=lambda source: sum(source in its for its in asked.values()))
+    having = {label: its for label, its in asked.items() if usual in its}
+    common = set.intersection(*having.values())
+    others = {label: its for label, its in asked.items() if label not in having}
+    return dict.fromkeys(having, common) | _shared_sources(others)
+
+
+def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[Cell, ...]:
+    """Return the chosen trials as one cell a source."""
+    sources = np.unique(columns["source"][chosen].astype(str))
+    return tuple(
+        Cell(str(source), np.flatnonzero(chosen & (columns["source"] == source))) for source in sources
+    )
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Return distinct labels, ordered by the numbers in them.
+
+    Examples
+    --------
+    >>> in_order(["lambda=10", "lambda=0.5", "lambda=2", "lambda=2"])
+    ['lambda=0.5', 'lambda=2', 'lambda=10']
+    >>> in_order(["age=80+", "age=0-19", "age=20-39"])
+    ['age=0-19', 'age=20-39', 'age=80+']
+    """
+    return sorted(set(map(str, labels)), key=_natural)
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def _natural(label: str) -> tuple[str, Sequence[float], str]:
+    return _NUMBER.split(label)[0], [float(number) for number in _NUMBER.findall(label)], label

@@ -1,0 +1,207 @@
+"""Trials out of the sample files of lm-eval (``--log_samples``)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import fsspec
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, TRIAL
+from confidence_tasks.report.run_config import PROMPT, QUESTION, question_digest, setup_of
+from confidence_tasks.report.trial_files import NotTrialsError, TrialFile, provenance_of, trial_columns
+from confidence_tasks.study.definition import Study
+
+_NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
+_OF_A_STUB = frozenset({"condition", "source", "config_source", REVISIONS})
+"""What the metadata of a task say about which cell of the design it is, and where it and its data come from."""
+
+_OF_THE_RUN = (
+    "random_seed",
+    "numpy_seed",
+    "torch_seed",
+    "fewshot_seed",
+    "model_sha",
+    "peft_sha",
+    "delta_sha",
+)
+"""What may change a reply, in the run's own configuration."""
+
+_RESULTS = re.compile(r"(?:^|/)results_\d{4}-\d\d-\d\dT[^/]*\.json$")
+
+
+def is_sample_file(path: str) -> bool:
+    """Whether a path has the name that lm-eval gives to sample files.
+
+    Examples
+    --------
+    >>> is_sample_file("out/gpt2/samples_riskeval_lambda10_2026-01-31T10-00-00.123456.jsonl")
+    True
+    """
+    return _NAME.search(path) is not None
+
+
+def is_results_file(path: str) -> bool:
+    """Whether a path has the name that lm-eval gives to the results beside the samples.
+
+    Examples
+    --------
+    >>> is_results_file("out/gpt2/results_2026-01-31T10-00-00.123456.json")
+    True
+    """
+    return _RESULTS.search(path) is not None
+
+
+def read_sample_file(path: str) -> TrialFile:
+    """Read the trials of one task of an lm-eval run.
+
+    Parameters
+    ----------
+    path : str
+        ``samples_<task>_<time>.jsonl``, local or remote. The run's ``results_<time>.json`` beside it says which
+        model it was, how it was asked, and how many samples there were: those that the file lacks are lost.
+
+    Raises
+    ------
+    NotTrialsError
+        If no line holds a trial of a study of this package.
+    """
+    match = _NAME.search(path)
+    if match is None:
+        raise NotTrialsError("it is not named as lm-eval names its sample files")
+    task, time = match["task"], match["time"]
+    samples, unread = _samples(path)
+    scored = [(ident, trial) for ident, trial in samples if isinstance(trial, Mapping)]
+    study = _study(task, [trial for _, trial in scored])
+    run = _run(path, time)
+    columns, left_out = trial_columns(
+        study, [trial for _, trial in scored], (ident for ident, _ in scored), (1 for _ in scored)
+    )
+    return TrialFile(
+        path=path,
+        study=study.name,
+        design=study.design_of(task),
+        model=_model(run) or path.rsplit("/", 2)[-2],
+        columns=columns,
+        created=time,
+        lost=max(_asked(run, task), len(samples) + unread) - len(scored),
+        versions={
+            "lm_eval": str(run.get("lm_eval_version", "")),
+            "task": str(run.get("versions", {}).get(task, "")),
+        },
+        setup=_setup(run, task, study),
+        provenance=_provenance(run, task),
+        left_out=left_out,
+    )
+
+
+def _samples(path: str) -> tuple[list[tuple[str, Any]], int]:
+    """Return id and trial of each line, and the number of lines that are not JSON."""
+    found: list[tuple[str, Any]] = []
+    unread = 0
+    with fsspec.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            try:
+                sample = json.loads(line)
+                trial = sample.get(TRIAL)
+                told = {**trial, **_digests(sample)} if isinstance(trial, Mapping) else trial
+                found.append((str(sample["doc"]["id"]), told))
+            except (ValueError, KeyError, TypeError, RecursionError):
+                unread += 1
+    return found, unread
+
+
+def _digests(sample: Mapping[str, Any]) -> dict[str, str]:
+    """Return what tells apart the question of a sample, and the prompt, which lm-eval has a digest of."""
+    prompt = sample.get("prompt_hash")
+    return {
+        QUESTION: question_digest(sample["doc"].get("question"), sample["doc"].get("choices")),
+        PROMPT: f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else "",
+    }
+
+
+def _study(task: str, trials: list[Mapping[str, Any]]) -> Study:
+    """Return the study with the longest name that a task's begins with: fermieval_sampling is not fermieval."""
+    known = [study for study in studies() if study.design_of(task) in study.designs]
+    if not known or not trials:
+        raise NotTrialsError(f"no line of task {task} holds a trial of a study")
+    return max(known, key=lambda study: len(study.design_of(task)))
+
+
+def _run(path: str, time: str) -> dict[str, Any]:
+    """The results beside the samples; empty where there are none."""
+    folder = path[: path.rfind("/") + 1]
+    try:
+        with fsspec.open(f"{folder}results_{time}.json", "rt", encoding="utf-8") as file:
+            run: dict[str, Any] = json.load(file)
+    except FileNotFoundError:
+        return {}
+    return run
+
+
+def _asked(run: Mapping[str, Any], task: str) -> int:
+    """Return how many samples the run says that the task had; 0 where it does not."""
+    counted = (run.get("n-samples") or {}).get(task) or {}
+    return int(counted.get("effective") or 0)
+
+
+def _model(run: Mapping[str, Any]) -> str:
+    """Name the model: lm-eval makes up a name where no argument is called ``model`` or ``pretrained``."""
+    arguments = _arguments(run)
+    named = str(run.get("model_name", ""))
+    if named in arguments.values() or not run:
+        return named
+    given = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
+    return f"{run['config']['model']}({given})"
+
+
+def _arguments(run: Mapping[str, Any]) -> dict[str, str]:
+    return _parsed(run.get("config", {}).get("model_args"))
+
+
+def _parsed(arguments: Any) -> dict[str, str]:
+    """Return arguments by name, whether they were written down as a mapping or as ``name=value,...``."""
+    if isinstance(arguments, str):
+        arguments = dict(part.partition("=")[::2] for part in arguments.split(",") if part)
+    return {str(key): str(value) for key, value in (arguments or {}).items()}
+
+
+def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
+    """Parameters that may set two runs of a model apart."""
+    asked = run.get("configs", {}).get(task, {}).get("metadata") or {}
+    fewshot = run.get("n-shot", {}).get(task, 0)
+    digests = {name: run.get(f"{name}_sha") for name in ("chat_template", "system_instruction")}
+    config = run.get("config", {})
+    return setup_of(
+        {
+            **{name: str(digest)[:8] for name, digest in digests.items() if digest},
+            **{name: str(config[name])[:8] for name in _OF_THE_RUN if config.get(name) not in (None, "")},
+            **({"backend": config["model"]} if config.get("model") else {}),
+            **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
+            **_parsed(config.get("gen_kwargs")),
+            **_arguments(run),
+            **{key: value for key, value in study.how(asked).items() if key not in _OF_A_STUB},
+            "fewshot": fewshot,
+        }
+    )
+
+
+def _provenance(run: Mapping[str, Any], task: str) -> dict[str, str]:
+    """Return the version of the task, the revision of each source, and how the task itself has replies generated.
+
+    The last is by task: temperatures are conditions of some designs, each of which is a task of its own. What
+    ``--gen_kwargs`` sets is a setting of the run.
+    """
+    config = run.get("configs", {}).get(task, {})
+    version = run.get("versions", {}).get(task)
+    generation = setup_of(config.get("generation_kwargs") or {})
+    of_the_run = _parsed(run.get("config", {}).get("gen_kwargs"))
+    return {
+        **provenance_of(
+            "" if version is None else str(version), (config.get("metadata") or {}).get(REVISIONS) or {}
+        ),
+        **{f"{key} of {task}": value for key, value in generation.items() if key not in of_the_run},
+    }

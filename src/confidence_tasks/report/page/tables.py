@@ -1,0 +1,275 @@
+"""Tables of the page: estimates by model and group, all measures of a model, contrasts, sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from confidence_tasks.report.contrasts import Contrast
+from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.labels import group_label, measure_label, printable
+from confidence_tasks.report.overviews import Overview
+from confidence_tasks.report.page.numbers import (
+    decimals_for,
+    limits,
+    number,
+    p_is,
+    p_value,
+    signed,
+    why_missing,
+)
+from confidence_tasks.report.page.views import CellView, RowView, TableView
+from confidence_tasks.report.results import Findings
+from confidence_tasks.study.measures import Measure
+
+NOTHING = CellView("")
+
+_UNDRAWN = (math.nan, math.nan)
+"""Range of a table whose intervals are not drawn: a long one, in which only what is unusual is said of a cell."""
+
+
+def measure_tables(found: Findings, measure: Measure) -> tuple[TableView, ...]:
+    """Return a measure of every model, one table a grouping of the trials."""
+    tables = []
+    entries = [entry for entry in found.estimates if entry.measure == measure.name and not entry.source]
+    decimals = _decimals(entries)
+    for by in found.groupings:
+        labels = found.labels(by)
+        rows = [
+            (model.label, [found.estimate(model.label, label, measure.name) for label in labels])
+            for model in found.models
+        ]
+        caption = "" if by == found.groupings[0] else f"By {by}"
+        tables.append(_table(found, measure, labels, rows, caption, decimals))
+    return tuple(table for table in tables if table.rows)
+
+
+def overview_table(overview: Overview, measure: Measure) -> TableView:
+    """Return a measure of every model in every task, the best model of each task marked."""
+    rows = [
+        (model, [overview.estimate(model, column, measure.name) for column in overview.columns])
+        for model in overview.models
+    ]
+    entries = [entry for _, its in rows for entry in its]
+    table = _table(None, measure, overview.columns, rows, "", _decimals(entries))
+    best = [_best(measure, _values(its)) for its in zip(*(its for _, its in rows), strict=True)]
+    marked = (
+        replace(
+            row,
+            n="",
+            cells=tuple(replace(cell, best=i in best[k]) for k, cell in enumerate(row.cells)),
+        )
+        for i, row in enumerate(table.rows)
+    )
+    asked = [_n(its) for its in zip(*(its for _, its in rows), strict=True)]
+    return replace(
+        table,
+        rows=tuple(marked),
+        columns=tuple(
+            f"{column} (n\u00a0=\u00a0{n})" for column, n in zip(table.columns, asked, strict=True)
+        ),
+    )
+
+
+def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableView, ...]:
+    """Return measures of every model and source of questions; none where there is one source."""
+    if len(found.sources) < 2:
+        return ()
+    labels, tables = found.conditions, []
+    for measure in measures:
+        rows = [
+            (
+                f"{model.label} · {printable(source)}",
+                [found.estimate(model.label, label, measure.name, source) for label in labels],
+            )
+            for model in found.models
+            for source in found.sources
+        ]
+        decimals = _decimals([entry for _, entries in rows for entry in entries])
+        tables.append(_table(found, measure, labels, rows, measure_label(measure.name), decimals))
+    return tuple(tables)
+
+
+def model_tables(found: Findings) -> tuple[TableView, ...]:
+    """Return every measure that is defined anywhere, one table a model."""
+    labels = list(dict.fromkeys(label for by in found.groupings for label in found.labels(by)))
+    tables = []
+    for model in found.models:
+        rows = []
+        for measure in found.section.study.measures:
+            entries = [found.estimate(model.label, label, measure.name) for label in labels]
+            if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
+                cells = _cells(found, measure, entries, _UNDRAWN, _decimals(entries))
+                rows.append(RowView(measure_label(measure.name), cells, _n(entries)))
+        tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label, dense=True))
+    return tuple(tables)
+
+
+def contrast_table(found: Findings) -> TableView | None:
+    """Return every contrast with the baseline; None where there is none."""
+    if not found.contrasts:
+        return None
+    rows = []
+    for contrast in found.contrasts:
+        decimals = decimals_for([contrast.interval.low, contrast.interval.high])
+        difference = CellView(
+            signed(contrast.interval.estimate, decimals),
+            limits(contrast.interval, decimals),
+            reason=why_missing(contrast.interval),
+        )
+        star = contrast.significant
+        values = (
+            CellView(group_label(contrast.group), text=True),
+            CellView(measure_label(contrast.measure), text=True),
+            difference,
+            CellView(p_value(contrast.p_value)),
+            CellView(p_value(contrast.p_adjusted), star=star),
+            CellView(p_value(contrast.p_exchange)),
+        )
+        rows.append(RowView(contrast.model, values, f"{contrast.interval.n_units:,}"))
+    return TableView(("condition", "measure", "difference", "p", "corrected", "exchange p"), tuple(rows))
+
+
+def extra_view(extra: ExtraTable) -> TableView:
+    """Return a table of a study's own; columns of limits are shown with the values that they belong to."""
+    limits_of = {name: pair for name, pair in extra.limits.items() if name in extra.frame}
+    hidden = {name for pair in limits_of.values() for name in pair} | set(extra.reasons.values())
+    head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
+    decimals = {
+        name: decimals_for(_numbers(extra.frame[name])) if extra.decimals is None else extra.decimals
+        for name in names
+    }
+    rows = []
+    for record in extra.frame.to_dict("records"):
+        cells = []
+        for name in names:
+            low, high = (
+                (record[limit] for limit in limits_of[name]) if name in limits_of else (math.nan, math.nan)
+            )
+            between = (
+                "" if math.isnan(low) else f"[{number(low, decimals[name])}, {number(high, decimals[name])}]"
+            )
+            words = isinstance(record[name], str) and not record[name][:1].isdigit()
+            reason = str(record.get(extra.reasons.get(name, ""), ""))
+            cells.append(CellView(_text(record[name], decimals[name]), between, text=words, reason=reason))
+        rows.append(RowView(str(record[head]), tuple(cells)))
+    return TableView(tuple(name.replace("_", " ") for name in names), tuple(rows), head=head)
+
+
+def _numbers(column: pd.Series[Any]) -> list[float]:
+    return [float(value) for value in column if isinstance(value, float)]
+
+
+def _text(value: object, decimals: int) -> str:
+    return number(value, decimals) if isinstance(value, float) else str(value)
+
+
+def _table(
+    found: Findings | None,
+    measure: Measure,
+    labels: Sequence[str],
+    rows: Sequence[tuple[str, list[Estimated | None]]],
+    caption: str,
+    decimals: int,
+) -> TableView:
+    kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
+    span = _span([entry for _, entries in kept for entry in entries])
+    views = tuple(
+        RowView(label, _cells(found, measure, entries, span, decimals), _n(entries))
+        for label, entries in kept
+    )
+    return TableView(tuple(map(group_label, labels)), views, caption)
+
+
+def _span(entries: Sequence[Estimated | None]) -> tuple[float, float]:
+    """The range that all intervals of a table lie in."""
+    limits_ = [
+        float(limit)
+        for entry in entries
+        if entry is not None
+        for limit in (entry.interval.low, entry.interval.high)
+        if math.isfinite(limit)
+    ]
+    return (min(limits_), max(limits_)) if limits_ else (math.nan, math.nan)
+
+
+def _values(entries: Sequence[Estimated | None]) -> list[float]:
+    return [math.nan if entry is None else float(entry.interval.estimate) for entry in entries]
+
+
+def _decimals(entries: Sequence[Estimated | None]) -> int:
+    return decimals_for(_values(entries))
+
+
+def _cells(
+    found: Findings | None,
+    measure: Measure,
+    entries: Sequence[Estimated | None],
+    span: tuple[float, float],
+    decimals: int,
+) -> tuple[CellView, ...]:
+    """Cells of one row; those of one task have contrasts, and the best where that says anything."""
+    ranked = found is not None and found.section.study.rank_conditions
+    best = _best(measure, _values(entries)) if ranked else set()
+    return tuple(
+        NOTHING if entry is None else _cell(entry, _contrast(found, entry), decimals, position in best, span)
+        for position, entry in enumerate(entries)
+    )
+
+
+def _contrast(found: Findings | None, entry: Estimated) -> Contrast | None:
+    """The contrast of an entry with the baseline, if it has one."""
+    if found is None or entry.source:
+        return None
+    return found.contrast(entry.model, entry.group, entry.measure)
+
+
+def _best(measure: Measure, values: Sequence[float]) -> set[int]:
+    """Positions of the best values, where some are better than others."""
+    defined = [value for value in values if not math.isnan(value)]
+    if measure.better == "neither" or len(set(defined)) < 2:
+        return set()
+    target = max(defined) if measure.better == "higher" else min(defined)
+    return {position for position, value in enumerate(values) if value == target}
+
+
+def _cell(
+    entry: Estimated, contrast: Contrast | None, decimals: int, best: bool, span: tuple[float, float]
+) -> CellView:
+    interval = entry.interval
+    low, high = span
+    drawn = not math.isnan(low)
+    parts = [f"{entry.n:,} trials, {interval.n_units:,} questions"] if drawn else []
+    if drawn and contrast is not None and not math.isnan(contrast.p_adjusted):
+        difference = signed(contrast.interval.estimate, decimals)
+        corrected = p_is(contrast.p_adjusted)
+        parts.append(f"{difference} against {group_label(contrast.baseline)}, corrected {corrected}")
+    width = high - low
+
+    def share(value: float) -> float:
+        return 100.0 * (value - low) / width if width > 0 else math.nan
+
+    return CellView(
+        number(interval.estimate, decimals),
+        limits(interval, decimals),
+        "; ".join(parts),
+        best=best,
+        star=contrast is not None and contrast.significant,
+        reason=why_missing(interval),
+        at=share(interval.estimate),
+        low=share(interval.low),
+        high=share(interval.high),
+    )
+
+
+def _n(entries: Sequence[Estimated | None]) -> str:
+    """The number of trials of a row's entries, or their range."""
+    sizes = sorted({entry.n for entry in entries if entry is not None})
+    if not sizes:
+        return ""
+    return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}–{sizes[-1]:,}"

@@ -1,0 +1,397 @@
+"""How many questions a study needs: power by simulation of two subjects that differ by the effect.
+
+Two simulated subjects answer the same questions. They differ in one parameter, which is moved until the measure differs
+by the effect in question. Studies are drawn from their paired replies and tested as ``compare`` tests them, by the same
+function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from confidence_tasks.catalogue import power_designs
+from confidence_tasks.report.cell_tables import CellTable
+from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
+from confidence_tasks.report.estimates import Distribution, Settings, deciding, resampled
+from confidence_tasks.report.groups import Cell, Columns
+from confidence_tasks.report.power_design import EffectParameter, PowerDesign
+from confidence_tasks.report.simulated_trials import Draws, paired_draws
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics.core import FloatArray, IntArray
+from confidence_tasks.statistics.inference.trial_counts import Kinds
+from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.study.measures import Measure
+
+LOG2_POPULATION = 15
+"""Logarithm to the base 2 of the number of questions that both subjects answer, from which studies are drawn."""
+
+QUESTIONS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""Numbers of questions that are tried by default."""
+
+FEWEST = 20
+"""With fewer questions there are too few exchanges for a test to reject at the usual levels."""
+
+EXCHANGES = 399
+"""Exchanges or resamples in the test of each simulated study, where its size allows as few."""
+
+_BELOW_ALPHA = 10
+"""Smallest p-values that must lie at or below the size of the test: with fewer, chance decides what it rejects."""
+
+_STEPS = 17
+"""Values of a parameter that are tried before the one wanted is narrowed down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two subjects that differ by an effect.
+
+    Attributes
+    ----------
+    parameter : str
+        What was changed.
+    first, second : float
+        Its value in either subject.
+    first_measure, second_measure : float
+        The measure of each, over the population.
+    """
+
+    parameter: str
+    first: float
+    second: float
+    first_measure: float
+    second_measure: float
+
+
+@dataclass(frozen=True, slots=True)
+class PowerCurve:
+    """Power against the number of questions.
+
+    Attributes
+    ----------
+    study, measure, condition : str
+        What is planned.
+    pair : Pair
+        The subjects that differ by the effect.
+    effect, alpha, target : float
+        The difference, the size of the test, and the power aimed at.
+    n_studies : int
+        Studies simulated for each number of questions.
+    n : ndarray of int, shape (k,)
+        Numbers of questions that both answer.
+    power, low, high : ndarray, shape (k,)
+        Share of the simulated studies in which the two-sided test rejects, with Wilson's 95% interval for
+        the number of studies.
+    withheld : ndarray, shape (k,)
+        Share of the simulated studies in which ``compare`` would print no interval and no p-value.
+    needed : float
+        Questions at which the power reaches the target, between those tried; infinite when none reaches it, NaN when
+        the fewest already do.
+    """
+
+    study: str
+    measure: str
+    condition: str
+    pair: Pair
+    effect: float
+    alpha: float
+    target: float
+    n_studies: int
+    n: IntArray
+    power: FloatArray
+    low: FloatArray
+    high: FloatArray
+    withheld: FloatArray
+    needed: float
+
+
+def power_curve(
+    study: str,
+    measure: str,
+    effect: float,
+    *,
+    n: Sequence[int] = QUESTIONS,
+    condition: str = "",
+    profile: str = "ideal",
+    parameters: Mapping[str, Any] | None = None,
+    correlation: float = 0.0,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    n_studies: int = 1_000,
+    seed: int = 0,
+    advance: Callable[[int, int], None] | None = None,
+) -> PowerCurve:
+    """Compute how likely a study finds a difference, by its number of questions.
+
+    Parameters
+    ----------
+    study, measure : str
+        A name in :func:`confidence_tasks.catalogue.power_designs`, and one of its measures.
+    effect : float
+        The measure of the first subject minus that of the second, as ``compare`` subtracts; not 0.
+    n : sequence of int
+        Numbers of questions to try, each at least 20. A question counts when both replies to it can be read.
+    condition : str
+        The condition that both are asked under; by default the study's most usual one.
+    profile : str
+        The simulated subject that the first one is.
+    parameters : mapping, optional
+        Its parameters that differ from the profile's.
+    correlation : float
+        How alike questions affect the two, in [0, 1]: 0 for models that have nothing in common, 1 for one model under
+        two conditions. What is alike cancels in a paired comparison.
+    alpha : float
+        Size of the two-sided test, in (0, 1); divide it by the number of conditions to design for a correction.
+    target : float
+        Power aimed at, in (0, 1).
+    n_studies : int
+        Studies simulated for each number of questions.
+    seed : int
+        Seed of everything.
+    advance : callable, optional
+        Told after each number of questions how many are done, and of how many.
+
+    Returns
+    -------
+    PowerCurve
+
+    Raises
+    ------
+    ValueError
+        If there is no such study, measure or condition, a number is out of its domain, or no change of the subject
+        makes such a difference; the message says what can be.
+
+    Notes
+    -----
+    Each simulated study is tested with 399 exchanges or resamples, more for an ``alpha`` below .025, where ``compare``
+    makes 10,000.
+    The agreement with studies gone through reply by reply is in ``benchmarks/results_power.md``.
+    Confidence on a scale of more than 200 steps is rounded to 200 or fewer, so that any width takes as long.
+
+    Examples
+    --------
+    >>> curve = power_curve("fermieval", "coverage", 0.1, n=[100, 400], n_studies=200)
+    >>> curve.pair.parameter, [bool(power > 0.8) for power in curve.power]
+    ('perception', [False, True])
+    """
+    design, chosen = _chosen(study, measure)
+    if not np.isfinite(effect) or effect == 0.0:
+        raise ValueError(f"effect must be a number other than 0, got {effect}")
+    if not (0.0 < alpha < 1.0 and 0.0 < target < 1.0):
+        raise ValueError(f"alpha and target must lie within (0, 1), got {alpha} and {target}")
+    if not 0.0 <= correlation <= 1.0:
+        raise ValueError(f"correlation must lie in [0, 1], got {correlation}")
+    sizes = np.array(sorted(set(n)), dtype=np.int64)
+    if not len(sizes) or sizes[0] < FEWEST:
+        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
+    label = design.read_condition(condition or design.condition)
+    subject = make_subject(profile, **dict(parameters or {}))
+    first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
+    rejected, withheld = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for i, size in enumerate(sizes):
+        rejected[i], withheld[i] = _rejections(first, second, chosen, int(size), alpha, n_studies, seed)
+        if advance:
+            advance(i + 1, len(sizes))
+    low, high = wilson_interval(rejected, n_studies)
+    power = rejected / n_studies
+    needed = questions_needed(sizes, power, target)
+    return PowerCurve(
+        study,
+        measure,
+        label,
+        pair,
+        effect,
+        alpha,
+        target,
+        n_studies,
+        sizes,
+        power,
+        low,
+        high,
+        withheld / n_studies,
+        needed,
+    )
+
+
+def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
+    if study not in power_designs():
+        raise ValueError(f"study {study!r} is not one of {', '.join(power_designs())}")
+    design = power_designs()[study]
+    if measure not in design.measures:
+        raise ValueError(
+            f"measure {measure!r} of {study} cannot be planned for; {', '.join(design.measures)} can"
+        )
+    return design, design.measures[measure]
+
+
+# The two subjects -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What a subject says to every question of the population.
+
+    Questions that are answered alike are one kind: ``kind`` is that of each question, ``trials`` are those of a
+    question of each kind, ``n_replies`` a kind, and ``counts`` says how many questions are of each.
+    """
+
+    kind: NDArray[np.intp]
+    trials: Columns
+    n_replies: int
+    counts: FloatArray
+
+    def weights(self, of_kinds: FloatArray) -> FloatArray:
+        """Hand the weight of each kind to its trials."""
+        return np.repeat(of_kinds, self.n_replies, axis=-1)
+
+    def asked(self, questions: IntArray, measure: Measure) -> CellTable:
+        """What is said to some questions of the population."""
+        occurring, kind = np.unique(self.kind[questions], return_inverse=True)
+        rows = (self.n_replies * occurring[:, np.newaxis] + np.arange(self.n_replies)).ravel()
+        own = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
+        unit = np.repeat(np.arange(len(questions)), self.n_replies)
+        members = csr_array((np.ones(len(own)), (own, unit)), shape=(len(rows), len(questions)))
+        columns = {name: column[rows] for name, column in self.trials.items()}
+        return CellTable(columns, Kinds(np.arange(len(rows)), members), (measure,))
+
+    def value(self, measure: Measure) -> float:
+        """The measure over the population."""
+        return float(np.asarray(measure.compute(self.trials, self.weights(self.counts[np.newaxis])))[0])
+
+
+def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], condition: str) -> _Answers:
+    replies = design.replies(subject, draws, condition)
+    code = np.zeros(len(next(iter(replies.values()))), dtype=np.int64)
+    for column in replies.values():
+        distinct, index = np.unique(column, return_inverse=True)
+        # Renumbered after each column, so that the product cannot overflow.
+        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
+    _, example, kind, counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+    trials = design.trials({name: column[example] for name, column in replies.items()}, condition)
+    return _Answers(kind, trials, design.n_replies, counts.astype(np.float64))
+
+
+def _pair(
+    design: PowerDesign,
+    name: str,
+    subject: Subject,
+    condition: str,
+    effect: float,
+    correlation: float,
+    seed: int,
+) -> tuple[_Answers, _Answers, Pair]:
+    """Let the subject answer, and another whose measure is lower by ``effect``."""
+    measure, parameter = design.measures[name], design.effects[name]
+    rng = np.random.default_rng([seed, 0])
+    of_first, of_second = paired_draws(LOG2_POPULATION, correlation, rng, design.n_replies)
+    first = _answers(design, subject, of_first, condition)
+    base = first.value(measure)
+
+    def changed(value: float) -> _Answers:
+        change: dict[str, Any] = {parameter.parameter: value}
+        return _answers(design, replace(subject, **change), of_second, condition)
+
+    start = float(getattr(subject, parameter.parameter))
+    value = _moved(lambda at: base - changed(at).value(measure), parameter, start, effect, name, base)
+    second = changed(value)
+    return first, second, Pair(parameter.parameter, start, value, base, second.value(measure))
+
+
+def _moved(
+    difference: Callable[[float], float],
+    parameter: EffectParameter,
+    start: float,
+    effect: float,
+    name: str,
+    base: float,
+) -> float:
+    """Return the value of a parameter, the nearest to ``start``, at which the difference is ``effect``."""
+    tried = np.union1d(np.linspace(parameter.low, parameter.high, _STEPS), [start])
+    found = np.array([difference(float(value)) for value in tried])
+    beyond = np.sign(found - effect)
+    crossings = np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)
+    if not len(crossings):
+        lowest, highest = np.nanmin(found), np.nanmax(found)
+        raise ValueError(
+            f"no change of {parameter.parameter} within {parameter.low:g} to {parameter.high:g} makes {name} differ by "
+            f"{effect:+g}: A has {base:.3f}, and A minus B can be {lowest:+.3f} to {highest:+.3f}. Choose an effect in "
+            "between, or another subject to begin with"
+        )
+    crossings = crossings[::-1]  # of two as near, the higher
+    nearest = crossings[np.argmin(np.abs(tried[crossings] - start) + np.abs(tried[crossings + 1] - start))]
+    low, high = float(tried[nearest]), float(tried[nearest + 1])
+    return float(brentq(lambda value: difference(value) - effect, low, high, xtol=1e-4))
+
+
+# The studies ------------------------------------------------------------------------------------------------------
+
+
+def _rejections(
+    first: _Answers, second: _Answers, measure: Measure, n: int, alpha: float, n_studies: int, seed: int
+) -> tuple[int, int]:
+    """Count the simulated studies in which the test rejects, and those in which it is withheld."""
+    settings = Settings(max(EXCHANGES, math.ceil(_BELOW_ALPHA / alpha) - 1), level=1.0 - alpha)
+    rng = np.random.default_rng([seed, n])
+    names = frozenset(map(str, range(n)))
+    rejected, withheld = 0, 0
+    for questions in rng.integers(len(first.kind), size=(n_studies, n)):
+        tables = [answers.asked(questions, measure) for answers in (first, second)]
+        source = PairedTables.of(tables[0], tables[1])
+        spread: list[FloatArray | None] = [None, None]
+        if influence_on(measure, source) is None:
+            cells = [Cell("", np.empty(0, dtype=np.int64)) for _ in tables]
+            drawn = resampled(list(zip(cells, tables, strict=True)), settings.n_resamples, rng, rng)
+            spread = [drawn[cell, measure.name] for cell in cells]
+        one, other = (_side(table, measure, names, spread[i]) for i, table in enumerate(tables))
+        found = paired_differences([source], {measure.name: (one, other)}, settings, rng, papers_test=False)
+        rejected += found[measure.name].p_value <= alpha
+        withheld += math.isnan(found[measure.name].interval.low)
+    return rejected, withheld
+
+
+def _side(
+    table: CellTable, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
+) -> Distribution:
+    """The measure of a simulated study under one condition, with its resamples if these are needed."""
+    trials, unit = table.one_by_one()
+    value = float(np.asarray(measure.compute(table.columns, table.kinds.counts[np.newaxis]))[0])
+    return Distribution(
+        as_estimate(value),
+        np.array([value]) if resamples is None else resamples,
+        questions,
+        deciding=deciding(measure, trials),
+        binned=measure.binned(trials, unit) if measure.binned and resamples is not None else None,
+    )
+
+
+def questions_needed(n: IntArray, power: FloatArray, target: float) -> float:
+    """Return the number of questions at which a power curve reaches ``target``.
+
+    Between two numbers that were tried, the normal quantile of power is taken to be linear in the square root of the
+    number of questions, as it is for the test of a mean.
+
+    Examples
+    --------
+    >>> questions_needed(np.array([100, 400]), np.array([0.5, 0.9]), 0.8)
+    275.0
+    """
+    reached = np.flatnonzero(power >= target)
+    if not len(reached):
+        return float("inf")
+    after = int(reached[0])
+    if after == 0:
+        return float("nan")
+    root = np.sqrt(n[after - 1 : after + 1].astype(np.float64))
+    quantile = ndtri(np.clip(power[after - 1 : after + 1], 1e-3, 1.0 - 1e-3))
+    share = (ndtri(target) - quantile[0]) / (quantile[1] - quantile[0])
+    return float(np.ceil((root[0] + min(max(share, 0.0), 1.0) * (root[1] - root[0])) ** 2))

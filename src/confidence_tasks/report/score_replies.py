@@ -1,0 +1,202 @@
+"""Replies that are already there, scored without a model into Inspect logs like any other."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log, write_eval_log
+from inspect_ai.model import ChatMessageUser, ModelOutput
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from confidence_tasks.catalogue import reply_forms
+from confidence_tasks.harness.inspect.samples import Item, one_of
+from confidence_tasks.harness.inspect.viewer import provenance
+from confidence_tasks.harness.questions import question_metadata
+from confidence_tasks.report.reply_files import Row, read_rows
+from confidence_tasks.report.reply_form import ReplyForm
+from confidence_tasks.report.rescore import NO_MODEL, score_log
+from confidence_tasks.sources import Question
+from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.own_file import QUESTION_FIELDS, parse_question
+
+VERSION = "1-A"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was asked, what was said, and how often the same had been asked before, from 1."""
+
+    item: Item
+    reply: str
+    epoch: int
+
+
+def score_replies(
+    path: str | Path, study: str, *, model: str = "", log_dir: str | Path = "logs"
+) -> list[EvalLog]:
+    """Score a file of replies as one of the studies.
+
+    Nothing is written unless every row is sound.
+
+    Parameters
+    ----------
+    path : path
+        A ``.jsonl``, ``.csv`` or ``.parquet`` file, one reply a row. ``question`` and ``reply`` must be there, and the
+        fields that the study needs, listed in :func:`confidence_tasks.catalogue.reply_forms`. ``answer``,
+        or ``gold``, is the key, which FermiEval has as ``exponent`` and LifeEval needs none of; ``choices``,
+        ``aliases``, ``kind``, ``id``, ``subject`` and ``level`` are as in a file of questions; ``source`` names where a
+        question is from, and ``model`` who replied. Other fields are left out.
+        Further rows of the same question and condition are taken for further epochs.
+    study : str
+        A name in :func:`confidence_tasks.catalogue.reply_forms`.
+    model : str
+        Name of the model that replied, where a row has none; by default the file's name. Without a provider it becomes
+        ``recorded/<name>``.
+    log_dir : path
+        Where the logs are written.
+
+    Returns
+    -------
+    list of EvalLog
+        A log for each model, as written; ``location`` says where.
+
+    Raises
+    ------
+    SourceError
+        If a row lacks something or says something that cannot be; the message names the line.
+    ValueError
+        If there is no such study.
+    """
+    path = Path(path)
+    form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
+    by_model: dict[str, list[Recorded]] = {}
+    asked: Counter[tuple[str, str]] = Counter()
+    questions: dict[str, Question] = {}
+    items: dict[str, Item] = {}
+    for name, item, reply in _replies(path, study, form, model or path.stem):
+        question = item.question
+        if questions.setdefault(question.id, question) != question or items.setdefault(item.id, item) != item:
+            raise SourceError(
+                f"{path}: rows with the id {question.id} differ in their question, key or fields"
+            )
+        asked[name, item.id] += 1
+        by_model.setdefault(name, []).append(Recorded(item, reply, asked[name, item.id]))
+    if not by_model:
+        raise SourceError(f"{path}: it holds no replies")
+    logs = [_log(study, form, name, recorded) for name, recorded in by_model.items()]
+    for log in logs:
+        write_eval_log(log, _location(log, Path(log_dir)))
+    return logs
+
+
+# Rows -------------------------------------------------------------------------------------------------------------
+
+
+def _replies(path: Path, study: str, form: ReplyForm, model: str) -> Iterator[tuple[str, Item, str]]:
+    needed = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
+    for where, given in read_rows(path):
+        row = form.completed(given)
+        if missing := [name for name in needed if name not in row]:
+            key = (
+                f"; {form.key} is {form.fields[form.key]}"
+                if form.key in missing and form.key in form.fields
+                else ""
+            )
+            raise SourceError(
+                f"{where}: {', '.join(missing)} missing; a row of {study} needs {', '.join(needed)}, and has "
+                f"{', '.join(given) or 'nothing'}{key}"
+            )
+        if not isinstance(row["reply"], str):
+            raise SourceError(f"{where}: reply must be a text")
+        try:
+            item = form.item(_question(path, row, form), row)
+        except ValueError as error:
+            raise SourceError(f"{where}: {error}") from error
+        name = str(row.get("model") or model)
+        yield name if "/" in name else f"recorded/{name}", item, row["reply"]
+
+
+def _question(path: Path, row: Row, form: ReplyForm) -> Question:
+    source = re.sub(r"[^\w.-]+", "_", str(row.get("source") or path.stem), flags=re.ASCII)
+    of_question = (QUESTION_FIELDS - form.fields.keys() - {"answer"}) | {form.key}
+    fields = {name: value for name, value in row.items() if name in of_question}
+    if form.kind and fields.setdefault("kind", form.kind) != form.kind:
+        raise ValueError(f"'kind' must be {form.kind}, not {fields['kind']!r}")
+    return parse_question(source, fields, key=form.key)
+
+
+# Logs -------------------------------------------------------------------------------------------------------------
+
+
+def _log(study: str, form: ReplyForm, model: str, recorded: Sequence[Recorded]) -> EvalLog:
+    """Return a log whose samples hold what was said, scored."""
+    items = {each.item.id: each.item for each in recorded}
+    log = _empty_log(study, form, list(items.values()))
+    spec = log.eval
+    spec.model, spec.config.epochs = model, max(each.epoch for each in recorded)
+    spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
+    log.samples = [_sample(each, model) for each in recorded]
+    return score_log(log, [form.scorer()])
+
+
+def _empty_log(study: str, form: ReplyForm, items: Sequence[Item]) -> EvalLog:
+    """Let the harness write the log of a run in which nothing was asked: all is there but the samples."""
+    task = Task(
+        name=f"{study}_replies",
+        dataset=MemoryDataset([Sample(id="none", input="")], name="replies"),
+        solver=recorded_reply(),
+        scorer=form.scorer(),
+        metrics=[form.metrics(items)],
+        version=VERSION,
+        metadata=provenance(0),
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        (run,) = eval(
+            task, model=NO_MODEL, log_dir=scratch, display="none", log_level="error", run_samples=False
+        )
+        log = read_eval_log(run.location)
+    log.status = "success"
+    return log
+
+
+@solver
+def recorded_reply() -> Solver:
+    """Ask no model: the reply is there."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return state
+
+    return solve
+
+
+def _sample(recorded: Recorded, model: str) -> EvalSample:
+    item = recorded.item
+    output = ModelOutput.from_content(model, recorded.reply)
+    return EvalSample(
+        id=item.id,
+        epoch=recorded.epoch,
+        uuid=uuid4().hex,
+        input=item.question.text,
+        target=item.question.gold or "",
+        metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
+        messages=[ChatMessageUser(content=item.question.text), output.message],
+        output=output,
+    )
+
+
+def _location(log: EvalLog, folder: Path) -> str:
+    """Name a log as the harness does: when, which task, which id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    task = log.eval.task.replace("_", "-")
+    log.location = str(folder / f"{when}_{task}_{log.eval.task_id}.eval")
+    return log.location

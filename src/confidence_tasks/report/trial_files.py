@@ -1,0 +1,248 @@
+"""A file of trials as read: what it holds, where it comes from, and why another could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.report.run_config import DIGESTS
+from confidence_tasks.study.definition import BINARY, Domain, Study, shown
+from confidence_tasks.study.trial import STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFile:
+    """Trials of one study by one model, from one file.
+
+    Attributes
+    ----------
+    path : str
+        Where they were read.
+    study, design : str
+        Name of the study, and of the task that asked.
+    model : str
+        Name of the model as the file gives it.
+    columns : mapping of str to ndarray
+        The study's trial record, and ``sample_id``, ``epoch``, ``question_digest`` and ``prompt_digest``, one value a
+        trial. The digests are empty where it is not known what was asked.
+    created : str
+        When the run started, in ISO 8601; empty if unknown.
+    lost : int
+        Samples without a trial: those that failed, were not finished, or were never asked.
+    versions : mapping of str to str
+        Versions of the packages and of the task that the run used.
+    setup : mapping of str to str
+        How the model was asked: parameters of the task, of the model and of generation.
+    provenance : mapping of str to str
+        Version of the task, and revision of the data by source, as far as the file says. Unlike in ``setup``, what one
+        file does not say sets it apart from no other.
+    status : str
+        How the run ended, as the harness says; empty if unknown.
+    rescored : str
+        When the replies were read anew, in ISO 8601; empty if they were not.
+    is_log : bool
+        Whether Inspect's viewer can open the file.
+    run : str
+        What a run shares with those that resume it; empty if unknown.
+    left_out : tuple of str
+        Trials of the file that do not count, and why: a sentence for each reason.
+    """
+
+    path: str
+    study: str
+    design: str
+    model: str
+    columns: Mapping[str, NDArray[Any]]
+    created: str = ""
+    lost: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    setup: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    status: str = ""
+    rescored: str = ""
+    is_log: bool = False
+    run: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.columns["question_id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was not read, or the part of it that was not, and why."""
+
+    path: str
+    reason: str
+
+
+class NotTrialsError(ValueError):
+    """A file holds no trials of a known study; the message says what it holds instead."""
+
+
+def trial_columns(
+    study: Study,
+    trials: Sequence[Mapping[str, Any]],
+    sample_ids: Iterable[Any],
+    epochs: Iterable[Any],
+    places: Sequence[str] = (),
+) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    """Return trials as columns of the study's record, without those that the record does not allow.
+
+    What an older record lacks is NaN or the empty string. What the condition settles, such as the penalty, is what the
+    condition says. A trial may have the digests beside its record.
+
+    Parameters
+    ----------
+    study : Study
+        Whose record it is; its ``domains`` say which values a column may hold.
+    trials : sequence of mapping
+        The trials as the file has them.
+    sample_ids, epochs : iterable
+        Of each trial.
+    places : sequence of str
+        Where each trial stands in the file; by default its sample.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        The trials that are left.
+    left_out : tuple of str
+        How many are not, where they stand, and why: a sentence for each column that is wrong.
+
+    Raises
+    ------
+    NotTrialsError
+        If none is left.
+    """
+    faults: dict[int, tuple[str, str]] = {}
+
+    def note(key: str, found: Iterable[tuple[int, str]]) -> None:
+        for row, what in found:
+            faults.setdefault(row, (key, what))
+
+    columns: dict[str, NDArray[Any]] = {}
+    for key, kind in study.record.items():
+        values = [trial.get(key) for trial in trials]
+        columns[key], wrong = _numbers(values) if kind is float else _texts(values)
+        note(key, wrong)
+        domain = study.domains.get(key) or _COMMON.get(key) or Domain()
+        note(key, domain.faults(columns[key]))
+    for first, second in study.ordered:
+        low, high = columns[first], columns[second]
+        rows = np.flatnonzero((low > high) | (np.isnan(low) != np.isnan(high))).tolist()
+        note(
+            f"{first} and {second}",
+            ((row, f"are no interval: {low[row]:g} and {high[row]:g}") for row in rows),
+        )
+    for key, other in study.binary_where:
+        present = np.flatnonzero(~np.isnan(columns[other])).tolist()
+        note(key, ((present[row], what) for row, what in BINARY.faults(columns[key][present])))
+    note("condition", _settle(study, columns))
+    for key in DIGESTS:
+        columns[key], _ = _texts([trial.get(key) for trial in trials])
+    columns["sample_id"], _ = _texts(list(sample_ids))
+    counted, wrong = _numbers(list(epochs))
+    note("epoch", wrong)
+    note("epoch", _EPOCH.faults(counted))
+    at = places or [f"sample {name}" for name in columns["sample_id"]]
+    left_out = _sentences(faults, at)
+    if len(faults) == len(trials):
+        raise NotTrialsError("; ".join(left_out) or "it holds no trials")
+    kept = np.array([row not in faults for row in range(len(trials))], dtype=bool)
+    columns["epoch"] = np.where(kept & ~np.isnan(counted), counted, 1.0).astype(np.int64)
+    return {key: column[kept] for key, column in columns.items()}, left_out
+
+
+def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[int, str]]:
+    """Set the columns that the condition settles; yield the trials whose condition is none of the study's."""
+    for condition in dict.fromkeys(columns["condition"]):
+        rows = np.flatnonzero(columns["condition"] == condition).tolist()
+        try:
+            for key, value in study.condition_numbers(condition).items():
+                columns[key][rows] = value
+        except ValueError as error:
+            yield from (
+                (row, f"is {shown(condition)}, which is no condition of the study: {error}") for row in rows
+            )
+
+
+_PLACES = 5
+"""So many trials that are left out are named one by one."""
+
+
+def _sentences(faults: Mapping[int, tuple[str, str]], places: Sequence[str]) -> tuple[str, ...]:
+    """Say of each column that is wrong how many trials are left out, where they stand, and why."""
+    sentences = []
+    for key in dict.fromkeys(key for key, _ in faults.values()):
+        rows = sorted(row for row, (column, _) in faults.items() if column == key)
+        named = [places[row][:80] for row in rows[:_PLACES]]
+        others = [f"{len(rows) - _PLACES} more"] if len(rows) > _PLACES else []
+        count = f"{len(rows)} of {len(places)} trials {'does' if len(rows) == 1 else 'do'} not count"
+        sentences.append(f"{count} ({', '.join(named + others)}): {key} {faults[rows[0]][1]}")
+    return tuple(sentences)
+
+
+def provenance_of(task_version: str, revisions: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a run says of where its questions come from, by name; what it does not say is left out.
+
+    Examples
+    --------
+    >>> provenance_of("1-A", {"mmlu": "0123456789abcdef", "arithmetic": ""})
+    {'task version': '1-A', 'revision of mmlu': '01234567'}
+    """
+    known = {f"revision of {source}": str(commit)[:8] for source, commit in revisions.items() if commit}
+    return {**({"task version": task_version} if task_version else {}), **known}
+
+
+_SHARE = Domain(0.0, 1.0)
+_COMMON: Mapping[str, Domain] = {
+    **dict.fromkeys(("correct", "confidence", "token_correct", "token_confidence", "level", "mas"), _SHARE),
+    "penalty": Domain(0.0),
+    "question_id": Domain(needed=True),
+    "condition": Domain(needed=True),
+    "status": Domain(values=STATUSES, needed=True),
+}
+"""What every measure takes for granted."""
+
+_EPOCH = Domain(1.0, 1e9)
+
+
+def _numbers(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
+    """Return numbers, NaN where there is none, and what is wrong with which of the values."""
+    try:
+        found = np.array(values, dtype=np.float64)
+        if found.ndim == 1:
+            return found, []
+    except (TypeError, ValueError, OverflowError):
+        pass
+    found, wrong = np.full(len(values), np.nan), []
+    for row, value in enumerate(values):
+        try:
+            found[row] = np.nan if value is None or value == "" else float(value)
+        except (TypeError, ValueError, OverflowError):
+            wrong.append((row, f"is {shown(value)}, which is no number"))
+    return found, wrong
+
+
+def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
+    """Return texts that any file and array can hold, and what is wrong with which of the values.
+
+    JSON can spell NULs and halves of surrogate pairs. What is missing is the empty string.
+    """
+    texts, wrong = [], []
+    for row, value in enumerate(values):
+        text = value
+        if not isinstance(value, str):
+            is_one = np.ndim(value) == 0 and not isinstance(value, Mapping)
+            if not is_one:
+                wrong.append((row, f"is {shown(value)}, which is no text"))
+            text = "" if is_one and (value is None or value != value) else str(value)
+        texts.append(text.encode(errors="replace").decode().replace("\0", "\ufffd"))
+    found = np.empty(len(texts), dtype=object)
+    found[:] = texts
+    return found, wrong

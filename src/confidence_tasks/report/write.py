@@ -1,0 +1,101 @@
+"""From trials to a report: the page, the numbers in it, and its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confidence_tasks.report.collection import Collection
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.figures.figure import Figure
+from confidence_tasks.report.figures.general import looks
+from confidence_tasks.report.overviews import Overview, overviews
+from confidence_tasks.report.page.overview import overview_figures, overview_view
+from confidence_tasks.report.page.page import page
+from confidence_tasks.report.page.tasks import figures_of, task_view
+from confidence_tasks.report.page.views import TaskView
+from confidence_tasks.report.results import Advance, Findings, findings
+from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.variants import ways_table
+from confidence_tasks.study.reference import loaded
+
+VIEWER = "http://127.0.0.1:7575"
+"""Where ``inspect view`` serves by default."""
+
+TITLE = "Do these models know what they know?"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report.
+
+    Attributes
+    ----------
+    html : str
+        The page, self-contained.
+    findings : tuple of Findings
+        Its numbers, by task.
+    figures : tuple of Figure
+        Its figures.
+    extras : tuple of ExtraTable
+        Its tables beside the measures.
+    tasks : tuple of TaskView
+        What the page shows of each task.
+    overviews : tuple of Overview
+        Its tasks side by side.
+    """
+
+    html: str
+    findings: tuple[Findings, ...]
+    figures: tuple[Figure, ...]
+    extras: tuple[ExtraTable, ...]
+    tasks: tuple[TaskView, ...]
+    overviews: tuple[Overview, ...]
+
+
+def report_of(
+    collection: Collection,
+    *,
+    settings: Settings | None = None,
+    viewer: str = VIEWER,
+    title: str = TITLE,
+    advance: Advance | None = None,
+) -> Report:
+    """Return the report on some trials.
+
+    Parameters
+    ----------
+    collection : Collection
+        What :func:`~confidence_tasks.report.collect` read; without trials, the page says what was found.
+    settings : Settings, optional
+        How uncertainty is computed.
+    viewer : str
+        Address of Inspect's viewer, for links to samples.
+    title : str
+        Title of the page.
+    advance : callable, optional
+        Told what was just computed.
+    """
+    settings = settings or Settings()
+    found = tuple(findings(sections(collection.files), settings, advance))
+    look = looks(list(dict.fromkeys(model.label for task in found for model in task.models)))
+    figures = [figures_of(task, look) for task in found]
+    extras = [extras_of(task) for task in found]
+    tasks = tuple(task_view(*parts, viewer) for parts in zip(found, figures, extras, strict=True))
+    above = tuple(overviews(found))
+    above_figures = [overview_figures(overview, look) for overview in above]
+    views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
+    return Report(
+        html=page(tasks, collection, look, settings, overviews=views, title=title),
+        findings=found,
+        figures=tuple(figure for its in above_figures + figures for figure in its),
+        extras=tuple(extra for its in extras for extra in its),
+        tasks=tasks,
+        overviews=above,
+    )
+
+
+def extras_of(found: Findings) -> list[ExtraTable]:
+    """Return the tables of a task beside the measures, but those with nothing to show."""
+    made = [make(found) for make in (ways_table, *loaded(found.section.study.tables))]
+    return [extra for extra in made if not extra.frame.empty]

@@ -1,1 +1,0 @@
-"""The studies as scorers: reply -> trial, and trials -> metrics."""

@@ -1,0 +1,299 @@
+"""The open Science Olympiad archive of Fermi questions, fetched at a pinned commit and read as data.
+
+The archive is two JavaScript files whose values are JSON literals. Only the literals are read; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.sampling import ordered
+from confidence_tasks.sources.source import Source, State
+from confidence_tasks.sources.storage import cache_folder, sha256_of, without_network, write_atomically
+from confidence_tasks.study.question import Question
+
+REPOSITORY = "landy8697/open-scioly-fermi"
+COMMIT = "dea8a2595651160d4f247f8a47ad9ca4aa2ceeee"
+FILES: Mapping[str, str] = MappingProxyType(
+    {
+        "data.js": "984c0a6cc0269c4700698514a25d14809fe393c4c899cae2abc787f248c42700",
+        "corrections.js": "60819fbab077e75c2ecf454daf13d1e4da5f467ad753b6176ecc2748072603cf",
+    }
+)
+"""SHA-256 of each file of the archive at the pinned commit."""
+
+ITEMS = 4_008
+LARGEST_EXPONENT = 100
+SPLIT_SIZE = 500
+SPLITS = ("calibration", "test")
+
+_MAX_BYTES = 4 * 2**20
+_TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The usable questions of the archive, and what became of all others.
+
+    Attributes
+    ----------
+    questions : tuple of Question
+        Questions with an integer exponent of ten as gold, in the archive's order.
+    excluded : mapping of str to int
+        Number of items dropped, by reason.
+    corrections : mapping of str to int
+        Number of corrections: ``applied``, ``orphan`` (no such item), ``unreadable`` (not an integer).
+    """
+
+    questions: tuple[Question, ...]
+    excluded: Mapping[str, int]
+    corrections: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FermiSource(Source):
+    """A thousand questions of the archive in a calibration and a test half."""
+
+    options: ClassVar[tuple[str, ...]] = ("split",)
+
+    @property
+    def page(self) -> str:
+        """Repository of the archive at the pinned commit."""
+        return f"https://github.com/{REPOSITORY}/tree/{COMMIT}"
+
+    @property
+    def commit(self) -> str:
+        """The pinned commit of the archive."""
+        return COMMIT
+
+    def load(
+        self, n: int | None, seed: int, mirror: Path | None, split: str = "all", **options: Any
+    ) -> list[Question]:
+        """Load at most ``n`` questions.
+
+        ``split`` is ``calibration`` or ``test`` (500 questions each), ``all`` (both in turns) or ``archive`` (every
+        usable question). Which half a question is in depends on the seed alone, and is in its metadata.
+        """
+        allowed = (*SPLITS, "all", "archive")
+        if split not in allowed:
+            raise SourceError(f"{self.name}: unknown split {split!r}; the splits are {', '.join(allowed)}")
+        folder = _folder(mirror)
+        if folder is None and mirror is not None:
+            raise SourceError(
+                f"{self.name}: no folder 'fermi' in the mirror {mirror} or beside it; "
+                f"`confidence-tasks sources fetch {self.name} --into {mirror}` puts it there where there is internet"
+            )
+        questions = ordered(read_archive(folder or self.fetch()).questions, seed)
+        if split == "archive":
+            return questions[:n]
+        halves = [
+            replace(question, metadata={**question.metadata, "split": SPLITS[position % 2]})
+            for position, question in enumerate(questions[: 2 * SPLIT_SIZE])
+        ]
+        return [question for question in halves if split in ("all", question.metadata["split"])][:n]
+
+    def state(self, mirror: Path | None) -> State:
+        """Say whether there is a copy."""
+        if _folder(mirror) is None:
+            return "absent"
+        return "mirror" if mirror else "cached"
+
+    def fetch(self, into: Path | None = None) -> Path:
+        """Download both files at the pinned commit; a file with another hash is refused and not written."""
+        folder = into / "fermi" if into else _cached()
+        for name, expected in FILES.items():
+            write_atomically(folder / name, _download(name, expected))
+        return folder
+
+    def verify(self, mirror: Path | None) -> int:
+        """Check both hashes and read every item."""
+        folder = _folder(mirror)
+        if folder is None:
+            raise SourceError(
+                f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it"
+            )
+        return len(read_archive(folder).questions)
+
+
+def _cached() -> Path:
+    return cache_folder() / "fermi" / COMMIT
+
+
+def _folder(mirror: Path | None) -> Path | None:
+    """Folder with both files: in the mirror or beside it, or else in the cache."""
+    folders = (mirror / "fermi", mirror.absolute().parent / "fermi") if mirror else (_cached(),)
+    return next((folder for folder in folders if all((folder / name).is_file() for name in FILES)), None)
+
+
+def _download(name: str, expected: str) -> bytes:
+    from urllib.request import urlopen
+
+    url = f"https://raw.githubusercontent.com/{REPOSITORY}/{COMMIT}/{name}"
+    try:
+        with urlopen(url, timeout=_TIMEOUT_SECONDS) as reply:
+            content: bytes = reply.read(_MAX_BYTES)
+    except OSError as error:
+        raise SourceError(f"fermi: cannot download {url} ({error}). {without_network('fermi')}") from error
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise SourceError(f"fermi: {url} does not have the pinned SHA-256 {expected}")
+    return content
+
+
+def read_archive(folder: Path) -> Archive:
+    """Read, correct and filter the archive.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with ``data.js`` and ``corrections.js``.
+
+    Returns
+    -------
+    Archive
+        Items whose gold is an integer from -100 to 100. The first of several items with the same text is kept, none
+        of them when their golds differ. Items marked as discarded, bare numbers (expressions that lost their
+        exponent) and items that make no sense without another question are left out.
+
+    Raises
+    ------
+    SourceError
+        If a file does not have its pinned hash.
+    """
+    items = _literal(_checked(folder, "data.js"), "data")
+    corrections = _literal(_checked(folder, "corrections.js"), "corrections")
+    keys = [_key(item) for item in items]
+    entries = [
+        _corrected(position, item, corrections.get(key))
+        for position, (item, key) in enumerate(zip(items, keys, strict=True))
+    ]
+    excluded: Counter[str] = Counter()
+    kept: list[_Entry] = []
+    for entry in entries:
+        reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(entry)), None)
+        if reason is None:
+            kept.append(entry)
+        else:
+            excluded[reason] += 1
+    unique = _without_duplicates(kept, excluded)
+    orphans = len(corrections.keys() - set(keys))
+    unreadable = excluded["unreadable_answer"]
+    return Archive(
+        questions=tuple(map(_question, unique)),
+        excluded=dict(excluded),
+        corrections={
+            "applied": len(corrections) - orphans - unreadable,
+            "orphan": orphans,
+            "unreadable": unreadable,
+        },
+    )
+
+
+def _checked(folder: Path, name: str) -> str:
+    path = folder / name
+    if sha256_of(path) != FILES[name]:
+        raise SourceError(
+            f"fermi: {path} does not have the pinned SHA-256 {FILES[name]}: delete it and fetch again"
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def _literal(script: str, variable: str) -> Any:
+    """Read the JSON literal that a script assigns to a variable."""
+    _, _, assigned = script.partition(f"{variable} = ")
+    try:
+        return json.JSONDecoder().raw_decode(assigned)[0]
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"fermi: the archive assigns no JSON literal to {variable!r}: {error}") from error
+
+
+def _key(item: Mapping[str, Any]) -> str:
+    """Key of an item in the archive's list of corrections."""
+    return f"{item['source']}, #{item['number']}" if "number" in item else str(item["source"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An item of the archive with its correction; the exponent is None where it is not an integer."""
+
+    position: int
+    text: str
+    exponent: int | None
+    contest: str
+    corrected: bool
+
+
+def _corrected(position: int, item: Mapping[str, Any], correction: Mapping[str, str] | None) -> _Entry:
+    """Apply a correction; its empty fields mean no change."""
+    changes = {name: value for name, value in (correction or {}).items() if value}
+    text = str(changes.get("question", item["question"])).replace("\N{ZERO WIDTH SPACE}", "").strip()
+    answer = str(changes.get("answer", item["answer"])).strip()
+    exponent = int(answer) if _INTEGER.fullmatch(answer) else None
+    return _Entry(position, text, exponent, str(item["source"]), correction is not None)
+
+
+_INTEGER = re.compile(r"-?\d{1,1000}", re.ASCII)
+_BARE_NUMBER = re.compile(r"[\d.,\s]*")
+_REFERENCE = re.compile(
+    r"""
+    \b(?:question|problem)s?\s*\#?(?:\d+|fourteen)                              # question 24, Problems 59 and 60
+    | \b(?:previous|preceding|last|past)\s(?:\w+\s){0,2}(?:question|problem)s?\b # the last three questions
+    | \b(?:question|pun|population)\s(?:above|before)\b
+    | \banswers\s(?:to|on)\s(?:the|every)\b                                       # sum of the answers to the first four
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUOTED = re.compile(
+    r"[\[(]\s*(?:previous\s)?(?:question|problem|q)\s*(?:above|\#?\d+)?\s*(?::|mentions)", re.IGNORECASE
+)
+
+
+def _refers(text: str) -> bool:
+    """Whether the text needs another question that it does not quote."""
+    return _REFERENCE.search(text) is not None and _QUOTED.search(text) is None
+
+
+_EXCLUSIONS: Mapping[str, Callable[[_Entry], bool]] = {
+    "unreadable_answer": lambda entry: entry.exponent is None,
+    "out_of_range": lambda entry: abs(entry.exponent or 0) > LARGEST_EXPONENT,
+    "discarded": lambda entry: entry.text.startswith("DISCARD"),
+    "bare_number": lambda entry: _BARE_NUMBER.fullmatch(entry.text) is not None,
+    "refers_to_another": lambda entry: _refers(entry.text),
+}
+"""Reasons to leave an item out, in the order in which they are tried."""
+
+_WORDS = re.compile(r"\w+|[-+*/^!=%$]")
+
+
+def _without_duplicates(entries: Sequence[_Entry], excluded: Counter[str]) -> list[_Entry]:
+    """Keep the first of each text, none where golds differ; spelling, quotes and punctuation do not count."""
+    groups: dict[tuple[str, ...], list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault(tuple(_WORDS.findall(entry.text.casefold())), []).append(entry)
+    kept = []
+    for group in groups.values():
+        if len({entry.exponent for entry in group}) > 1:
+            excluded["conflicting_duplicate"] += len(group)
+        else:
+            excluded["duplicate"] += len(group) - 1
+            kept.append(group[0])
+    return kept
+
+
+def _question(entry: _Entry) -> Question:
+    return Question(
+        id=f"fermi-{entry.position:04d}",
+        source="fermi",
+        text=entry.text,
+        kind="number",
+        gold=str(entry.exponent),
+        metadata={"contest": entry.contest, "corrected": entry.corrected},
+    )

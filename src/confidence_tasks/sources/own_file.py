@@ -1,0 +1,300 @@
+"""The user's own questions, from a JSON lines or CSV file.
+
+One question per line, as a JSON object with these fields; the same names are the columns of a CSV file, where the
+entries of ``choices`` and ``aliases`` are separated by ``|``.
+
+===========  ========================================================================================================
+field        meaning
+===========  ========================================================================================================
+question     the question, without its options; must be there
+answer       the key, which must be there: for options a letter or the text of one, else a number, a text, or yes / no
+             (true / false)
+choices      2 to 26 options, in the order to show; the right one must be there once
+kind         ``choice``, ``number``, ``text`` or ``boolean``; otherwise it is inferred from choices and answer
+aliases      other texts or numbers that are right as well
+id           letters, digits and ``_ - . :``; otherwise it is made from the text
+subject      subject
+level        level of difficulty
+metadata     an object with whatever else is to be kept (JSON only)
+===========  ========================================================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NoReturn, TextIO, get_args
+
+from confidence_tasks.sources.errors import RowError, SourceError
+from confidence_tasks.sources.sampling import ordered
+from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.study.question import LETTERS, Kind, Question
+
+MAX_BYTES = 64 * 2**20
+MAX_QUESTIONS = 100_000
+
+QUESTION_FIELDS = frozenset(
+    {"question", "answer", "choices", "kind", "aliases", "id", "subject", "level", "metadata"}
+)
+LIST_FIELDS = frozenset({"choices", "aliases"})
+EXTRA_CELLS = "more cells than columns"
+"""Field that holds the cells of a CSV row which have no column."""
+
+_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+_NUMBER = re.compile(
+    r"[-+]?(?=\.?\d)(?:\d{1,3}(?:,\d{3})+|\d*)(?:\.\d+)?(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE
+)
+_BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+
+
+def is_own_file(name: str) -> bool:
+    """Whether the name of a source is the path of a file of questions."""
+    return Path(name).suffix.lower() in _READERS
+
+
+def load_own_file(path: Path, n: int | None, seed: int) -> list[Question]:
+    """Load at most ``n`` questions of a file, in the order of the seed."""
+    return ordered(read_own_file(path), seed)[:n]
+
+
+def read_own_file(path: Path) -> list[Question]:
+    """Read a file of questions; the source is named after the file.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.jsonl`` or ``.csv`` file in UTF-8, at most 64 MiB and 100,000 questions.
+
+    Returns
+    -------
+    list of Question
+        In the order of the file.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read or a question is not valid; it names the line and what is allowed.
+    """
+    source = re.sub(r"[^\w.-]+", "_", path.stem, flags=re.ASCII)
+    if source in SOURCES:
+        raise SourceError(f"{path}: {source!r} is the name of another source: rename the file")
+    questions: dict[str, Question] = {}
+    try:
+        if not path.is_file():
+            raise SourceError(f"{path}: no such file")
+        if path.stat().st_size > MAX_BYTES:
+            raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MiB")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for line, row in _READERS[path.suffix.lower()](file):
+                _add(questions, source, row, f"{path}, line {line}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path}: {unreadable(error)}") from error
+    if not questions:
+        raise SourceError(f"{path}: no questions")
+    return list(questions.values())
+
+
+def _add(questions: dict[str, Question], source: str, row: Any, where: str) -> None:
+    try:
+        question = parse_question(source, row)
+        if question.id in questions:
+            raise RowError("repeats an earlier question, or its id")
+    except RowError as error:
+        raise SourceError(f"{where}: {error}") from error
+    if len(questions) >= MAX_QUESTIONS:
+        raise SourceError(f"{where}: more than {MAX_QUESTIONS} questions")
+    questions[question.id] = question
+
+
+def unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Say why a file of text cannot be read, and what to do about letters in another encoding."""
+    fix = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+    return f"cannot be read: {error}{fix}"
+
+
+def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
+    """Yield what each line of JSON holds, with its number; SourceError says what is not JSON."""
+    for number, line in enumerate(file, start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line, parse_float=str, parse_constant=_refuse_constant)
+            except (ValueError, RecursionError) as error:
+                raise SourceError(f"{file.name}, line {number}: not JSON: {error}") from error
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def csv_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
+    """Yield the cells of each row that are not empty, with its line; SourceError says what is not CSV with commas."""
+    reader = csv.DictReader(file, strict=True, restkey=EXTRA_CELLS)
+    try:
+        columns = list(reader.fieldnames or ())
+        if other := [mark for mark in ";\t" if len(columns) == 1 and mark in columns[0]]:
+            raise SourceError(f"{file.name}: its columns are parted by {other[0]!r}: save it with commas")
+        for row in reader:
+            filled: dict[str, Any] = {column: cell for column, cell in row.items() if cell}
+            for column in LIST_FIELDS:
+                if column in filled:
+                    filled[column] = [entry.strip() for entry in filled[column].split("|")]
+            yield reader.line_num, filled
+    except csv.Error as error:
+        raise SourceError(f"{file.name}, line {reader.line_num}: not CSV: {error}") from error
+
+
+_READERS: Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]] = {
+    ".jsonl": json_lines,
+    ".csv": csv_rows,
+}
+
+
+def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
+    """Read the fields of one question; RowError says what is wrong with them.
+
+    Parameters
+    ----------
+    source : str
+        Name of the source.
+    row : object
+        The fields of one question.
+    key : str
+        The field that holds the key, which must be there; empty where no answer is right or wrong by a key.
+    """
+    if not isinstance(row, dict):
+        raise RowError("not an object with fields")
+    unknown = sorted(row.keys() - QUESTION_FIELDS - {key})
+    if unknown:
+        raise RowError(
+            f"unknown field {', '.join(unknown)}; the fields are {', '.join(sorted(QUESTION_FIELDS))}"
+        )
+    text, choices = _text(row, "question", required=True), _texts(row, "choices")
+    if choices and not 2 <= len(choices) <= len(LETTERS):
+        raise RowError(f"'choices' must have 2 to {len(LETTERS)} entries, not {len(choices)}")
+    kind = _kind(row, choices)
+    metadata = row.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise RowError("'metadata' must be an object")
+    gold = _gold(row.get(key), kind, choices, key)
+    if key and gold is None:
+        raise RowError(f"no {key!r}, the key: without it no reply can be right or wrong")
+    if kind == "choice" and gold and choices.count(right := choices[LETTERS.index(gold)]) > 1:
+        raise RowError(f"'choices' has the right option, {right[:60]!r}, twice")
+    return Question(
+        id=f"{source}-{_identifier(row, text, choices)}",
+        source=source,
+        text=text,
+        kind=kind,
+        gold=gold,
+        choices=choices,
+        aliases=_aliases(row, kind),
+        subject=_text(row, "subject"),
+        level=_text(row, "level"),
+        metadata=metadata,
+    )
+
+
+def _text(row: Mapping[str, Any], name: str, required: bool = False) -> str:
+    value = row.get(name)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or (required and not value.strip()):
+        raise RowError(f"{name!r} must be a text")
+    return value.strip()
+
+
+def _texts(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = row.get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(entry, str) and entry.strip() for entry in value):
+        raise RowError(f"{name!r} must be a list of texts")
+    return tuple(entry.strip() for entry in value)
+
+
+def _aliases(row: Mapping[str, Any], kind: Kind) -> tuple[str, ...]:
+    """The aliases in the form in which keys are compared; a letter or yes has no other wording."""
+    given = _texts(row, "aliases")
+    if given and kind in ("choice", "boolean"):
+        raise RowError(f"'aliases' are of texts and numbers, and this question is of the kind {kind!r}")
+    return tuple(key for alias in given if (key := _gold(alias, kind, (), "aliases")) is not None)
+
+
+def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> str:
+    """The user's id, or one made from the text, so that it outlives edits elsewhere in the file."""
+    given = row.get("id")
+    if given is None:
+        return hashlib.sha256("\x1f".join((text, *choices)).encode()).hexdigest()[:12]
+    if not isinstance(given, str) or not _ID.fullmatch(given):
+        raise RowError("'id' must be a text of up to 100 letters, digits and _ - . :")
+    return given
+
+
+def _kind(row: Mapping[str, Any], choices: tuple[str, ...]) -> Kind:
+    kind: Kind | None = row.get("kind")
+    if kind is None:
+        return "choice" if choices else _inferred_kind(row.get("answer"))
+    if kind not in get_args(Kind):
+        raise RowError(f"unknown 'kind' {kind!r}; the kinds are {', '.join(get_args(Kind))}")
+    if (kind == "choice") != bool(choices):
+        raise RowError("'choices' and the kind 'choice' go together")
+    return kind
+
+
+def _inferred_kind(answer: Any) -> Kind:
+    text = str(answer).strip().lower()
+    if text in _BOOLEANS:
+        return "boolean"
+    return "number" if _as_number(text) is not None else "text"
+
+
+def _gold(answer: Any, kind: Kind, choices: tuple[str, ...], field: str) -> str | None:
+    if answer is None:
+        return None
+    if isinstance(answer, list | dict):
+        raise RowError(f"{field!r} must be a text, a number, or true or false")
+    text = str(answer).strip()
+    gold = {
+        "choice": lambda: _letter(text, choices),
+        "number": lambda: _as_number(text),
+        "boolean": lambda: _BOOLEANS.get(text.lower()),
+        "text": lambda: text or None,
+    }[kind]()
+    if gold is None:
+        raise RowError(f"{field!r} {text[:60]!r} is not {_ALLOWED[kind]}")
+    return gold
+
+
+_ALLOWED: Mapping[Kind, str] = {
+    "choice": "the letter or the text of one of the choices",
+    "number": "a number",
+    "boolean": "yes or no",
+    "text": "a text",
+}
+
+
+def _letter(text: str, choices: tuple[str, ...]) -> str | None:
+    """The letter that a key names, itself or by the text of its option; RowError where these are two options."""
+    letters = LETTERS[: len(choices)]
+    if len(text) != 1 or text.upper() not in letters:
+        return letters[choices.index(text)] if text in choices else None
+    named = text.upper()
+    for letter, option in zip(letters, choices, strict=True):
+        if option.upper() == named != letter:
+            raise RowError(
+                f"'answer' {text!r} is the letter of one option and the text of another, {letter}: order the options "
+                "as their letters, or reword them, such as 'the letter A'"
+            )
+    return named
+
+
+def _as_number(text: str) -> str | None:
+    """A number as a plain decimal, or None."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    return format(Decimal(text.replace(",", "")), "f")

@@ -1,0 +1,1 @@
+"""Calibration: errors over bins, proper scores, reliability curves, recalibration."""

@@ -1,0 +1,375 @@
+"""Calibration error over bins: ECE and its relatives, its bias and its noise floor; overconfidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, xlog1py, xlogy
+
+from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
+from confidence_tasks.statistics.core import FloatArray, as_probability
+from confidence_tasks.statistics.folded_normal import folded_normal_mean
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, trials
+
+
+def ece(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the expected calibration error.
+
+    The mean distance between accuracy and mean confidence over bins of confidence, each bin weighted by its share
+    of the trials: :math:`\mathrm{ECE} = \sum_b \frac{n_b}{n} |\mathrm{acc}_b - \mathrm{conf}_b|`.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1, 0, or the probability that the answer is right, in [0, 1].
+    confidence : array_like, shape (n,)
+        Confidence in [0, 1].
+    bins : int, default 10
+        Number of bins B.
+    binning : {"equal_width", "equal_mass"}, default "equal_width"
+        Bins of width 1/B, or bins that end at the quantiles 1/B, 2/B, ... of confidence (the smallest value with
+        that much mass at or below it), so that tied trials always share a bin.
+    edges : {"right_closed", "left_closed", "extra_bin"}, default "right_closed"
+        Which bin a confidence on an edge belongs to. ``"right_closed"``: ((b-1)/B, b/B], and 0 in the first bin.
+        ``"left_closed"``: [(b-1)/B, b/B), and 1 in the last bin. ``"extra_bin"``: the same, but with a bin of its
+        own, number B + 1, for confidence 1; equal-width bins only. Every confidence is in exactly one bin.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; R rows for R resamples.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1], 0 for a calibrated subject; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape, or an option is unknown.
+
+    Notes
+    -----
+    A confidence within 1e-12 of an edge lies on it, so that 0.3 and 0.1 + 0.2 share a bin. (Values first rounded
+    to single precision are further off than that.)
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning,
+    doi:10.1609/aaai.v29i1.9602. Guo et al. (2017), arXiv:1706.04599, eq. 3, for the right-closed bins. Nixon et
+    al. (2019), arXiv:1904.01685, for bins of equal mass.
+
+    Examples
+    --------
+    >>> round(ece([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5]), 12)
+    0.3
+    >>> ece([1, 0], [0.0, 1.0], edges="extra_bin")
+    1.0
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    (excess,) = Bins(bins, binning, edges).sums(stated, weighting, stated - right)
+    return weighting.settle(ratio(np.abs(excess).sum(axis=1), weighting.total), weighting.empty)
+
+
+def ece_influence(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Compute how much each trial moves the expected calibration error.
+
+    A trial of confidence c and correctness y, in a bin where confidence is on average too high (s = 1) or too low
+    (s = -1), moves it by :math:`(s (c - y) - \mathrm{ECE}) / \sqrt{n (n - 1)}`. The sum of the squares is the variance
+    that the ECE has where no bin is calibrated; where one is, the variance is smaller.
+
+    Parameters
+    ----------
+    correct, confidence, bins, binning, edges, weights
+        As in :func:`ece`. Bins of equal mass stay where they are.
+
+    Returns
+    -------
+    influence : ndarray, shape (R, n)
+        Of each trial, once; NaN with fewer than two trials.
+    added : ndarray, shape (R,)
+        Variance that no trial accounts for: 0.
+
+    Examples
+    --------
+    >>> influence, _ = ece_influence([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
+    >>> influence.round(3)
+    array([[-0.115, -0.115,  0.173,  0.058]])
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    cut = Bins(bins, binning, edges)
+    excess = stated - right
+    rows = []
+    for row in weighting.rows:
+        values, place = np.unique(stated, return_inverse=True)
+        up_to = np.cumsum(np.bincount(place, row, minlength=len(values)))
+        total = max(up_to[-1], 1.0) if len(up_to) else 1.0
+        below = np.append(0.0, up_to[:-1])
+        bin_of = (
+            cut.index(below / total, up_to / total) if binning == "equal_mass" else cut.numbers(values)
+        )[place]
+        of_bins = np.bincount(bin_of, row * excess, minlength=cut.size)
+        size = row.sum()
+        error = np.abs(of_bins).sum() / max(size, 1.0)
+        scale = np.sqrt(size * (size - 1.0)) if size > 1.0 else np.nan
+        rows.append((np.sign(of_bins)[bin_of] * excess - error) / scale)
+    influence = np.array(rows, dtype=np.float64).reshape(weighting.rows.shape)
+    return influence, np.zeros(len(influence))
+
+
+def rms_calibration_error(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the root mean square calibration error.
+
+    :math:`\sqrt{\sum_b \frac{n_b}{n} (\mathrm{acc}_b - \mathrm{conf}_b)^2}`, never below the ECE of the same bins.
+
+    Parameters
+    ----------
+    correct, confidence, bins, binning, edges, weights
+        As in :func:`ece`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1]; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`.
+
+    References
+    ----------
+    Hendrycks, Mazeika & Dietterich (2019), Deep anomaly detection with outlier exposure, arXiv:1812.04606,
+    on calibration.
+
+    Examples
+    --------
+    >>> round(rms_calibration_error([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5]), 6)
+    0.321455
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    count, excess = Bins(bins, binning, edges).sums(stated, weighting, np.ones_like(stated), stated - right)
+    squares = ratio(excess**2, count, otherwise=0.0).sum(axis=1)
+    return weighting.settle(np.sqrt(ratio(squares, weighting.total)), weighting.empty)
+
+
+def mce(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the maximum calibration error, :math:`\max_b |\mathrm{acc}_b - \mathrm{conf}_b|` over occupied bins.
+
+    Parameters
+    ----------
+    correct, confidence, bins, binning, edges, weights
+        As in :func:`ece`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1]; NaN without trials. One trial in a bin of its own can decide it.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602.
+
+    Examples
+    --------
+    >>> mce([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
+    0.5
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    count, excess = Bins(bins, binning, edges).sums(stated, weighting, np.ones_like(stated), stated - right)
+    gaps = ratio(np.abs(excess), count, otherwise=0.0)
+    return weighting.settle(gaps.max(axis=1), weighting.empty)
+
+
+def debiased_ece(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the expected calibration error less its sampling bias.
+
+    The accuracy of a bin is noisy, and a mean distance counts the noise as error. With the accuracy of bin b
+    taken as normal with standard error :math:`s_b = \sqrt{\mathrm{acc}_b (1 - \mathrm{acc}_b) / n_b}`, the ECE of a
+    new sample from the fitted bins is expected to exceed theirs by the same bias, which is subtracted:
+    :math:`2\,\mathrm{ECE} - \sum_b \frac{n_b}{n} E|N(\mathrm{acc}_b - \mathrm{conf}_b, s_b^2)|`.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0. (A probability has no sampling noise to correct for; use :func:`ece`.)
+    confidence, bins, binning, edges, weights
+        As in :func:`ece`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        At most the ECE, and below 0 for a subject whose bins fit better than chance allows; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`, and when ``correct`` holds anything but 0 and 1.
+
+    Notes
+    -----
+    The reference estimates the expectation by simulation. It is the mean of a folded normal distribution, and
+    computed as such here.
+
+    References
+    ----------
+    Kumar, Liang & Ma (2019), Verified uncertainty calibration, arXiv:1909.10155, and its library
+    `uncertainty-calibration`, for the absolute error. Roelofs et al. (2022), arXiv:2012.08668, on the bias.
+
+    Examples
+    --------
+    >>> right, stated = [1, 1, 1, 0, 1, 0, 1, 1], [0.9] * 4 + [0.6] * 4
+    >>> round(ece(right, stated), 6), round(debiased_ece(right, stated), 6)
+    (0.15, 0.087376)
+    """
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    count, hits, excess = Bins(bins, binning, edges).sums(
+        stated, weighting, np.ones_like(stated), right, stated - right
+    )
+    deviation = np.sqrt(ratio(hits * np.maximum(count - hits, 0.0), count, otherwise=0.0))
+    bias = (folded_normal_mean(excess, deviation) - np.abs(excess)).sum(axis=1)
+    value = ratio(np.abs(excess).sum(axis=1) - bias, weighting.total)
+    return weighting.settle(value, weighting.empty)
+
+
+def ece_noise_floor(
+    confidence: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the expected calibration error that a calibrated subject would show with these confidences.
+
+    The mean of :func:`ece` when every trial is right with the probability stated. An ECE near it says nothing
+    against calibration.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (n,)
+        Confidence in [0, 1].
+    bins, binning, edges, weights
+        As in :func:`ece`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        Above 0 unless every confidence is 0 or 1; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`.
+
+    Notes
+    -----
+    The number right in a bin is binomial when its trials state one confidence: de Moivre's mean absolute deviation
+    is then exact. Otherwise that of the binomial with the mean confidence is scaled to the variance of the bin. This
+    is exact in the limit of large bins, and within 3% in small ones as wide as a tenth; it overstates the floor of
+    a few trials in one bin whose confidences are far apart.
+
+    References
+    ----------
+    Diaconis & Zabell (1991), Closed form summation for classical distributions, doi:10.1214/ss/1177011699.
+
+    Examples
+    --------
+    >>> round(ece_noise_floor([0.5, 0.5]), 12)
+    0.25
+    >>> ece_noise_floor([0.0, 1.0])
+    0.0
+    """
+    stated = as_probability(confidence, "confidence")
+    weighting = Weighting.of(weights, stated.shape[0])
+    count, expected, variance = Bins(bins, binning, edges).sums(
+        stated, weighting, np.ones_like(stated), stated, stated * (1.0 - stated)
+    )
+    mean = ratio(expected, count, otherwise=0.0)
+    narrower = np.sqrt(ratio(variance, count * mean * (1.0 - mean), otherwise=0.0))
+    floor = (_binomial_mean_deviation(count, mean) * narrower).sum(axis=1)
+    return weighting.settle(ratio(floor, weighting.total), weighting.empty)
+
+
+def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+    """Compute mean confidence minus accuracy.
+
+    Parameters
+    ----------
+    correct, confidence, weights
+        As in :func:`ece`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [-1, 1], above 0 for an overconfident subject; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    References
+    ----------
+    Lichtenstein, Fischhoff & Phillips (1982), Calibration of probabilities: the state of the art to 1980,
+    doi:10.1017/CBO9780511809477.023.
+
+    Examples
+    --------
+    >>> overconfidence([1, 0], [0.75, 0.75])
+    0.25
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    return weighting.settle(weighting.mean(stated - right), weighting.empty)
+
+
+def _binomial_mean_deviation(count: FloatArray, probability: FloatArray) -> FloatArray:
+    """E|K - np| of K ~ Binomial(n, p); 0 where p is 0 or 1, or n is 0."""
+    certain = (probability <= 0.0) | (probability >= 1.0) | (count <= 0.0)
+    n, p = np.where(certain, 1.0, count), np.where(certain, 0.5, probability)
+    below = np.floor(n * p)
+    log_mean = xlogy(below + 1.0, p) + xlog1py(n - below, -p) - betaln(below + 1.0, n - below)
+    return np.where(certain, 0.0, 2.0 * np.exp(log_mean))

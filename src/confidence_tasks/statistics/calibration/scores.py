@@ -1,0 +1,309 @@
+"""Proper scores of stated confidence, and what they are made of: Brier, log loss, Murphy, CORP, Spiegelhalter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+from scipy.special import xlog1py, xlogy
+
+from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
+from confidence_tasks.statistics.core import FloatArray, Reason
+from confidence_tasks.statistics.inference.weights import Result, Tied, ratio, tied, trials
+
+
+@dataclass(frozen=True, slots=True)
+class MurphyDecomposition:
+    """Parts of the Brier score: ``reliability - resolution + uncertainty + within_bin``.
+
+    Attributes
+    ----------
+    reliability : Estimate or ndarray, shape (R,)
+        Mean squared distance between mean confidence and accuracy over bins; 0 is calibrated.
+    resolution : Estimate or ndarray, shape (R,)
+        Variance of accuracy over bins; 0 when confidence tells nothing.
+    uncertainty : Estimate or ndarray, shape (R,)
+        accuracy * (1 - accuracy): the Brier score of always stating the accuracy.
+    within_bin : Estimate or ndarray, shape (R,)
+        What confidence does within bins; 0 when a bin holds one value.
+    """
+
+    reliability: Result
+    resolution: Result
+    uncertainty: Result
+    within_bin: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CorpDecomposition:
+    """Parts of the Brier score: ``miscalibration - discrimination + uncertainty``.
+
+    Attributes
+    ----------
+    miscalibration : Estimate or ndarray, shape (R,)
+        Brier score lost against the isotonic recalibration of confidence, 0 or above.
+    discrimination : Estimate or ndarray, shape (R,)
+        Brier score that the recalibrated confidence gains on always stating the accuracy, 0 or above.
+    uncertainty : Estimate or ndarray, shape (R,)
+        accuracy * (1 - accuracy).
+    """
+
+    miscalibration: Result
+    discrimination: Result
+    uncertainty: Result
+
+
+def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+    """Compute the Brier score of confidence, the mean of (confidence - correct) squared.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1, 0, or the probability that the answer is right, in [0, 1]. For a probability p the score is its
+        expectation over the outcome, p (1 - c)^2 + (1 - p) c^2, whose minimum at c = p is p (1 - p) and not 0.
+    confidence : array_like, shape (n,)
+        Confidence in [0, 1].
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; R rows for R resamples.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1], lower is better; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    References
+    ----------
+    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, halved as is usual for two outcomes.
+
+    Examples
+    --------
+    >>> brier([1, 0], [0.5, 1.0])
+    0.625
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    return weighting.settle(weighting.mean(_brier_terms(right, stated)), weighting.empty)
+
+
+def log_loss(
+    correct: ArrayLike, confidence: ArrayLike, *, clip: float = 0.0, weights: ArrayLike | None = None
+) -> Result:
+    """Compute the logarithmic score of confidence, minus the mean log-likelihood of what happened.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1, 0, or the probability that the answer is right, in [0, 1]; the score is then its expectation.
+    confidence : array_like, shape (n,)
+        Confidence in [0, 1].
+    clip : float, default 0
+        Confidence is brought into [clip, 1 - clip] first. By default it is taken at its word, and one certainty
+        that fails makes the score infinite. Below 0.5.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; R rows for R resamples.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In nats, 0 or above, lower is better; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    References
+    ----------
+    Good (1952), Rational decisions, doi:10.1111/j.2517-6161.1952.tb00104.x.
+
+    Examples
+    --------
+    >>> round(log_loss([1, 0], [0.5, 0.5]), 6)
+    0.693147
+    >>> log_loss([0], [1.0])
+    inf
+    """
+    if not 0.0 <= clip < 0.5:
+        raise ValueError(f"clip must lie in [0, 0.5), got {clip}")
+    right, stated, weighting = trials(correct, confidence, weights)
+    stated = np.clip(stated, clip, 1.0 - clip)
+    terms = -(xlogy(right, stated) + xlog1py(1.0 - right, -stated))
+    unbounded = np.isinf(terms)
+    # Infinity times a weight of 0 would be NaN: a trial that was not drawn must cost nothing.
+    finite = weighting.mean(np.where(unbounded, 0.0, terms))
+    failed = weighting.rows @ unbounded > 0.0
+    return weighting.settle(np.where(failed, np.inf, finite), weighting.empty)
+
+
+def murphy_decomposition(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int | None = None,
+    binning: Binning = "equal_width",
+    edges: Edges = "right_closed",
+    weights: ArrayLike | None = None,
+) -> MurphyDecomposition:
+    """Decompose the Brier score into reliability, resolution and uncertainty over bins of confidence.
+
+    Parameters
+    ----------
+    correct, confidence, weights
+        As in :func:`brier`.
+    bins : int or None, default None
+        Number of bins; None makes every distinct confidence a bin of its own, as Murphy did.
+    binning, edges
+        As in :func:`~confidence_tasks.statistics.ece`; without effect when ``bins`` is None.
+
+    Returns
+    -------
+    MurphyDecomposition
+        Its parts add up to :func:`brier` exactly; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape, or an option is unknown.
+
+    References
+    ----------
+    Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2. Stephenson, Coelho & Jolliffe (2008),
+    doi:10.1175/2007WAF2006116.1, for the two terms within bins, given here as their sum.
+
+    Examples
+    --------
+    >>> parts = murphy_decomposition([1, 1, 0, 0], [0.75, 0.75, 0.75, 0.25])
+    >>> round(parts.reliability, 6), round(parts.resolution, 6), parts.uncertainty
+    (0.020833, 0.083333, 0.25)
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    if bins is None:
+        groups = tied(stated, weighting, right)
+        count, hits = groups.counts, groups.sums[0]
+        mean = np.broadcast_to(groups.values, count.shape)
+    else:
+        count, hits, total = Bins(bins, binning, edges).sums(
+            stated, weighting, np.ones_like(stated), right, stated
+        )
+        mean = ratio(total, count, otherwise=0.0)
+    accuracy = ratio(hits, count, otherwise=0.0)
+    overall = weighting.mean(right)
+    n = weighting.total
+    reliability = ratio((count * (mean - accuracy) ** 2).sum(axis=1), n)
+    resolution = ratio((count * (accuracy - overall[:, None]) ** 2).sum(axis=1), n)
+    uncertainty = overall * (1.0 - overall)
+    score = weighting.mean(_brier_terms(right, stated))
+    within = np.zeros_like(score) if bins is None else score - (reliability - resolution + uncertainty)
+    return MurphyDecomposition(
+        *(weighting.settle(part, weighting.empty) for part in (reliability, resolution, uncertainty, within))
+    )
+
+
+def corp_decomposition(
+    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
+) -> CorpDecomposition:
+    """Decompose the Brier score by isotonic regression of correctness on confidence, without bins.
+
+    Parameters
+    ----------
+    correct, confidence, weights
+        As in :func:`brier`.
+
+    Returns
+    -------
+    CorpDecomposition
+        Its parts add up to :func:`brier` exactly; NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    References
+    ----------
+    Dimitriadis, Gneiting & Jordan (2021), Stable reliability diagrams for probabilistic classifiers,
+    doi:10.1073/pnas.2016191118, eqs. 2-4.
+
+    Examples
+    --------
+    >>> parts = corp_decomposition([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8])
+    >>> round(parts.miscalibration, 12), round(parts.discrimination, 12), parts.uncertainty
+    (0.075, 0.125, 0.25)
+    """
+    right, stated, weighting = trials(correct, confidence, weights)
+    explained = _pooled_squares(tied(stated, weighting, right))
+    overall = weighting.mean(right)
+    # The Brier score of a recalibrated confidence is accuracy minus its mean square.
+    recalibrated = overall - ratio(explained, weighting.total)
+    uncertainty = overall * (1.0 - overall)
+    score = weighting.mean(_brier_terms(right, stated))
+    parts = (score - recalibrated, uncertainty - recalibrated, uncertainty)
+    return CorpDecomposition(*(weighting.settle(part, weighting.empty) for part in parts))
+
+
+def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+    r"""Compute Spiegelhalter's z, the Brier score standardised under calibration.
+
+    :math:`z = \sum (y - c)(1 - 2c) / \sqrt{\sum (1 - 2c)^2 c (1 - c)}`, standard normal for a calibrated subject.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    confidence, weights
+        As in :func:`brier`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        Above 0 when the Brier score is worse than calibration predicts; its two-sided p-value is
+        ``2 * scipy.special.ndtr(-abs(z))``. NaN without trials, and when no confidence lies off 0, 0.5 and 1,
+        where the score of a calibrated subject has no variance.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    References
+    ----------
+    Spiegelhalter (1986), Probabilistic prediction in patient management and clinical trials,
+    doi:10.1002/sim.4780050506.
+
+    Examples
+    --------
+    >>> round(spiegelhalter_z([0, 0, 1, 1], [0.8, 0.8, 0.8, 0.8]), 12)
+    1.5
+    """
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    lever = 1.0 - 2.0 * stated
+    variance = weighting.rows @ (lever**2 * stated * (1.0 - stated))
+    z = ratio(weighting.rows @ ((right - stated) * lever), np.sqrt(variance))
+    return weighting.settle(z, weighting.empty, (variance == 0.0, Reason.NOT_IDENTIFIED))
+
+
+def _brier_terms(correct: FloatArray, confidence: FloatArray) -> FloatArray:
+    """Brier score of each trial, in expectation where ``correct`` is a probability."""
+    return (confidence - correct) ** 2 + correct * (1.0 - correct)
+
+
+def _pooled_squares(groups: Tied) -> FloatArray:
+    """Sum of squared isotonic fits over the trials of each row, shape (R,).
+
+    All rows go through one regression. Row r is lifted by 2r, above all that accuracy can reach in the row before,
+    so that no block spans two rows.
+    """
+    row, group = np.nonzero(groups.counts)
+    if row.size == 0:
+        return np.zeros(groups.counts.shape[0])
+    count, hits = groups.counts[row, group], groups.sums[0][row, group]
+    blocks = isotonic_regression(hits / count + 2.0 * row, weights=count).blocks[:-1]
+    squares = np.add.reduceat(hits, blocks) ** 2 / np.add.reduceat(count, blocks)
+    total = np.bincount(row[blocks], squares, minlength=groups.counts.shape[0])
+    return total.astype(np.float64, copy=False)

@@ -1,0 +1,149 @@
+"""What every statistic shares: the number that says why it is missing, and the checks of its inputs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+class Reason(StrEnum):
+    """Why a statistic, or its interval, is NaN although its input was valid."""
+
+    EMPTY = "n=0"
+    TOO_FEW = "too few trials"
+    FEW_DECISIVE = "too few questions decide it"
+    NOT_RESAMPLED = "resamples do not tell how it varies"
+    ONE_CLASS = "one class: all correct or all wrong"
+    CONSTANT = "all values tied"
+    INFINITE = "infinite"
+    ZERO_D_PRIME = "d'=0"
+    UNSTABLE = "d' is about 0"
+    EMPTY_CELL = "too few wrong answers above the threshold expected"
+    NOT_IDENTIFIED = "not identified"
+    NOT_CONVERGED = "not converged"
+
+
+class Estimate(float):
+    """A float that remembers why it is NaN.
+
+    It is a plain ``float`` in every computation; ``reason`` is None when the value is defined.
+
+    Examples
+    --------
+    >>> Estimate(0.25)
+    0.25
+    >>> undefined(Reason.EMPTY).reason
+    <Reason.EMPTY: 'n=0'>
+    """
+
+    __slots__ = ("reason",)
+    reason: Reason | None
+
+    def __new__(cls, value: float, reason: Reason | None = None) -> Self:
+        """Make an estimate; ``reason`` belongs to a NaN only."""
+        self = super().__new__(cls, value)
+        self.reason = reason
+        return self
+
+    def __getnewargs__(self) -> tuple[float, Reason | None]:  # type: ignore[override]
+        return float(self), self.reason
+
+
+def undefined(reason: Reason) -> Estimate:
+    """Return NaN with the reason for it."""
+    return Estimate(float("nan"), reason)
+
+
+def as_vector(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` as a finite float64 vector.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not (n,), or a value is NaN or infinite. Missing trials are dropped in the open:
+        see :func:`complete`.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds NaN or infinite values; drop missing trials with complete() first")
+    return array
+
+
+def as_probability(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` as a float64 vector within [0, 1]; ValueError otherwise."""
+    array = as_vector(values, name)
+    if array.size and (array.min() < 0.0 or array.max() > 1.0):
+        raise ValueError(f"{name} must lie in [0, 1], got [{array.min():g}, {array.max():g}]")
+    return array
+
+
+def as_binary(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` as a float64 vector of zeros and ones; ValueError otherwise."""
+    array = as_vector(values, name)
+    if not ((array == 0.0) | (array == 1.0)).all():
+        raise ValueError(f"{name} must hold only 0 and 1")
+    return array
+
+
+def as_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
+    """Return ``weights`` as a non-negative float64 array of shape (n,) or (resamples, n), or None.
+
+    Raises
+    ------
+    ValueError
+        If the last axis is not ``n`` long, or a weight is negative, NaN or infinite.
+    """
+    if weights is None:
+        return None
+    array = np.asarray(weights, dtype=np.float64)
+    if array.ndim not in (1, 2) or array.shape[-1] != n:
+        raise ValueError(f"weights must have shape ({n},) or (resamples, {n}), got {array.shape}")
+    if array.size and not (array.min() >= 0.0 and array.max() < np.inf):  # neither holds of NaN
+        raise ValueError("weights must be finite and non-negative")
+    return array
+
+
+def same_length(**arrays: NDArray[Any]) -> int:
+    """Return the common length of the named vectors; ValueError when they differ."""
+    lengths = {name: int(array.shape[0]) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError("lengths differ: " + ", ".join(f"{name} {size}" for name, size in lengths.items()))
+    return next(iter(lengths.values()))
+
+
+def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    """Keep the positions where every vector has a value (listwise deletion of NaN).
+
+    Parameters
+    ----------
+    *arrays : array_like, shape (n,)
+        Vectors of one length.
+
+    Returns
+    -------
+    tuple of ndarray, shape (m,)
+        The same vectors without the incomplete positions, m <= n.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> complete([1, 0, 1], [0.9, float("nan"), 0.2])
+    (array([1., 1.]), array([0.9, 0.2]))
+    """
+    vectors = [np.asarray(array, dtype=np.float64) for array in arrays]
+    same_length(**{f"argument {i}": vector for i, vector in enumerate(vectors)})
+    keep = np.logical_and.reduce([~np.isnan(vector) for vector in vectors])
+    return tuple(vector[keep] for vector in vectors)

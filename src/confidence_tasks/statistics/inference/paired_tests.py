@@ -1,0 +1,348 @@
+"""Tests of paired contrasts over questions: studentised, by permutation, and of equivalence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from confidence_tasks.statistics.core import Estimate, FloatArray
+from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of, seed_value
+from confidence_tasks.statistics.inference.trial_counts import is_exact
+from confidence_tasks.statistics.inference.units import (
+    Alternative,
+    Method,
+    Seed,
+    Statistic,
+    check_options,
+    exchanged,
+    one_stratum,
+    paired_contrast,
+    resample,
+    rounding_of,
+    share_as_extreme,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationTest:
+    """A paired contrast with its permutation p-value.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        Statistic of the first condition minus that of the second.
+    p_value : Estimate
+        Probability of a contrast at least as extreme if the labels of the conditions meant nothing.
+    alternative : {"two-sided", "greater", "less"}
+        The direction called extreme.
+    n_units : int
+        Number of questions whose conditions were exchanged.
+    n_resamples : int
+        Number of exchanges evaluated.
+    n_undefined : int
+        How many of them left the contrast undefined; they are no part of the p-value.
+    exact : bool
+        True when every exchange was evaluated, False when they were drawn at random.
+    seed : int or None
+        The seed; None when a generator was handed in.
+    """
+
+    estimate: Estimate
+    p_value: Estimate
+    alternative: Alternative
+    n_units: int
+    n_resamples: int
+    n_undefined: int
+    exact: bool
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceTest:
+    """Two one-sided tests of a paired contrast against a margin.
+
+    Attributes
+    ----------
+    interval : Interval
+        The contrast with its interval of level 1 - 2 alpha.
+    margin : float
+        The smallest difference that matters.
+    p_value : Estimate
+        The larger of the two one-sided p-values.
+    """
+
+    interval: Interval
+    margin: float
+    p_value: Estimate
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the whole interval lies within the margin; False when there is no interval."""
+        return bool(-self.margin < self.interval.low and self.interval.high < self.margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A p-value and an interval of one difference, from the same studentised statistic.
+
+    Attributes
+    ----------
+    p_value : float
+        Two-sided.
+    reach : float
+        How far the interval of the level asked for goes to either side of the difference; infinite where there are too
+        few exchanges. It leaves out 0 exactly when ``p_value`` is at most one less the level.
+    """
+
+    p_value: float
+    reach: float
+
+
+_TIED = 1e-9
+"""Studentised differences closer than this, relative to the one observed, differ by rounding only."""
+
+
+def exchange_pivot(
+    difference: float,
+    error: float,
+    differences: ArrayLike,
+    errors: ArrayLike,
+    *,
+    freedom: float = math.inf,
+    level: float = 0.95,
+    exact: bool = False,
+    tie: float = 0.0,
+) -> Pivot:
+    """Compare a difference over its standard error with the same after exchanges, and with Student's distribution.
+
+    What exchanging conditions would change besides the measure, such as how widely confidence is spread, changes the
+    difference and its standard error alike, so that the test holds its size where the conditions are equal in the
+    measure alone. Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different
+    places moves every trial between them to the same side, of which a few wrong ones outweigh many right ones, and
+    exchanges then say too little of how the difference varies.
+
+    Parameters
+    ----------
+    difference, error : float
+        The difference observed, and its standard error.
+    differences, errors : array_like, shape (R,)
+        The same of each exchange; those that are undefined are left out.
+    freedom : float, default infinity
+        Degrees of freedom of the standard error.
+    level : float, default 0.95
+        Of the interval.
+    exact : bool, default False
+        Whether these are all exchanges that there are, instead of random ones.
+    tie : float, default 0
+        Differences and errors up to this are 0.
+
+    Returns
+    -------
+    Pivot
+        The p-value of exchanges is (1 + number as extreme) / (1 + number drawn).
+
+    References
+    ----------
+    Janssen (1997), Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem,
+    doi:10.1016/S0167-7152(97)00043-6. Chung & Romano (2013), Exact and asymptotically robust permutation tests,
+    doi:10.1214/13-AOS1090. Konietschke & Pauly (2014), Bootstrapping and permuting paired t-test type statistics,
+    doi:10.1007/s11222-012-9370-4.
+
+    Examples
+    --------
+    >>> exchange_pivot(0.5, 0.2, [0.1, -0.3, 0.5, -0.5], [0.2, 0.2, 0.2, 0.2], level=0.5, exact=True)
+    Pivot(p_value=0.5, reach=0.3000000005)
+    """
+    observed = float(np.abs(_studentised(difference, error, tie)))
+    values = np.abs(_studentised(differences, errors, tie))
+    values = np.sort(values[~np.isnan(values)])
+    size = len(values)
+    if not size or np.isnan(observed):
+        return Pivot(float("nan"), float("nan"))
+    slack = _TIED * max(1.0, observed) if np.isfinite(observed) else 0.0
+    extreme = size - int(np.searchsorted(values, observed - slack))
+    alpha = 1.0 - level
+    # As many as may be as extreme as a difference that is significant.
+    most = int(alpha * size + _TIED) if exact else int(alpha * (size + 1) + _TIED) - 1
+    critical = values[size - 1 - most] if most >= 0 else np.inf
+    reach = 0.0 if error <= tie else float((critical + slack) * error)
+    p_value = extreme / size if exact else (extreme + 1) / (size + 1)
+    student = student_pivot(difference, error, freedom, level=level, tie=tie)
+    return Pivot(max(p_value, student.p_value), max(reach, student.reach))
+
+
+def student_pivot(
+    difference: float, error: float, freedom: float, *, level: float = 0.95, tie: float = 0.0
+) -> Pivot:
+    """Compare a difference over its standard error with Student's distribution.
+
+    Parameters
+    ----------
+    difference, error, level, tie
+        As in :func:`exchange_pivot`.
+    freedom : float
+        Degrees of freedom of the standard error.
+
+    Returns
+    -------
+    Pivot
+
+    References
+    ----------
+    Student (1908), The probable error of a mean, doi:10.1093/biomet/6.1.1.
+
+    Examples
+    --------
+    >>> pivot = student_pivot(0.5, 0.2, 20)
+    >>> round(pivot.p_value, 3), round(pivot.reach, 3)
+    (0.021, 0.417)
+    """
+    observed = float(np.abs(_studentised(difference, error, tie)))
+    reach = 0.0 if error <= tie else float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    return Pivot(2.0 * float(stdtr(freedom, -observed)), reach)
+
+
+def _studentised(difference: ArrayLike, error: ArrayLike, tie: float) -> FloatArray:
+    """Return the ratio: 0 where both are, infinite where the error alone is, NaN where either is undefined."""
+    d, e = np.asarray(difference, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    d = np.where(np.abs(d) <= tie, 0.0, d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = d / np.where(e <= tie, 0.0, e)
+    return np.where((d == 0.0) & (e <= tie), 0.0, ratios)
+
+
+def permutation_test(
+    statistic: Statistic,
+    first: Sequence[ArrayLike],
+    second: Sequence[ArrayLike],
+    *,
+    questions: tuple[ArrayLike, ArrayLike] | None = None,
+    alternative: Alternative = "two-sided",
+    n_resamples: int = 10_000,
+    seed: Seed = 0,
+) -> PermutationTest:
+    """Test a paired contrast by exchanging the two conditions within questions.
+
+    The rows of both conditions are stacked. An exchange is then a matrix of zeros and ones that says which rows
+    count as the first condition, so that any weighted statistic can be tested, not means alone.
+
+    Parameters
+    ----------
+    statistic, first, second, questions
+        As in :func:`~confidence_tasks.statistics.bootstrap_difference`. All rows of a question change sides together.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        Whether a contrast is extreme by its size, or by being large, or by being small.
+    n_resamples : int, default 10000
+        Number of random exchanges. When there are no more than that many exchanges in all, 2 ** questions, each is
+        evaluated once and the p-value is exact.
+    seed : int or numpy.random.Generator, default 0
+        Source of the random exchanges.
+
+    Returns
+    -------
+    PermutationTest
+        With random exchanges, p = (1 + number as extreme) / (1 + number drawn), never zero.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`~confidence_tasks.statistics.bootstrap_difference`, and for an unknown alternative.
+
+    References
+    ----------
+    Phipson & Smyth (2010), Permutation p-values should never be zero, doi:10.2202/1544-6115.1585.
+
+    Examples
+    --------
+    >>> def mean(x, *, weights):
+    ...     return weights @ x / weights.sum(axis=-1)
+    >>> test = permutation_test(mean, [[3.0, 5.0, 7.0, 9.0]], [[2.0, 4.0, 6.0, 7.0]])
+    >>> test.estimate, test.p_value, test.exact
+    (1.25, 0.125, True)
+    """
+    check_options(n_resamples, 0.5, "percentile")
+    if alternative not in ("two-sided", "greater", "less"):
+        raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
+    contrast = paired_contrast(statistic, first, second, questions)
+    estimate = contrast.estimate()
+    tie = rounding_of(contrast.first.estimate(), contrast.second.estimate())
+    exact = is_exact(contrast.n_units, n_resamples)
+    size = 2**contrast.n_units if exact else n_resamples
+    values = exchanged(contrast, size, exact, np.random.default_rng(seed))
+    return PermutationTest(
+        estimate=estimate,
+        p_value=share_as_extreme(estimate, values, alternative, exact, tie),
+        alternative=alternative,
+        n_units=contrast.n_units,
+        n_resamples=size,
+        n_undefined=int(np.isnan(values).sum()),
+        exact=exact,
+        seed=seed_value(seed),
+    )
+
+
+def equivalence_test(
+    statistic: Statistic,
+    first: Sequence[ArrayLike],
+    second: Sequence[ArrayLike],
+    *,
+    margin: float,
+    alpha: float = 0.05,
+    questions: tuple[ArrayLike, ArrayLike] | None = None,
+    n_resamples: int = 10_000,
+    method: Method = "percentile",
+    seed: Seed = 0,
+) -> EquivalenceTest:
+    """Test whether two conditions differ by less than a margin (two one-sided tests).
+
+    Parameters
+    ----------
+    statistic, first, second, questions, n_resamples, method, seed
+        As in :func:`~confidence_tasks.statistics.bootstrap_difference`.
+    margin : float
+        The smallest difference that matters, in the units of the statistic, above zero.
+    alpha : float, default 0.05
+        Size of the test, in (0, 0.5); the interval has level 1 - 2 alpha.
+
+    Returns
+    -------
+    EquivalenceTest
+        ``equivalent`` when the interval lies within (-margin, margin).
+
+    Raises
+    ------
+    ValueError
+        As in :func:`~confidence_tasks.statistics.bootstrap_difference`, and for a margin or an alpha outside its
+        domain.
+
+    References
+    ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach for assessing the
+    equivalence of average bioavailability, doi:10.1007/BF01068419.
+
+    Examples
+    --------
+    >>> def mean(x, *, weights):
+    ...     return weights @ x / weights.sum(axis=-1)
+    >>> rng = np.random.default_rng(1)
+    >>> first = rng.normal(size=200)
+    >>> second = first + rng.normal(0.0, 0.1, size=200)
+    >>> equivalence_test(mean, [first], [second], margin=0.05).equivalent
+    True
+    """
+    if not (np.isfinite(margin) and margin > 0.0):
+        raise ValueError(f"margin must be above zero, got {margin}")
+    if not 0.0 < alpha < 0.5:
+        raise ValueError(f"alpha must lie within (0, 0.5), got {alpha}")
+    check_options(n_resamples, 1.0 - 2.0 * alpha, method)
+    if method not in ("percentile", "bca"):
+        raise ValueError(f'method must be "percentile" or "bca" in an equivalence test, got {method!r}')
+    contrast = paired_contrast(statistic, first, second, questions)
+    found = resample(contrast, one_stratum(contrast.n_units), n_resamples, method, seed)
+    interval = interval_of(found, 1.0 - 2.0 * alpha, method, seed)
+    return EquivalenceTest(interval, margin, found.p_outside(margin))

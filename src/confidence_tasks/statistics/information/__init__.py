@@ -1,0 +1,1 @@
+"""Meta-information: how much of the uncertainty about correctness confidence removes."""

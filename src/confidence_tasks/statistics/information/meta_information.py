@@ -1,0 +1,302 @@
+"""Meta-information: how much of the uncertainty about correctness confidence removes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtri
+
+from confidence_tasks.statistics.calibration.binning import Bins
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, as_binary, as_vector, same_length
+from confidence_tasks.statistics.inference.question_exchange import exchanged_counts
+from confidence_tasks.statistics.inference.running_sums import running_sums
+from confidence_tasks.statistics.inference.units import Seed, as_estimate
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
+from confidence_tasks.statistics.information import mutual_information as _information
+from confidence_tasks.statistics.sdt.count_tables import counts_between
+
+Correction: TypeAlias = Literal["simulation", "permutation", "none"]
+Unit: TypeAlias = Literal["entropy", "ideal", "bits"]
+
+#: Values of information closer than this are ties: equal tables give values that differ by rounding.
+_TIE = 1e-12
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class MetaInformation:
+    """What confidence tells about correctness, in bits and as shares, with a test against nothing.
+
+    Attributes
+    ----------
+    information : Estimate
+        Meta-I, the mutual information of correctness and binned confidence in bits, corrected as asked. May fall
+        below 0 by its sampling error.
+    uncorrected : Estimate
+        The same as observed: biased upwards, by about (bins - 1) / (2 n ln 2).
+    entropy : Estimate
+        H(correct) in bits, the upper bound.
+    ideal_information : Estimate
+        What the confidence of an ideal observer with two choices and the same accuracy tells.
+    meta_i1r : Estimate
+        information / ideal_information. The ideal observer has 1, but for the binning. It compares with a
+        two-choice observer: approximate for items of another kind.
+    meta_i2r : Estimate
+        information / entropy, from 0 to 1, for items of any kind.
+    p_value : Estimate
+        Of the permutation test that confidence tells nothing.
+    n_permutations : int
+    """
+
+    information: Estimate
+    uncorrected: Estimate
+    entropy: Estimate
+    ideal_information: Estimate
+    meta_i1r: Estimate
+    meta_i2r: Estimate
+    p_value: Estimate
+    n_permutations: int
+
+
+def meta_information(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int | None = 10,
+    correction: Correction = "simulation",
+    unit: Unit = "entropy",
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Compute the share of the uncertainty about correctness that confidence removes.
+
+    I(correct; confidence) / H(correct), the mutual information of correctness and binned confidence over entropy.
+
+    Needs no stimulus and no model, and is valid for any kind of item: the headline for open-ended questions.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    confidence : array_like, shape (n,)
+        Any real number, such as a probability or a log-probability: only its order counts.
+    bins : int or None, default 10
+        Number of bins of equal mass; equal values always share one. None takes each distinct value for itself,
+        which suits a few ratings. More bins can only add information, and bias.
+    correction : {"simulation", "permutation", "none"}, default "simulation"
+        What is taken off the observed information for being estimated: its surplus over the truth when tables of
+        this size are drawn from the observed one, so that 2 x observed - E[simulated] is left; or its mean when
+        correctness and confidence are matched at random. Both means are computed exactly, nothing is drawn. With
+        few trials a bin (below about five) take ``"permutation"``: a table drawn from an observed one never fills
+        its empty cells, and so shows too little surplus.
+    unit : {"entropy", "ideal", "bits"}, default "entropy"
+        ``"entropy"`` divides by H(correct) (meta-I2r), ``"ideal"`` by the information in the confidence of an
+        ideal two-choice observer of the same accuracy (meta-I1r), ``"bits"`` by nothing (meta-I).
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; a row per resample gives a value per resample. Fractional counts are rounded
+        for the correction, which is about whole trials.
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (R,)
+        NaN without trials, if all are correct or all wrong, or (``"ideal"``) at an accuracy of 1/2. May fall
+        below 0 by sampling error; of the entropy it is at most 1.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a value is missing, or an option is unknown.
+
+    References
+    ----------
+    Dayan (2023), Metacognitive information theory, doi:10.1162/opmi_a_00091. The bias of plug-in information:
+    Miller (1955); Panzeri & Treves (1996), doi:10.1080/0954898X.1996.11978656. (statConfR adds the estimated
+    bias where it should subtract it.)
+
+    Examples
+    --------
+    >>> correct = [0] * 143 + [1] * 855
+    >>> confident = [0] * 138 + [1] * 5 + [0] * 440 + [1] * 415
+    >>> round(meta_information(correct, confident, correction="none", unit="bits"), 3)
+    0.094
+    """
+    table, weighting = _table(correct, confidence, bins, weights)
+    return _settle(_in_unit(table, _corrected(table, correction), unit), table, weighting)
+
+
+def meta_information_test(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int | None = 10,
+    correction: Correction = "simulation",
+    questions: ArrayLike | None = None,
+    n_permutations: int = 10_000,
+    seed: Seed = 0,
+) -> MetaInformation:
+    """Compute meta-information in all its units, and test it against confidence that tells nothing.
+
+    Parameters
+    ----------
+    correct, confidence, bins, correction
+        As in :func:`meta_information`.
+    questions : array_like, shape (n,), optional
+        Which question each trial asked, by any labels, where one was asked several times: its answers are then matched
+        together, with the confidences of a question that was asked as often.
+    n_permutations : int, default 10000
+        Random matchings of correctness and confidence. The p-value is (1 + as informative) / (1 + all).
+    seed : int or numpy.random.Generator, default 0
+        Source of the permutations.
+
+    Returns
+    -------
+    MetaInformation
+        Values are NaN, with a reason, without trials or if all are correct or all wrong.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a value is missing, or an option is out of its domain.
+
+    References
+    ----------
+    Dayan (2023), doi:10.1162/opmi_a_00091. Phipson & Smyth (2010), Permutation p-values should never be zero,
+    doi:10.2202/1544-6115.1585.
+
+    Examples
+    --------
+    >>> result = meta_information_test([0, 0, 0, 1, 1, 1] * 20, [1, 2, 2, 2, 3, 3] * 20, n_permutations=999)
+    >>> round(result.uncorrected, 3), round(result.meta_i2r, 3), result.p_value
+    (0.541, 0.541, 0.001)
+    """
+    if n_permutations < 1:
+        raise ValueError(f"n_permutations must be at least 1, got {n_permutations}")
+    table, weighting = _table(correct, confidence, bins, None)
+    corrected = _corrected(table, correction)
+    values = {
+        "information": corrected,
+        "uncorrected": _information.information(table),
+        "entropy": _information.entropy(table.sum(axis=2)),
+        "ideal_information": _ideal(table),
+        "meta_i1r": _in_unit(table, corrected, "ideal"),
+        "meta_i2r": _in_unit(table, corrected, "entropy"),
+        "p_value": _p_value(
+            table,
+            _matched(
+                table, correct, confidence, bins, questions, n_permutations, np.random.default_rng(seed)
+            ),
+        ),
+    }
+    return MetaInformation(
+        **{name: as_estimate(_settle(value, table, weighting)) for name, value in values.items()},
+        n_permutations=n_permutations,
+    )
+
+
+def _table(
+    correct: ArrayLike, confidence: ArrayLike, bins: int | None, weights: ArrayLike | None
+) -> tuple[FloatArray, Weighting]:
+    """Count wrong and correct answers by confidence bin, (R, 2, bins)."""
+    right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+    weighting = Weighting.of(weights, same_length(correct=right, confidence=sure))
+    if bins is None:
+        return np.stack(tied(sure, weighting, 1.0 - right, right).sums, axis=1), weighting
+    partition = Bins(bins, "equal_mass")
+    if not sure.size:
+        return np.zeros((len(weighting.rows), 2, bins)), weighting
+    order = np.argsort(sure, kind="stable")
+    up_to = running_sums(weighting.columns(order))
+    places = partition.places(sure[order], up_to)
+    return counts_between(right[order].astype(np.intp), 2, places, up_to, order, weighting), weighting
+
+
+def _corrected(table: FloatArray, correction: Correction) -> FloatArray:
+    observed = _information.information(table)
+    if correction == "none":
+        return observed
+    if correction == "simulation":
+        return 2.0 * observed - _information.sampled_mean(table)
+    if correction == "permutation":
+        return observed - _information.permuted_mean(table)
+    raise ValueError(f"correction must be 'simulation', 'permutation' or 'none', got {correction!r}")
+
+
+def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArray:
+    if unit == "bits":
+        return information
+    if unit == "entropy":
+        # The correction is of the information alone, and can leave more than there is to know.
+        return np.minimum(ratio(information, _information.entropy(table.sum(axis=2))), 1.0)
+    if unit == "ideal":
+        return ratio(information, _ideal(table))
+    raise ValueError(f"unit must be 'entropy', 'ideal' or 'bits', got {unit!r}")
+
+
+def _settle(values: FloatArray, table: FloatArray, weighting: Weighting) -> Result:
+    one_class = (table.sum(axis=2) == 0.0).any(axis=1), Reason.ONE_CLASS
+    # What is left undefined is information relative to that of an observer at chance.
+    return weighting.settle(values, weighting.empty, one_class, (np.isnan(values), Reason.ZERO_D_PRIME))
+
+
+def _ideal(table: FloatArray) -> FloatArray:
+    """Information (R,) about correctness in the distance from the criterion, where d' = 2 z(accuracy)."""
+    wrong, right = table.sum(axis=2).T
+    accuracy = ratio(np.maximum(wrong, right), wrong + right)
+    inside = (accuracy > 0.5) & (accuracy < 1.0)
+    # At distance x the log odds of being correct are d' x. The trapezoid rule is as good as exact here.
+    d_prime = 2.0 * ndtri(np.where(inside, accuracy, 0.75))[:, np.newaxis]
+    x = np.linspace(-12.0, 12.0, 481)
+    weight = np.exp(-0.5 * np.square(x)) / np.sqrt(2.0 * np.pi) * (x[1] - x[0])
+    odds = np.abs(d_prime * (x + 0.5 * d_prime))
+    left = (np.log1p(np.exp(-odds)) + odds * expit(-odds)) @ weight / np.log(2.0)
+    entropy = _information.entropy(table.sum(axis=2))
+    return np.where(inside, entropy - left, np.where(accuracy == 0.5, 0.0, np.nan))
+
+
+def _p_value(table: FloatArray, matchings: Iterator[FloatArray]) -> FloatArray:
+    """Return the p-value (1,) of one table, from the right answers by bin (k, bins) of random matchings."""
+    if (table[0].sum(axis=1) == 0.0).any():
+        return np.full(1, np.nan)
+    observed, columns = _information.information(table)[0], table[0].sum(axis=0)
+    as_informative = total = 0
+    for matched in matchings:
+        drawn = _information.information(np.stack([columns - matched, matched], axis=1))
+        as_informative += int((drawn >= observed - _TIE).sum())
+        total += len(matched)
+    return np.full(1, (1.0 + as_informative) / (1.0 + total))
+
+
+def _matched(
+    table: FloatArray,
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    bins: int | None,
+    questions: ArrayLike | None,
+    n_permutations: int,
+    rng: np.random.Generator,
+) -> Iterator[FloatArray]:
+    """Yield the right answers by bin of random matchings, the margins of one table kept."""
+    right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+    question = np.arange(len(right)) if questions is None else np.asarray(questions)
+    same_length(correct=right, questions=question)
+    if len(np.unique(question)) < len(right):
+        cell = (
+            np.unique(sure, return_inverse=True)[1]
+            if bins is None
+            else Bins(bins, "equal_mass").numbers(sure)
+        )
+        yield from exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
+        return
+    columns = table[0].sum(axis=0)
+    size = max(1, _CHUNK // columns.size)
+    for start in range(0, n_permutations, size):
+        matched = rng.multivariate_hypergeometric(
+            columns.astype(np.int64),
+            int(table[0, 1].sum()),
+            size=min(size, n_permutations - start),
+            method="marginals",
+        )
+        yield matched.astype(np.float64)

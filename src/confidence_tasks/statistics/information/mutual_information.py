@@ -1,0 +1,195 @@
+"""Mutual information of count tables, and what it is on average when it is sampled or when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+from confidence_tasks.statistics.core import FloatArray, IntArray
+
+#: Up to here the expectation of x log x is summed, from here on its Taylor series is exact to 1e-8.
+_SUMMED = 512
+#: Half-width of the sums in standard deviations, and what is added for skewed distributions.
+_REACH, _EXTRA = 10.0, 40
+_CHUNK = 1 << 20
+_LARGEST_TABLE = 1 << 22
+
+
+def information(tables: FloatArray) -> FloatArray:
+    """Return the mutual information of rows and columns in bits, tables (R, 2, J) -> (R,); NaN without counts."""
+    return _from_sums(tables, _x_log_x(tables), _x_log_x(tables.sum(axis=2)), _x_log_x(tables.sum(axis=1)))
+
+
+def entropy(counts: FloatArray) -> FloatArray:
+    """Return the entropy in bits of counts (R, J) -> (R,); NaN without counts."""
+    n = counts.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits: FloatArray = (np.log(n) - _x_log_x(counts).sum(axis=1) / n) / np.log(2.0)
+    return bits
+
+
+def sampled_mean(tables: FloatArray) -> FloatArray:
+    """Return the expected information of samples as large as the table, drawn from its proportions, (R,).
+
+    Cells and margins of a multinomial sample are binomial, so that the expectation is a sum of expectations of
+    x log x: no sample is drawn.
+    """
+    n = np.rint(tables.sum(axis=(1, 2)))
+    # Cells and margins in one: the work is in the call more often than in the numbers.
+    counts = np.concatenate([tables, tables.sum(axis=1, keepdims=True)], axis=1)
+    counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
+    means = _binomial_mean(np.rint(counts).T, n).T
+    return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
+
+
+def permuted_mean(tables: FloatArray) -> FloatArray:
+    """Return the expected information when rows and columns are matched at random, the margins kept, (R,)."""
+    rows, columns = np.rint(tables.sum(axis=2)), np.rint(tables.sum(axis=1))
+    n = rows.sum(axis=1)
+    cells: FloatArray = np.zeros(columns.shape)
+    for size in np.unique(n):
+        some = n == size
+        row = np.broadcast_to(rows[some, :1], columns[some].shape)
+        pair = _hypergeometric_mean(int(size), row.ravel(), columns[some].ravel())
+        cells[some] = pair.reshape(row.shape)
+    return _from_sums(tables, cells[:, np.newaxis], _x_log_x(rows), _x_log_x(columns))
+
+
+def _x_log_x(x: FloatArray) -> FloatArray:
+    return np.asarray(xlogy(x, x), dtype=np.float64)
+
+
+def _from_sums(tables: FloatArray, cells: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Add up terms of x log x; a table's own, or their expectations."""
+    n = tables.sum(axis=(1, 2))
+    total = cells.sum(axis=(1, 2)) - rows.sum(axis=1) - columns.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits: FloatArray = (total / n + np.log(n)) / np.log(2.0)
+    return bits
+
+
+def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
+    """Return E[X log X] for X binomial with n draws and mean ``counts``; n (R,), counts (..., R)."""
+    means: FloatArray = np.empty(counts.shape)
+    for size in np.unique(n):
+        rows = n == size
+        means[..., rows] = _binomial_mean_of(int(size), counts[..., rows])
+    return means
+
+
+def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
+    means: FloatArray = np.empty(counts.shape)
+    few = counts <= _SUMMED
+    means[few] = _summed_means(n, counts[few].astype(np.intp))
+    many, place = np.unique(counts[~few], return_inverse=True)
+    means[~few] = _binomial_series(n, many)[place]
+    return means
+
+
+def _summed_means(n: int, counts: IntArray) -> FloatArray:
+    known = _sums_so_far(n)
+    asked = np.bincount(counts, minlength=known.size) > 0
+    unknown = np.flatnonzero(asked & np.isnan(known))
+    known[unknown] = _binomial_sum(n, unknown.astype(np.float64))
+    return known[counts]
+
+
+@lru_cache(maxsize=1024)  # resamples of all conditions of a study have few sizes between them
+def _sums_so_far(n: int) -> FloatArray:
+    """E[X log X] by mean, up to where it is summed; NaN until it is."""
+    return np.full(_SUMMED + 1, np.nan)
+
+
+def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:
+    """Return E[X log X] for X binomial with n draws, by summation."""
+    share = mean / max(n, 1)
+    log_factorial = log_factorials(n)
+
+    def terms(x: IntArray, of: IntArray) -> FloatArray:
+        p = share[of]
+        log_p = log_factorial(n) - log_factorial(x) - log_factorial(n - x) + xlogy(x, p) + xlog1py(n - x, -p)
+        values: FloatArray = np.exp(log_p) * xlogy(x, x)
+        return values
+
+    reach = _REACH * np.sqrt(mean) + _EXTRA
+    return _sum_terms(terms, np.maximum(mean - reach, 0.0), np.minimum(mean + reach, n))
+
+
+def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
+    """Return E[X log X] from the first six central moments."""
+    p = np.minimum(mean / max(n, 1), 1.0)
+    q = 1.0 - p
+    v = mean * q
+    moments = (
+        v,
+        v * (q - p),
+        v * (1.0 - 6.0 * p * q + 3.0 * v),
+        v * (q - p) * (1.0 - 12.0 * p * q + 10.0 * v),
+        v * (1.0 - 30.0 * p * q * (1.0 - 4.0 * p * q) + 5.0 * v * (5.0 - 26.0 * p * q) + 15.0 * v**2),
+    )
+    # The derivatives of x log x, over the factorials.
+    coefficients = (1 / 2, -1 / 6, 1 / 12, -1 / 20, 1 / 30)
+    terms = (c * m / mean**r for r, (c, m) in enumerate(zip(coefficients, moments, strict=True), start=1))
+    return _x_log_x(mean) + sum(terms)
+
+
+def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> FloatArray:
+    """Return E[X log X + Y log Y], X the marked and Y the other items among those drawn from n, each (U,)."""
+    pairs, place = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
+    m, d = pairs.astype(np.int64)
+    log_factorial = log_factorials(n)
+
+    def terms(x: IntArray, of: IntArray) -> FloatArray:
+        mx, dx = m[of], d[of]
+        y, left = dx - x, mx - x
+        log_p = (
+            log_factorial(mx)
+            - log_factorial(x)
+            - log_factorial(left)
+            + log_factorial(n - mx)
+            - log_factorial(y)
+            - log_factorial(n - mx - y)
+        )
+        log_p -= log_factorial(n) - log_factorial(dx) - log_factorial(n - dx)
+        values: FloatArray = np.exp(log_p) * (xlogy(x, x) + xlogy(y, y))
+        return values
+
+    mean = m * d / max(n, 1)
+    reach = _REACH * np.sqrt(np.minimum(mean, d - mean)) + _EXTRA
+    low, high = np.maximum(mean - reach, np.maximum(m + d - n, 0)), np.minimum(mean + reach, np.minimum(m, d))
+    return _sum_terms(terms, low, high)[place.ravel()]
+
+
+def _sum_terms(
+    terms: Callable[[IntArray, IntArray], FloatArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Sum ``terms(x, which)`` over whole x from low to high for each of many sums of different length."""
+    start, stop = np.ceil(low).astype(np.int64), np.floor(high).astype(np.int64)
+    length = stop - start + 1
+    sums = np.empty(length.size)
+    block = np.cumsum(length) // _CHUNK
+    for number in np.unique(block):
+        which = np.flatnonzero(block == number)
+        ends = np.cumsum(length[which])
+        begins = ends - length[which]
+        of = np.repeat(which, length[which])
+        x = np.arange(ends[-1]) - np.repeat(begins - start[which], length[which])
+        sums[which] = np.add.reduceat(terms(x, of), begins)
+    return sums
+
+
+def log_factorials(n: int) -> Callable[[Any], Any]:
+    """Return the logarithms of the factorials up to n, from a table unless that would be long."""
+    if n > _LARGEST_TABLE:
+        return lambda x: gammaln(x + 1.0)
+    return _table_of_log_factorials(n).__getitem__
+
+
+@lru_cache(maxsize=4)
+def _table_of_log_factorials(n: int) -> FloatArray:
+    logs: FloatArray = gammaln(np.arange(n + 1) + 1.0)
+    return logs

@@ -1,0 +1,1 @@
+"""Intervals stated for a number: coverage, width, Winkler score, conformal adjustment."""

@@ -1,0 +1,380 @@
+"""Intervals that a model states for a number: coverage, width, Winkler score, and the quantiles of several of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, as_vector, same_length
+from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.inference.weights import Result, Weighting
+from confidence_tasks.statistics.ranks import as_decimal, rank
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageCurve:
+    """Coverage observed at each nominal coverage, each array of shape (levels,), by ascending nominal coverage.
+
+    Attributes
+    ----------
+    nominal : ndarray
+        Coverage that was asked for.
+    observed : ndarray
+        Share of intervals that hold the truth.
+    low, high : ndarray
+        Wilson's interval of the observed coverage.
+    n : ndarray of int
+        Number of intervals.
+    """
+
+    nominal: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+
+    @property
+    def gap(self) -> FloatArray:
+        """Observed minus nominal coverage, below 0 under overconfidence."""
+        return self.observed - self.nominal
+
+
+def coverage(
+    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None
+) -> Result:
+    """Compute the share of intervals that hold the truth, ends included.
+
+    Parameters
+    ----------
+    truth : array_like, shape (n,)
+        The numbers that were asked for.
+    lower, upper : array_like, shape (n,)
+        Ends of the intervals, lower <= upper; -inf and inf are open ends.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each interval counts; R rows for R resamples.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1]; NaN without intervals.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN or of the wrong shape, or a lower end exceeds its upper end.
+
+    References
+    ----------
+    FermiEval, section Results.
+
+    Examples
+    --------
+    >>> coverage([13, 6, 11, 3], [12, 6, 8, 4], [14, 6, 10, 9])
+    0.5
+    """
+    y, low, high = _checked(truth, lower, upper)
+    weighting = Weighting.of(weights, len(y))
+    return weighting.settle(weighting.mean(_holds(y, low, high)), weighting.empty)
+
+
+def coverage_curve(
+    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: ArrayLike, *, level: float = 0.95
+) -> CoverageCurve:
+    """Compute the calibration curve of intervals: coverage observed against coverage asked for.
+
+    Parameters
+    ----------
+    truth, lower, upper
+        As in :func:`coverage`.
+    nominal : float or array_like, shape (n,)
+        Coverage that each interval was asked for, in (0, 1).
+    level : float, default 0.95
+        Nominal coverage of Wilson's intervals.
+
+    Returns
+    -------
+    CoverageCurve
+        One point per distinct nominal coverage.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`coverage`, and for a nominal coverage outside (0, 1).
+
+    References
+    ----------
+    FermiEval, figure 1.
+
+    Examples
+    --------
+    >>> curve = coverage_curve([1, 1, 1, 1], [0, 2, 0, 0], [3, 3, 2, 1], [0.9, 0.9, 0.99, 0.99])
+    >>> curve.nominal, curve.observed, curve.n
+    (array([0.9 , 0.99]), array([0.5, 1. ]), array([2, 2]))
+    """
+    y, low, high = _checked(truth, lower, upper)
+    asked, group, n = np.unique(_per_interval(nominal, len(y)), return_inverse=True, return_counts=True)
+    held = np.bincount(group, weights=_holds(y, low, high), minlength=len(n))
+    return CoverageCurve(asked, held / n, *wilson_interval(held, n, level=level), n)
+
+
+def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+    """Compute the mean width of intervals.
+
+    Parameters
+    ----------
+    lower, upper, weights
+        As in :func:`coverage`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In the units of the ends, 0 or above, infinite if an interval is open; NaN without intervals.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`coverage`.
+
+    Examples
+    --------
+    >>> mean_width([12, 6], [14, 6])
+    1.0
+    """
+    low, high = _ends(lower, upper)
+    return _mean(high - low, weights)
+
+
+def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+    """Compute the share of intervals that are a single point.
+
+    Parameters
+    ----------
+    lower, upper, weights
+        As in :func:`coverage`.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In [0, 1]; NaN without intervals.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`coverage`.
+
+    Examples
+    --------
+    >>> degenerate_share([12, 6], [14, 6])
+    0.5
+    """
+    low, high = _ends(lower, upper)
+    return _mean((low == high).astype(np.float64), weights)
+
+
+def winkler_score(
+    truth: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    nominal: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Compute the mean Winkler (interval) score: width, plus 2/alpha times the distance by which the truth is missed.
+
+    Parameters
+    ----------
+    truth, lower, upper, weights
+        As in :func:`coverage`.
+    nominal : float or array_like, shape (n,)
+        Coverage that each interval was asked for, 1 - alpha, in (0, 1).
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        In the units of the ends, 0 or above, lower is better, infinite if an interval is open; NaN without intervals.
+        In expectation it is least for the alpha/2 and 1 - alpha/2 quantiles of the truth.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`coverage`, and for a nominal coverage outside (0, 1).
+
+    References
+    ----------
+    Winkler (1972), A decision-theoretic approach to interval estimation, doi:10.1080/01621459.1972.10481224.
+    Gneiting & Raftery (2007), equation 43, doi:10.1198/016214506000001437.
+
+    Examples
+    --------
+    >>> round(winkler_score([13, 3], [12, 4], [14, 9], 0.9), 6)
+    13.5
+    """
+    y, low, high = _checked(truth, lower, upper)
+    alpha = 1.0 - _per_interval(nominal, len(y))
+    missed = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+    return _mean(high - low + 2.0 / alpha * missed, weights)
+
+
+def penalized_winkler_score(
+    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: float, *, shortfall_weight: float
+) -> Result:
+    """Compute the score by which a sampling temperature is chosen: Winkler, plus a penalty for too little coverage.
+
+    Parameters
+    ----------
+    truth, lower, upper
+        As in :func:`coverage`.
+    nominal : float
+        Coverage that the intervals were asked for, in (0, 1).
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage, 0 or above.
+
+    Returns
+    -------
+    Estimate
+        Winkler score + shortfall_weight * max(0, nominal - coverage)^2, lower is better; NaN without intervals.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`winkler_score`, and for a negative weight.
+
+    References
+    ----------
+    FermiEval, appendix F.
+
+    Examples
+    --------
+    >>> round(penalized_winkler_score([13, 3], [12, 4], [14, 9], 0.9, shortfall_weight=100.0), 6)
+    29.5
+    """
+    if not shortfall_weight >= 0.0:
+        raise ValueError(f"shortfall_weight must be 0 or above, got {shortfall_weight}")
+    score = winkler_score(truth, lower, upper, nominal)
+    if np.isnan(score):
+        return score
+    shortfall = max(0.0, nominal - float(coverage(truth, lower, upper)))
+    return Estimate(float(score) + shortfall_weight * shortfall**2)
+
+
+def sampled_interval(samples: ArrayLike, nominal: float) -> tuple[FloatArray, FloatArray]:
+    """Take the equal-tailed interval of repeated answers to a question.
+
+    Parameters
+    ----------
+    samples : array_like, shape (..., M)
+        M sampled answers to each question.
+    nominal : float
+        Coverage asked for, 1 - alpha, in (0, 1).
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (...)
+        Empirical alpha/2 and 1 - alpha/2 quantiles: values that were sampled, never between two of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no sample, one is NaN or infinite, or the nominal coverage is outside (0, 1).
+
+    References
+    ----------
+    FermiEval, appendix F.
+
+    Examples
+    --------
+    >>> lower, upper = sampled_interval([[3, 5, 4, 4, 9, 4, 5, 3, 4, 4]], 0.8)
+    >>> lower, upper
+    (array([3.]), array([5.]))
+    """
+    return adjusted_interval(samples, samples, nominal)
+
+
+def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tuple[FloatArray, FloatArray]:
+    """Widen intervals that were asked for repeatedly: the outer quantiles of their ends.
+
+    A model that sees a random part of its belief each time, and states the alpha/2 and 1 - alpha/2 quantiles of that
+    part, states ends whose own alpha/2 and 1 - alpha/2 quantiles are those of the whole belief, however small the
+    part is.
+
+    Parameters
+    ----------
+    lower, upper : array_like, shape (..., M)
+        Ends of M sampled intervals for each question, lower <= upper.
+    nominal : float
+        Coverage that the intervals were asked for, 1 - alpha, in (0, 1).
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (...)
+        Empirical alpha/2 quantile of the lower ends, 1 - alpha/2 quantile of the upper ends.
+
+    Raises
+    ------
+    ValueError
+        If there is no sample, one is NaN or infinite, a lower end exceeds its upper end, or the nominal coverage is
+        outside (0, 1).
+
+    References
+    ----------
+    FermiEval, theorem 1.
+
+    Examples
+    --------
+    >>> adjusted_interval([2, 3, 5, 4], [6, 4, 8, 5], 0.5)
+    (array(2.), array(6.))
+    """
+    low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
+    if low.shape != high.shape or low.ndim == 0 or low.shape[-1] == 0:
+        raise ValueError(f"give both ends of at least one sample, got shapes {low.shape} and {high.shape}")
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise ValueError("ends must be finite, with lower <= upper; leave out samples that are not")
+    tail = (1 - as_decimal(nominal, "nominal")) / 2
+    m = low.shape[-1]
+    below, above = rank(tail, m) - 1, rank(1 - tail, m) - 1
+    return np.sort(low, axis=-1)[..., below], np.sort(high, axis=-1)[..., above]
+
+
+def _ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of intervals; ValueError unless they are two vectors of one length with lower <= upper."""
+    low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
+    if low.ndim != 1 or high.ndim != 1:
+        raise ValueError(f"lower and upper must be one-dimensional, got shapes {low.shape} and {high.shape}")
+    same_length(lower=low, upper=high)
+    if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+        raise ValueError("lower must not exceed upper, nor be NaN; order the ends or drop the trial first")
+    return low, high
+
+
+def _checked(
+    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    y = as_vector(truth, "truth")
+    low, high = _ends(lower, upper)
+    same_length(truth=y, lower=low, upper=high)
+    return y, low, high
+
+
+def _per_interval(nominal: ArrayLike, n: int) -> FloatArray:
+    """Return the nominal coverage of each of n intervals."""
+    asked = np.asarray(nominal, np.float64)
+    if asked.shape not in ((), (n,)):
+        raise ValueError(f"nominal must be a number or have shape ({n},), got {asked.shape}")
+    if not ((asked > 0.0) & (asked < 1.0)).all():
+        raise ValueError("nominal must lie within (0, 1)")
+    return np.broadcast_to(asked, (n,))
+
+
+def _holds(truth: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    return ((lower <= truth) & (truth <= upper)).astype(np.float64)
+
+
+def _mean(values: FloatArray, weights: ArrayLike | None) -> Result:
+    """Average values that may be infinite; an infinite one that was not drawn must not make 0 * inf."""
+    weighting = Weighting.of(weights, len(values))
+    infinite = np.isinf(values)
+    finite = weighting.mean(np.where(infinite, 0.0, values))
+    unbounded = weighting.rows @ infinite > 0.0
+    return weighting.settle(np.where(unbounded, np.inf, finite), weighting.empty)

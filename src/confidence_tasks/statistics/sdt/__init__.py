@@ -1,0 +1,1 @@
+"""Signal detection: type 1, meta-d', thresholds, unequal variance."""

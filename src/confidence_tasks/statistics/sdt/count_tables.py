@@ -1,0 +1,310 @@
+"""Tables of how often each response was given with each rating, and how they are built from trials.
+
+A table is a pair (nR_S1, nR_S2), one row per stimulus, in the order of Maniscalco & Lau: from "S1, highest
+rating" over the lowest ratings in the middle to "S2, highest rating", so 2K counts for K ratings a side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confidence_tasks.statistics.core import (
+    BoolArray,
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    as_binary,
+    as_vector,
+    same_length,
+    undefined,
+)
+from confidence_tasks.statistics.inference.running_sums import between, row_quantiles, running_sums
+from confidence_tasks.statistics.inference.weights import Result, Weighting
+
+Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
+CountTable: TypeAlias = tuple[FloatArray, FloatArray]
+Reasons: TypeAlias = NDArray[np.object_]
+"""A Reason or None for each table of a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A checked batch of count tables.
+
+    Attributes
+    ----------
+    s1, s2 : ndarray, shape (B, 2K)
+        Counts under either stimulus.
+    batch : bool
+        Whether the caller gave a batch; if not, B is 1.
+    reasons : ndarray of Reason or None, shape (B,)
+        Why nothing can be said about a table.
+    """
+
+    s1: FloatArray
+    s2: FloatArray
+    batch: bool
+    reasons: Reasons
+
+    @classmethod
+    def of(cls, nR_S1: ArrayLike, nR_S2: ArrayLike) -> Self:
+        """Check counts; ValueError for a wrong shape, a negative or a non-finite count."""
+        s1, s2 = np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)
+        if s1.shape != s2.shape or s1.ndim not in (1, 2) or s1.shape[-1] < 2 or s1.shape[-1] % 2:
+            raise ValueError(
+                f"nR_S1 and nR_S2 must both have shape (2K,) or (B, 2K), got {s1.shape} and {s2.shape}"
+            )
+        if not (np.isfinite(s1).all() and np.isfinite(s2).all()):
+            raise ValueError("counts must be finite")
+        if (s1 < 0.0).any() or (s2 < 0.0).any():
+            raise ValueError("counts must not be negative")
+        batch = s1.ndim == 2
+        s1, s2 = np.atleast_2d(s1), np.atleast_2d(s2)
+        n1, n2 = s1.sum(axis=1), s2.sum(axis=1)
+        reasons = np.full(len(s1), None, dtype=np.object_)
+        reasons[(n1 == 0.0) | (n2 == 0.0)] = Reason.ONE_CLASS
+        reasons[(n1 == 0.0) & (n2 == 0.0)] = Reason.EMPTY
+        return cls(s1, s2, batch, reasons)
+
+    @property
+    def ratings(self) -> int:
+        """Number of ratings a side, K."""
+        return int(self.s1.shape[1] // 2)
+
+    def padded(self, padding: Padding) -> Self:
+        """Add to every cell what the convention says."""
+        amounts = {"1/2K": 0.5 / self.ratings, "hautus": 0.5, "none": 0.0}
+        if padding not in amounts:
+            raise ValueError(f"padding must be one of {', '.join(amounts)}, got {padding!r}")
+        return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
+
+
+def with_reason(reasons: Reasons, applies: BoolArray, reason: Reason) -> Reasons:
+    """Return reasons with one more, where it applies and none was known before."""
+    if not applies.any():
+        return reasons
+    more = reasons.copy()
+    more[applies & known(reasons)] = reason
+    return more
+
+
+def known(reasons: Reasons) -> BoolArray:
+    """Return where there is no reason to withhold a value."""
+    return np.asarray(np.equal(reasons, np.array(None)), dtype=np.bool_)
+
+
+def settle(values: FloatArray, reasons: Reasons, batch: bool) -> Result:
+    """Return values (B,), NaN where there is a reason; for one table as an Estimate that knows it."""
+    if batch:
+        return np.where(known(reasons), values, np.nan)
+    return Estimate(values[0]) if reasons[0] is None else undefined(reasons[0])
+
+
+def count_table(
+    stimulus: ArrayLike,
+    response: ArrayLike,
+    rating: ArrayLike,
+    *,
+    n_ratings: int,
+    weights: ArrayLike | None = None,
+) -> CountTable:
+    """Count trials with two stimuli, two responses and a rating.
+
+    Parameters
+    ----------
+    stimulus, response : array_like, shape (n,)
+        0 for S1, 1 for S2.
+    rating : array_like, shape (n,)
+        Confidence from 1 (lowest) to ``n_ratings``, whole numbers.
+    n_ratings : int
+        Number of ratings K.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; a row per resample gives a table per resample.
+
+    Returns
+    -------
+    nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a stimulus or response is neither 0 nor 1, or a rating is off the scale.
+
+    References
+    ----------
+    Maniscalco & Lau (2012), doi:10.1016/j.concog.2011.09.021.
+
+    Examples
+    --------
+    >>> count_table([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [2, 1, 1, 2, 2], n_ratings=2)
+    (array([1., 0., 1., 0.]), array([1., 0., 1., 1.]))
+    """
+    shown, given = as_binary(stimulus, "stimulus"), as_binary(response, "response")
+    rated = as_vector(rating, "rating")
+    n = same_length(stimulus=shown, response=given, rating=rated)
+    if n_ratings < 1:
+        raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
+    if not np.isin(rated, np.arange(1, n_ratings + 1)).all():
+        raise ValueError(f"ratings must be whole numbers from 1 to {n_ratings}")
+    column = np.where(given == 1.0, n_ratings - 1 + rated, n_ratings - rated)
+    return _counts(shown, column.astype(np.intp), 2 * n_ratings, Weighting.of(weights, n))
+
+
+def correctness_table(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> CountTable:
+    """Count trials with correctness in the place of the stimulus, and confidence in 2K bins.
+
+    ``nR_S1`` counts wrong answers, ``nR_S2`` correct ones, both from the lowest confidence to the highest.
+    What this is good for, and what not, is said at :func:`meta_d_ratings`.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    confidence : array_like, shape (n,)
+        Any real number: a probability, a log-probability.
+    n_ratings : int, default 4
+        K; there are 2K bins.
+    edges : array_like, shape (2K - 1,), optional
+        Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/2K of the
+        confidences, taken anew under each row of weights.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts.
+
+    Returns
+    -------
+    nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a value is missing, or the edges are too many, too few or not ascending.
+
+    Examples
+    --------
+    >>> correctness_table([0, 0, 1, 0, 1, 1, 1, 1], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], n_ratings=2)
+    (array([2., 1., 0., 0.]), array([0., 1., 2., 2.]))
+    """
+    right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+    weighting = Weighting.of(weights, same_length(correct=right, confidence=sure))
+    if n_ratings < 1:
+        raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
+    counts = binned_counts(right.astype(np.intp), sure, 2, 2 * n_ratings, edges, weighting)
+    wrong_counts, right_counts = counts[:, 0], counts[:, 1]
+    return (wrong_counts, right_counts) if weighting.batch else (wrong_counts[0], right_counts[0])
+
+
+def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:
+    """Return the inner edges of ``n_bins`` bins at the quantiles i/n_bins, linearly interpolated.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (n,)
+    n_bins : int
+
+    Returns
+    -------
+    ndarray, shape (n_bins - 1,)
+        Empty confidences give zeros: there is nothing to sort into bins.
+
+    Examples
+    --------
+    >>> quantile_edges([0.1, 0.2, 0.3, 0.4, 0.5], 4)
+    array([0.2, 0.3, 0.4])
+    """
+    values = as_vector(confidence, "confidence")
+    shares = np.arange(1, n_bins) / n_bins
+    return np.quantile(values, shares) if values.size else np.zeros(n_bins - 1)
+
+
+def to_ratings(confidence: ArrayLike, edges: ArrayLike) -> IntArray:
+    """Sort confidence into ratings 1, 2, ... by inner bin edges; a value on an edge goes up.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (n,)
+    edges : array_like, shape (K - 1,)
+        Ascending.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> to_ratings([0.1, 0.5, 0.9], [0.5, 0.8])
+    array([1, 2, 3])
+    """
+    values, inner = as_vector(confidence, "confidence"), _as_edges(edges)
+    return np.searchsorted(inner, values, side="right").astype(np.int64) + 1
+
+
+def binned_counts(
+    label: NDArray[np.intp],
+    confidence: FloatArray,
+    n_labels: int,
+    n_bins: int,
+    edges: ArrayLike | None,
+    weighting: Weighting,
+) -> FloatArray:
+    """Count trials by label and confidence bin in every row of weights, shape (R, n_labels, n_bins)."""
+    if edges is not None or n_bins == 1 or not confidence.size:
+        inner = _as_edges(np.zeros(n_bins - 1) if edges is None else edges, n_bins - 1)
+        cell = label * n_bins + np.searchsorted(inner, confidence, side="right")
+        counts = weighting.grouped(cell, n_labels * n_bins, np.ones(len(label)))
+        return counts.reshape(-1, n_labels, n_bins)
+    order = np.argsort(confidence, kind="stable")
+    values = confidence[order]
+    up_to = running_sums(weighting.columns(order))
+    below = np.searchsorted(values, row_quantiles(values, up_to, np.arange(1, n_bins) / n_bins), side="left")
+    return counts_between(label[order], n_labels, below, up_to, order, weighting)
+
+
+def counts_between(
+    label: NDArray[np.intp],
+    n_labels: int,
+    below: NDArray[np.intp],
+    up_to: FloatArray,
+    order: NDArray[np.intp],
+    weighting: Weighting,
+) -> FloatArray:
+    """Count trials by label between places in an order, shape (R, n_labels, E + 1).
+
+    ``label`` and the running sums ``up_to`` (R, n) are in that order, ``below`` (R, E) says how many trials come before
+    each place.
+    """
+    # Rows last in memory: sums over labels and bins then go through many rows at a time.
+    counts = np.empty((n_labels, below.shape[1] + 1, len(up_to))).transpose(2, 0, 1)
+    for name in range(1, n_labels):
+        members = np.flatnonzero(label == name)
+        of_label = running_sums(weighting.columns(order[members]))
+        counts[:, name] = between(of_label, np.searchsorted(members, below))
+    # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
+    counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)
+    return counts
+
+
+def _as_edges(edges: ArrayLike, size: int | None = None) -> FloatArray:
+    inner = as_vector(edges, "edges")
+    if size is not None and inner.size != size:
+        raise ValueError(f"edges must be the {size} inner edges of {size + 1} bins, got {inner.size}")
+    if (np.diff(inner) < 0.0).any():
+        raise ValueError("edges must be ascending")
+    return inner
+
+
+def _counts(shown: FloatArray, column: NDArray[np.intp], size: int, weighting: Weighting) -> CountTable:
+    counts = weighting.grouped(shown.astype(np.intp) * size + column, 2 * size, np.ones(len(shown)))
+    s1, s2 = counts[:, :size], counts[:, size:]
+    return (s1, s2) if weighting.batch else (s1[0], s2[0])

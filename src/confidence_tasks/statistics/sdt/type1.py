@@ -1,0 +1,257 @@
+"""Type-1 signal detection: hit and false-alarm rates, d', criterion, z-ROC, d_a, and d' of m alternatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtri
+
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
+from confidence_tasks.statistics.inference.weights import Result
+from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, settle, with_reason
+
+_ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
+
+
+class Rate(NamedTuple):
+    """A proportion on the z scale."""
+
+    rate: FloatArray
+    z: FloatArray
+    variance: FloatArray  # of z, by the delta method
+
+
+def z_rate(successes: FloatArray, failures: FloatArray) -> Rate:
+    """Return rate, z(rate) and its sampling variance; z of a rate near 1 is taken from the failures."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = successes + failures
+        rate = successes / total
+        z = np.where(successes <= failures, ndtri(rate), -ndtri(failures / total))
+        variance = rate * (failures / total) / total * 2.0 * np.pi * np.exp(np.square(z))
+    return Rate(rate, z, variance)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOne:
+    """Equal-variance signal detection; each value for one table an Estimate, for a batch an array (B,).
+
+    Attributes
+    ----------
+    hit_rate, false_alarm_rate : Estimate or ndarray
+        P(respond S2 | S2) and P(respond S2 | S1), of the padded table.
+    d_prime : Estimate or ndarray
+        z(hit rate) - z(false-alarm rate).
+    criterion : Estimate or ndarray
+        c = -(z(hit rate) + z(false-alarm rate)) / 2; above 0 favours S1.
+    d_prime_se : Estimate or ndarray
+        Standard error of d' by the delta method.
+    """
+
+    hit_rate: Result
+    false_alarm_rate: Result
+    d_prime: Result
+    criterion: Result
+    d_prime_se: Result
+
+
+def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> TypeOne:
+    """Compute d', criterion and rates from a count table.
+
+    Parameters
+    ----------
+    nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
+        Counts from "S1, highest rating" to "S2, highest rating".
+    padding : {"1/2K", "hautus", "none"}, default "1/2K"
+        Added to every cell: 1/(2K), 0.5, or nothing.
+
+    Returns
+    -------
+    TypeOne
+        NaN where no trial is left, a stimulus was never shown, or (without padding) a rate is 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a row is not 2K long, or a count is negative or not finite.
+
+    References
+    ----------
+    Macmillan & Creelman (2005), Detection Theory, chapters 1 and 2.
+    Hautus (1995), doi:10.3758/BF03203619, for the padding.
+
+    Examples
+    --------
+    >>> result = type1([60, 30, 8, 2], [10, 10, 30, 50], padding="none")
+    >>> result.hit_rate, round(result.d_prime, 3), round(result.criterion, 3)
+    (0.8, 2.123, 0.22)
+    """
+    tables = Tables.of(nR_S1, nR_S2)
+    hit, false_alarm = response_rates(tables.padded(padding))
+    with np.errstate(invalid="ignore"):
+        d_prime, criterion = hit.z - false_alarm.z, -0.5 * (hit.z + false_alarm.z)
+    reasons = with_reason(tables.reasons, ~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
+    return TypeOne(
+        hit_rate=settle(hit.rate, tables.reasons, tables.batch),
+        false_alarm_rate=settle(false_alarm.rate, tables.reasons, tables.batch),
+        d_prime=settle(d_prime, reasons, tables.batch),
+        criterion=settle(criterion, reasons, tables.batch),
+        d_prime_se=settle(np.sqrt(hit.variance + false_alarm.variance), reasons, tables.batch),
+    )
+
+
+def response_rates(tables: Tables) -> tuple[Rate, Rate]:
+    """Return hit and false-alarm rate of (padded) tables, each shape (B,)."""
+    k = tables.ratings
+    hit = z_rate(tables.s2[:, k:].sum(axis=1), tables.s2[:, :k].sum(axis=1))
+    false_alarm = z_rate(tables.s1[:, k:].sum(axis=1), tables.s1[:, :k].sum(axis=1))
+    return hit, false_alarm
+
+
+@dataclass(frozen=True, slots=True)
+class ZRoc:
+    """The line of the z-transformed ROC; each value for one table an Estimate, for a batch an array (B,).
+
+    Attributes
+    ----------
+    slope : Estimate or ndarray
+        Estimates sd(S1) / sd(S2); 1 under equal variance.
+    intercept : Estimate or ndarray
+        Estimates (mean(S2) - mean(S1)) / sd(S2).
+    d_a : Estimate or ndarray
+        sqrt(2 / (1 + slope^2)) x intercept: the distance of the means in root-mean-square units.
+    """
+
+    slope: Result
+    intercept: Result
+    d_a: Result
+
+
+def z_roc(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> ZRoc:
+    """Fit the z-ROC by least squares of z(hit rate) on z(false-alarm rate) over the 2K - 1 criteria.
+
+    Parameters
+    ----------
+    nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
+        Counts from "S1, highest rating" to "S2, highest rating".
+    padding : {"1/2K", "hautus", "none"}, default "1/2K"
+        Added to every cell. Points with a rate of 0 or 1 are left out.
+
+    Returns
+    -------
+    ZRoc
+        NaN where fewer than two different points are left. The maximum-likelihood line is :func:`fit_uv_sdt`.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a row is not 2K long, or a count is negative or not finite.
+
+    References
+    ----------
+    Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9 (d_a).
+
+    Examples
+    --------
+    >>> line = z_roc([60, 20, 15, 5], [5, 15, 20, 60])
+    >>> round(line.slope, 2), round(line.d_a, 2)
+    (0.98, 1.8)
+    """
+    tables = Tables.of(nR_S1, nR_S2)
+    padded = tables.padded(padding)
+    hit, false_alarm = (_upper_rates(counts).z for counts in (padded.s2, padded.s1))
+    used = np.isfinite(hit) & np.isfinite(false_alarm)
+    x, y = np.where(used, false_alarm, 0.0), np.where(used, hit, 0.0)
+    points = used.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_x, mean_y = x.sum(axis=1) / points, y.sum(axis=1) / points
+        dx = np.where(used, x - mean_x[:, np.newaxis], 0.0)
+        spread = np.square(dx).sum(axis=1)
+        slope = (dx * y).sum(axis=1) / spread
+        intercept = mean_y - slope * mean_x
+        d_a = np.sqrt(2.0 / (1.0 + np.square(slope))) * intercept
+    lost = (points < 2) | (spread < 1e-20) | ~np.isfinite(slope)
+    reasons = with_reason(tables.reasons, lost, Reason.NOT_IDENTIFIED)
+    return ZRoc(*(settle(values, reasons, tables.batch) for values in (slope, intercept, d_a)))
+
+
+def _upper_rates(counts: FloatArray) -> Rate:
+    """Rates of a response above each of the 2K - 1 criteria, shape (B, 2K - 1)."""
+    below = np.cumsum(counts, axis=1)[:, :-1]
+    above = np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]
+    return z_rate(above, below)
+
+
+def d_prime_mafc(proportion_correct: ArrayLike, n_alternatives: int) -> Result:
+    """Compute the d' of an unbiased observer who picks the strongest of m independent alternatives.
+
+    Solves PC = integral of phi(x - d') Phi(x)^(m - 1) dx for d'. For m = 2 this is sqrt(2) z(PC), the d' of
+    two-interval forced choice, which is not the 2 z(PC) of one stimulus classified into two.
+
+    Parameters
+    ----------
+    proportion_correct : float or array_like, shape (B,)
+        In [0, 1].
+    n_alternatives : int
+        m, at least 2.
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (B,)
+        NaN where the proportion is 0 or 1. Negative below chance (1/m).
+
+    Raises
+    ------
+    ValueError
+        If a proportion lies outside [0, 1] or is NaN, or there are fewer than two alternatives.
+
+    References
+    ----------
+    Hacker & Ratcliff (1979), A revised table of d' for M-alternative forced choice, doi:10.3758/BF03208311.
+
+    Examples
+    --------
+    >>> round(d_prime_mafc(0.5, 4), 2)
+    0.84
+    """
+    wanted = np.asarray(proportion_correct, dtype=np.float64)
+    if wanted.ndim > 1:
+        raise ValueError(f"proportion_correct must be a number or one-dimensional, got shape {wanted.shape}")
+    if n_alternatives < 2:
+        raise ValueError(f"n_alternatives must be at least 2, got {n_alternatives}")
+    if wanted.size and not ((wanted >= 0.0) & (wanted <= 1.0)).all():
+        raise ValueError("proportion_correct must lie in [0, 1]")
+    flat = np.atleast_1d(wanted)
+    inside = (flat > 0.0) & (flat < 1.0)
+    solved = np.full(flat.shape, np.nan)
+    solved[inside], _ = solve_mafc(flat[inside], n_alternatives)
+    if wanted.ndim:
+        return solved
+    return Estimate(solved[0]) if inside[0] else undefined(Reason.NOT_IDENTIFIED)
+
+
+def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """Return d' of m alternatives for proportions strictly within (0, 1), and d PC / d d' there."""
+    if m == 2:
+        closed: FloatArray = np.sqrt(2.0) * ndtri(wanted)
+        return closed, np.exp(-0.25 * np.square(closed)) / (np.sqrt(2.0) * _ROOT_TWO_PI)
+    # The trapezoid rule converges faster than any power for a Gaussian integrand; 12 sd reach below rounding.
+    x = np.linspace(-12.0, 12.0, 481)
+    weight = np.exp(-0.5 * np.square(x)) / _ROOT_TWO_PI * (x[1] - x[0])
+    high = wanted > 0.5
+    goal = np.where(high, -ndtri(1.0 - wanted), ndtri(wanted))
+    d: FloatArray = np.sqrt(2.0) * (goal - ndtri(1.0 / m))
+    slope = np.ones_like(d)
+    # On the z scale the curve is nearly a straight line, which is what Newton's iteration likes.
+    for _ in range(50):
+        rivals_below = (m - 1) * log_ndtr(x + d[:, np.newaxis])
+        wins, loses = np.exp(rivals_below) @ weight, -np.expm1(rivals_below) @ weight
+        slope = np.exp(rivals_below) @ (weight * x)
+        z = np.where(high, -ndtri(loses), ndtri(wins))
+        step = (z - goal) * np.exp(-0.5 * np.square(z)) / _ROOT_TWO_PI / slope
+        d = d - np.clip(step, -1.0, 1.0)
+        if np.abs(step).max(initial=0.0) < 1e-12:
+            break
+    return d, slope

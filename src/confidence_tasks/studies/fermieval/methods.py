@@ -1,0 +1,217 @@
+"""FermiEval's methods side by side: base, conformal, token probabilities and samples at every level, from trials.
+
+Epstein, Winnicki, Sornwanee & Dwaraknath (2025), figure 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from confidence_tasks.statistics import coverage, degenerate_share, mean_width, wilson_interval, winkler_score
+from confidence_tasks.studies.fermieval.trials import (
+    TEST,
+    VARIANTS,
+    conformal_intervals,
+    jackknife_intervals,
+    within_split,
+)
+from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
+from confidence_tasks.studies.fermieval_sampling.trials import chosen_temperature, sampled_intervals
+from confidence_tasks.study.measures import Columns, columns
+
+Trials = Sequence[Mapping[str, Any]]
+
+_ENDS = ("question_id", "truth", "lower", "upper", "level")
+
+
+def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+    """Return the test half's intervals as stated, and adjusted by the calibration half or, without it, by each other.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of ``fermieval``.
+    levels : sequence of float
+        Nominal coverages.
+
+    Returns
+    -------
+    dict of str to dict of float to columns
+        By method (``base``, ``conformal``, ``conformal_asymmetric``, ``conformal_normalized`` or, without
+        the calibration half, ``conformal_jackknife``) and level.
+    """
+    every = columns(trials)
+    found = {"base": within_split(every, TEST)}
+    if (every["split"] != TEST).any():
+        found |= {name: conformal_intervals(every, **options) for name, (options, _) in VARIANTS.items()}
+    else:
+        found["conformal_jackknife"] = jackknife_intervals(every)
+    return {
+        method: {level: _where(table, table["level"] == level) for level in levels}
+        for method, table in found.items()
+    }
+
+
+def logprob_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+    """Return the test half's smallest sets, and those after temperature scaling where it can be fitted.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of ``fermieval_logprob``.
+    levels : sequence of float
+        Nominal coverages.
+
+    Returns
+    -------
+    dict of str to dict of float to columns
+        By method (``logprob``, ``logprob_scaled``) and level.
+    """
+    every = columns(trials)
+    temperature = float(fitted_temperature(every, levels).temperature)
+    temperatures = {"logprob": 1.0} | ({} if math.isnan(temperature) else {"logprob_scaled": temperature})
+    return {
+        method: {level: set_intervals(every, level, value) for level in levels}
+        for method, value in temperatures.items()
+    }
+
+
+def sampling_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+    """Return the test half's outer quantiles of samples, at the temperature chosen for each level.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of ``fermieval_sampling``. Without the calibration half there must be one temperature.
+    levels : sequence of float
+        Nominal coverages.
+
+    Returns
+    -------
+    dict of str to dict of float to columns
+        By method (``sampling_interval``, ``sampling_direct``, ``sampling_reasoned``) and level.
+
+    Raises
+    ------
+    ValueError
+        If there are several temperatures and no calibration trials to choose by.
+    """
+    every = columns(trials)
+    found: dict[str, dict[float, Columns]] = {}
+    for ask in dict.fromkeys(every["ask"]):
+        own = _where(every, every["ask"] == ask)
+        found[f"sampling_{ask}"] = {}
+        for level in levels:
+            asked = _where(own, np.isnan(own["level"]) | (own["level"] == level))
+            best = _temperature(asked, level)
+            found[f"sampling_{ask}"][level] = sampled_intervals(
+                _where(asked, asked["temperature"] == best), level
+            )
+    return found
+
+
+def _temperature(trials: Columns, level: float) -> float:
+    """Return the temperature chosen on the calibration half, or the only one there is."""
+    several = np.unique(trials["temperature"])
+    if len(several) == 1:
+        return float(several[0])
+    best = chosen_temperature(trials, level)
+    if math.isnan(best) and len(several):
+        raise ValueError(
+            "several temperatures and no calibration trials to choose by; give trials of one of them"
+        )
+    return best
+
+
+def _where(table: Columns, rows: Any) -> Columns:
+    return {key: column[rows] for key, column in table.items()}
+
+
+def method_table(
+    levels: Sequence[float],
+    *,
+    intervals: Trials = (),
+    logprob: Trials = (),
+    sampling: Trials = (),
+    paired: bool = False,
+) -> pd.DataFrame:
+    """Set the methods side by side at every level, on the test half.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        Nominal coverages.
+    intervals, logprob, sampling : sequence of mapping
+        Trials of one model in ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``; leave out what was not
+        run.
+    paired : bool
+        Compare the methods on the questions that all of them have an interval for at that level.
+
+    Returns
+    -------
+    DataFrame
+        One row a level and method: ``level``, ``method``, ``coverage`` with Wilson's ``coverage_low`` and
+        ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, ``degenerate_share``, and ``n``, the number of
+        questions. Widths and scores are infinite where conformal adjustment has too few calibration questions.
+    """
+    methods: dict[str, dict[float, Columns]] = {}
+    for trials, made in (
+        (intervals, base_intervals),
+        (logprob, logprob_intervals),
+        (sampling, sampling_intervals),
+    ):
+        if trials:
+            methods |= made(trials, levels)
+    rows = []
+    for level in levels:
+        tables = {
+            method: {key: by_level[level][key] for key in _ENDS} for method, by_level in methods.items()
+        }
+        for method, table in (_common(tables) if paired else tables).items():
+            rows.append({"level": level, "method": method, **_figures(table, level)})
+    return pd.DataFrame(rows)
+
+
+def _common(tables: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Keep the questions that every method has an interval for."""
+    shared = set.intersection(*(set(table["question_id"]) for table in tables.values()))
+    return {
+        method: _where(table, [name in shared for name in table["question_id"]])
+        for method, table in tables.items()
+    }
+
+
+def _figures(table: Columns, level: float) -> dict[str, float]:
+    """Return the figures of the intervals of one method at one level."""
+    ends = table["truth"], table["lower"], table["upper"]
+    covered, n = float(coverage(*ends)), len(table["truth"])
+    low, high = wilson_interval(0.0 if n == 0 else round(covered * n), n)
+    return {
+        "coverage": covered,
+        "coverage_low": float(low),
+        "coverage_high": float(high),
+        "coverage_gap": covered - level,
+        "mean_width": float(mean_width(*ends[1:])),
+        "winkler": float(winkler_score(*ends, level)),
+        "degenerate_share": float(degenerate_share(*ends[1:])),
+        "n": n,
+    }
+
+
+def side_by_side(table: pd.DataFrame, figure: str = "winkler") -> pd.DataFrame:
+    """Lay one figure of :func:`method_table` out as the paper does: levels down, methods across.
+
+    Examples
+    --------
+    >>> rows = {"level": [0.9, 0.9], "method": ["base", "conformal"], "winkler": [27.92, 20.78]}
+    >>> side_by_side(pd.DataFrame(rows))
+    method   base  conformal
+    level
+    0.9     27.92      20.78
+    """
+    return table.pivot(index="level", columns="method", values=figure)[list(dict.fromkeys(table["method"]))]

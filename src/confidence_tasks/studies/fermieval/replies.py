@@ -1,0 +1,49 @@
+"""Files of intervals for orders of magnitude."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from inspect_ai.scorer import Metric
+
+from confidence_tasks.harness.inspect.samples import Item, one_of
+from confidence_tasks.report.reply_files import Row
+from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
+from confidence_tasks.sources.fermi import LARGEST_EXPONENT
+from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST, fermieval_metrics, fermieval_scorer
+from confidence_tasks.study.question import Question
+
+
+def _interval(question: Question, row: Row) -> Item:
+    level = number_in(row, "level", 0.0, 1.0)
+    if level in (0.0, 1.0):
+        raise ValueError(f"level={row['level']!r} must lie between 0 and 1, such as 0.95")
+    question = replace(
+        question, gold=str(whole_number_in(row, "exponent", -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    )
+    split = one_of((CALIBRATION, TEST), str(row.get("split") or TEST), "split")
+    metadata = {"level": level, "split": split}
+    return Item(question, condition_of_level(level), question.text, metadata=metadata)
+
+
+def _interval_metrics(items: Sequence[Item]) -> Metric:
+    levels = list(dict.fromkeys(item.metadata["level"] for item in items))
+    return fermieval_metrics(levels, any(item.metadata["split"] == CALIBRATION for item in items))
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "fermieval": ReplyForm(
+        {
+            "exponent": "the key, a power of ten: 3 for a truth of 1,000",
+            "level": "nominal coverage, such as 0.95; split may be calibration or test",
+        },
+        "p=",
+        _interval,
+        fermieval_scorer,
+        _interval_metrics,
+        "number",
+        key="exponent",
+    ),
+}

@@ -1,0 +1,272 @@
+"""FermiEval in the report: coverage against what was asked for, methods side by side, and what to be wary of.
+
+Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, figures 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
+from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.figures import panels
+from confidence_tasks.report.figures.figure import Figure, Key, Panel
+from confidence_tasks.report.figures.general import Looks, interval_line
+from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures.style import Colour, series
+from confidence_tasks.studies.fermieval.methods import method_table
+from confidence_tasks.studies.fermieval.prompts import LEVELS
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.task_trials import ModelTrials
+
+STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
+"""Names of the studies, which are one a task."""
+
+MANY_DEGENERATE = 0.2
+"""Share of intervals of a single exponent above which widths say little."""
+
+
+def level_of(condition: str) -> float:
+    """Return the nominal coverage that a condition asks for; ValueError if it is none.
+
+    Examples
+    --------
+    >>> level_of("p=0.95")
+    0.95
+    """
+    level = float(condition.removeprefix("p="))
+    if not 0.0 < level < 1.0:
+        raise ValueError("write p=0.95")
+    return level
+
+
+def level_column(condition: str) -> dict[str, float]:
+    """Return the nominal coverage that a condition stands for, as a column."""
+    return {"level": level_of(condition)}
+
+
+def calibration(found: Findings, look: Looks) -> Figure:
+    """Draw observed against nominal coverage, of intervals as stated and as conformally adjusted."""
+    labels = found.conditions
+    nominal = np.array([level_of(label) for label in labels])
+    its_panels = []
+    for model in found.models:
+        colour, marker = look[model.label]
+        stated = interval_line(found, model.label, labels, "coverage", colour, marker)
+        adjusted = [
+            interval_line(found, model.label, labels, name, Colour.INK, "D")
+            for name in ("conformal_coverage", "conformal_jackknife_coverage")
+        ]
+        defined = [line for line in adjusted if not np.isnan(line.y).all()]
+        lines = [Line("nominal", Colour.MUTED, stated.x, nominal), *defined, stated]
+        ticks = [label.removeprefix("p=0") for label in labels]
+        draw = partial(
+            panels.trends, labels=ticks, lines=lines, x="nominal coverage", y="observed", lowest=None
+        )
+        its_panels.append(Panel(model.label, draw))
+    return Figure(
+        f"{found.section.slug}_calibration",
+        "Coverage against nominal coverage",
+        "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
+        " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
+        " for; below it a model, in its own colour, is overconfident.",
+        (("", tuple(its_panels)),),
+        (Key("asked for", Colour.MUTED), Key("conformal", Colour.INK)),
+        size=(2.5, 2.1),
+    )
+
+
+def winkler_by_method(found: Findings, look: Looks) -> Figure:
+    """Draw the Winkler scores of each model's methods at every level, as figure 2 of the paper does."""
+    methods = _methods(found)
+    names = list(dict.fromkeys(methods["method"]))
+    looks = {name: series(i) for i, name in enumerate(names)}
+    its_panels = []
+    for model in found.models:
+        own = methods[methods["model"] == model.label]
+        levels = sorted(set(own["level"]))
+        lines = []
+        for name in names:
+            scores = own[own["method"] == name].sort_values("level")["winkler"].to_numpy()
+            if len(scores):
+                finite = np.where(np.isfinite(scores), scores, np.nan)
+                colour, marker = looks[name]
+                x = np.arange(len(levels), dtype=np.float64)
+                lines.append(Line(_words(name), colour, x, finite, marker=marker))
+        draw = partial(
+            panels.trends,
+            labels=[f"{level:g}".removeprefix("0") for level in levels],
+            lines=lines,
+            x="nominal coverage",
+            y="Winkler score",
+            logarithmic=True,
+        )
+        if lines:
+            its_panels.append(Panel(model.label, draw))
+    return Figure(
+        f"{found.section.slug}_winkler_by_method",
+        "Winkler score by method",
+        "Lower is better: width, and what is missed weighs more the stricter the level. All on the test half. A gap is"
+        " an interval without end, which conformal adjustment gives when its calibration half is too small for the"
+        " level.",
+        (("", tuple(its_panels)),),
+        tuple(Key(_words(name), *look_of) for name, look_of in looks.items()),
+        size=(2.5, 2.1),
+    )
+
+
+def _words(method: str) -> str:
+    return method.replace("_", " ")
+
+
+def method_scores(found: Findings) -> ExtraTable:
+    """Return the Winkler scores of each model's methods at every level, as in figure 2 of the paper."""
+    return ExtraTable(
+        f"{found.section.slug}_winkler_by_method",
+        "Winkler score by method",
+        "On the test half, lower is better: intervals as stated, conformally adjusted, from token probabilities and"
+        " from samples, where those tasks were run. Infinite where the calibration half is too small for the level.",
+        _wide(_methods(found), ("winkler",)),
+        decimals=1,
+    )
+
+
+def method_coverage(found: Findings) -> ExtraTable:
+    """Return the coverage of each model's methods at every level."""
+    frame = _wide(_methods(found), ("coverage", "coverage_low", "coverage_high"))
+    limits = {
+        name: (f"{name} low", f"{name} high") for name in frame.columns if f"{name} low" in frame.columns
+    }
+    return ExtraTable(
+        f"{found.section.slug}_coverage_by_method",
+        "Coverage by method",
+        "On the test half, with Wilson’s intervals; n is the number of questions.",
+        frame,
+        limits,
+        decimals=2,
+    )
+
+
+def _methods(found: Findings) -> pd.DataFrame:
+    """Return the methods of every model, those of all tasks of the study together where intervals were stated."""
+    own = found.section.study.name
+    stated = own == STATED
+    if not stated and STATED in {section.study.name for section in found.related}:
+        return pd.DataFrame(columns=["model", "method", "level"])
+    levels = _levels(found)
+    tables = []
+    for model in found.models:
+        trials = {
+            section.study.name: _records(other)
+            for section in (found.related if stated else ())
+            for other in section.models
+            if other.name == model.name
+        } | {own: _records(model)}
+        sampling = trials.get(SAMPLED, [])
+        table = method_table(
+            levels,
+            intervals=trials.get(STATED, ()),
+            logprob=trials.get(BY_LOGPROB, ()),
+            sampling=sampling if _temperature_is_told(sampling) else (),
+        )
+        tables.append(table.assign(model=model.label))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _levels(found: Findings) -> Sequence[float]:
+    """Return the levels that were asked for; the paper's where replies are for any level."""
+    asked = np.concatenate([model.columns.get("level", np.array([])) for model in found.models])
+    return sorted(set(asked[~np.isnan(asked)])) or LEVELS
+
+
+def _temperature_is_told(samples: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there is one temperature, or a calibration half to choose one by."""
+    temperatures = {sample["temperature"] for sample in samples}
+    return len(temperatures) == 1 or CALIBRATION in {sample["split"] for sample in samples}
+
+
+def _wide(methods: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Put the levels in columns: one row a model and method."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    sizes: dict[tuple[str, str], set[int]] = {}
+    for record in methods.to_dict("records"):
+        method = str(record["method"]).replace("_", " ")
+        row = rows.setdefault((record["model"], method), {"model": record["model"], "method": method})
+        for name in names:
+            row[f"p = {record['level']:g} {name.partition('_')[2]}".strip()] = record[name]
+        sizes.setdefault((record["model"], method), set()).add(record["n"])
+    return pd.DataFrame([{**row, "n": _range(sizes[key])} for key, row in rows.items()])
+
+
+def _range(sizes: set[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _records(model: ModelTrials) -> list[dict[str, Any]]:
+    names = list(model.columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*model.columns.values(), strict=True)]
+
+
+def degenerate(found: Findings) -> Iterator[Notice]:
+    """Intervals that are a single exponent."""
+    where = []
+    for model, condition, columns in cells_of(found):
+        width = columns["width"][~np.isnan(columns["width"])]
+        if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
+            where.append(f"{model}, {condition}: {np.mean(width == 0):.0%}")
+    yield from notice_if_any(
+        "note",
+        "Many intervals are a single exponent",
+        "They state certainty of the order of magnitude, whatever coverage was asked for.",
+        where,
+    )
+
+
+def masses_above_one(found: Findings) -> Iterator[Notice]:
+    """Distributions whose probabilities add up to more than 1, by rounding."""
+    where = []
+    for model, _, columns in cells_of(found):
+        above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
+        if len(above):
+            where.append(f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}")
+    yield from notice_if_any(
+        "note",
+        "Probabilities that add up to more than 1",
+        "Rounded log-probabilities do that. The probabilities were divided by their sum.",
+        where,
+    )
+
+
+def no_temperature(found: Findings) -> Iterator[Notice]:
+    """Models sampled at several temperatures with nothing to choose by."""
+    yield from notice_if_any(
+        "warning",
+        "No temperature can be chosen",
+        "Samples were drawn at several temperatures, and without the calibration half there is nothing to choose one"
+        " by: intervals from samples are not in the tables of methods. Report on one temperature at a time.",
+        [model.label for model in found.models if not _temperature_is_told(_records(model))],
+    )
+
+
+def no_calibration_half(found: Findings) -> Iterator[Notice]:
+    """Models without the half that adjustment is fitted on."""
+    where = []
+    for model in found.models:
+        halves = set(map(str, model.columns["split"]))
+        where += [f"{model.label}: no {half} questions" for half in (CALIBRATION, TEST) if half not in halves]
+    yield from notice_if_any(
+        "note",
+        "One half of the questions is missing",
+        "Measures are of the test half: without it there are none. Without the calibration half, each interval is"
+        " adjusted by those of the other questions (jackknife+).",
+        where,
+    )

@@ -1,0 +1,127 @@
+"""How a simulated subject states an interval: the perception tunnel over a normal belief about the exponent.
+
+The subject's belief about a question is normal in the exponent. Its mean lies off the truth by a draw from that same
+normal distribution, so that the belief is calibrated. In each call the subject sees only a part of its belief that has
+the mass ``perception``, which begins at a uniformly drawn quantile, and takes that part for the whole: it states the
+alpha/2 and 1 - alpha/2 quantiles of the part. So a nominal coverage p is met with probability p times ``perception``.
+
+Asked for a single exponent, it draws from its belief, rounded; directly from all of it, after reasoning from the
+part that it sees. Its probabilities are raised to the power ``gain``, and at a temperature T to ``gain`` / T; T = 0
+gives the most probable exponent.
+
+Epstein, Winnicki, Sornwanee & Dwaraknath (2025), theory 1.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from statistics import NormalDist
+
+from confidence_tasks.simulation.draws import normal, uniform
+from confidence_tasks.simulation.json_replies import said
+from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.study.question import Question
+
+PATTERN = re.compile(r"Give a (?P<percent>\d+\.\d+)% confidence interval in the form")
+
+
+EXPONENT_PATTERN = re.compile(
+    r"Reply with the integer exponent x only|(?P<reasoned>Reason briefly, step by step)"
+)
+
+
+def belief(question: Question, subject: Subject, seed: str) -> NormalDist:
+    """Return what the subject believes of the exponent; it is the same in every call."""
+    off = subject.belief_sd * normal(subject_seed(seed), question.id, "belief")
+    return NormalDist(float(question.gold or 0.0) + off, subject.belief_sd)
+
+
+def tunnel(perception: float, *key: object) -> tuple[float, float]:
+    """Return between which quantiles of its belief the subject sees in one call."""
+    start = uniform(*key, "tunnel") * (1.0 - perception)
+    return start, start + perception
+
+
+def perceived_interval(
+    question: Question, subject: Subject, level: float, seed: str, *key: object
+) -> tuple[float, float]:
+    """Return the alpha/2 and 1 - alpha/2 quantiles of the part of the belief that is seen in one call."""
+    start, _ = tunnel(subject.perception, seed, question.id, *key)
+    tail = (1.0 - level) / 2.0
+    believed = belief(question, subject, seed)
+    return (
+        believed.inv_cdf(start + tail * subject.perception),
+        believed.inv_cdf(start + (1.0 - tail) * subject.perception),
+    )
+
+
+def whole(lower: float, upper: float) -> tuple[int, int]:
+    """Return the whole numbers from ``lower`` to ``upper``, which hold a whole truth just when the interval does.
+
+    Where there is none in between, the one nearest to the middle.
+
+    Examples
+    --------
+    >>> whole(2.3, 5.9), whole(2.3, 2.6)
+    ((3, 5), (2, 2))
+    """
+    first, last = math.ceil(lower), math.floor(upper)
+    middle = round((lower + upper) / 2.0)
+    return (first, last) if first <= last else (middle, middle)
+
+
+def exponent_distribution(
+    question: Question, subject: Subject, seed: str, within: tuple[float, float] = (0.0, 1.0)
+) -> dict[int, float]:
+    """Return the probability of each exponent in the part of the belief between two quantiles."""
+    believed = belief(question, subject, seed)
+    middle, reach = round(believed.mean), math.ceil(6.0 * subject.belief_sd)
+    mass = {}
+    for value in range(middle - reach, middle + reach + 1):
+        low, high = (min(max(believed.cdf(value + side), within[0]), within[1]) for side in (-0.5, 0.5))
+        if high > low:
+            mass[value] = (high - low) ** subject.gain
+    total = math.fsum(mass.values())
+    return {value: p / total for value, p in mass.items()}
+
+
+def drawn(probabilities: dict[int, float], temperature: float, *key: object) -> int:
+    """Draw an exponent at a temperature; the most probable one at 0."""
+    most = max(probabilities.values())
+    if not temperature:
+        return next(value for value, p in probabilities.items() if p == most)
+    weights = {value: (p / most) ** (1.0 / temperature) for value, p in probabilities.items()}
+    left = uniform(*key, "exponent") * math.fsum(weights.values())
+    for value, weight in weights.items():
+        left -= weight
+        if left <= 0.0:
+            return value
+    return max(weights)
+
+
+def respond_exponent(question: Question, request: Request) -> Reply:
+    """State one exponent, at once or after reasoning."""
+    subject, key = request.subject, (request.seed, question.id)
+    reasoned = request.match["reasoned"] is not None
+    within = tunnel(subject.perception, *key) if reasoned else (0.0, 1.0)
+    probabilities = exponent_distribution(question, subject, request.seed, within)
+    value = drawn(probabilities, call_temperature(request.seed), *key)
+    if reasoned:
+        return Reply(f"I combined rough estimates of each factor.\n{value}", probabilities[value])
+    return Reply(str(value), probabilities[value], {str(other): p for other, p in probabilities.items()})
+
+
+def respond(question: Question, request: Request) -> Reply:
+    """State an interval of the coverage asked for."""
+    level = round(float(request.match["percent"]) / 100.0, 10)
+    key = (request.seed, question.id, level)
+    ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
+    reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")
+    return Reply(said(reply, request.subject, *key), level)
+
+
+RESPONDERS = ((PATTERN, respond), (EXPONENT_PATTERN, respond_exponent))
+"""What prompts contain, and how they are replied to."""

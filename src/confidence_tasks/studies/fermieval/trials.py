@@ -1,0 +1,502 @@
+"""FermiEval: from a reply to a trial, and the measures of intervals, as stated and conformally adjusted.
+
+Epstein, Winnicki, Sornwanee & Dwaraknath (2025), "LLMs are Overconfident: Evaluating Confidence Interval Calibration
+with FermiEval".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
+from confidence_tasks.harness.inspect.explanation import plain, table
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
+from confidence_tasks.studies.fermieval.refitting import conformal_refit, jackknife_refit, refitted
+from confidence_tasks.study.measures import (
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Measure,
+    fewest,
+    share,
+    statistic_of,
+    summarise,
+)
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.study.measures import Columns, Compute, Decisive
+    from confidence_tasks.study.measures import Value as Computed
+
+CALIBRATION, TEST = "calibration", "test"
+"""The halves of the questions: what is fitted is fitted on the first and judged on the second."""
+
+
+class IntervalTrial(Trial):
+    """A trial of FermiEval; ``correct`` is 1 where the interval holds the truth, ``confidence`` its nominal coverage.
+
+    Attributes
+    ----------
+    level : float
+        Nominal coverage that was asked for.
+    lower, upper : float
+        The interval, in exponents of ten; NaN when there is none.
+    truth : float
+        The right exponent.
+    width : float
+        Upper minus lower end.
+    winkler : float
+        Winkler score of the interval.
+    split : str
+        ``calibration`` or ``test``.
+    answer : str
+        The interval as written.
+    rules : str
+        Names of the lenient reading rules used, joined by ``+``.
+    """
+
+    level: float
+    lower: float
+    upper: float
+    truth: float
+    width: float
+    winkler: float
+    split: str
+    answer: str
+    rules: str
+
+
+def fermieval_trial(question: Question, level: float, split: str, reply: str) -> IntervalTrial:
+    """Turn a reply into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked; its key is the exponent.
+    level : float
+        Nominal coverage that was asked for.
+    split : {"calibration", "test"}
+        Which half the question is in.
+    reply : str
+        What the model said.
+
+    Examples
+    --------
+    >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
+    >>> trial = fermieval_trial(question, 0.9, "test", 'Some 10^11. {"L": 10, "U": 12}')
+    >>> trial["condition"], trial["correct"], trial["width"], round(trial["winkler"], 6)
+    ('p=0.9', 0.0, 2.0, 22.0)
+    """
+    from confidence_tasks.statistics import coverage, winkler_score
+    from confidence_tasks.studies.fermieval.reader import read_fermi_interval
+
+    reading = read_fermi_interval(reply)
+    lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
+    read = not (math.isnan(lower) or math.isnan(truth))
+    return IntervalTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition_of(level),
+        correct=float(coverage([truth], [lower], [upper])) if read else math.nan,
+        confidence=level if read else math.nan,
+        status=reading.status,
+        level=level,
+        lower=lower,
+        upper=upper,
+        truth=truth,
+        width=upper - lower,
+        winkler=float(winkler_score([truth], [lower], [upper], level)) if read else math.nan,
+        split=split,
+        answer=reading.stated,
+        rules="+".join(reading.rules),
+    )
+
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+def within_split(trials: Columns, split: str) -> Columns:
+    """Return the trials of one half that state an interval."""
+    import numpy as np
+
+    return _rows(trials, (trials["split"] == split) & ~np.isnan(trials["lower"]))
+
+
+def _rows(trials: Columns, keep: Any) -> Columns:
+    return {key: column[keep] for key, column in trials.items()}
+
+
+def _judged(split: str, compute: Compute) -> Compute:
+    """A measure of the trials of one half."""
+
+    def restricted(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        keep = trials["split"] == split
+        return compute(_rows(trials, keep), None if weights is None else weights[..., keep])
+
+    return restricted
+
+
+_COVERAGE = statistic_of("coverage", "truth", "lower", "upper")
+_WIDTH = statistic_of("mean_width", "lower", "upper")
+_WINKLER = statistic_of("winkler_score", "truth", "lower", "upper", "level")
+
+
+def _missed_if_unread(trials: Columns) -> Any:
+    import numpy as np
+
+    return np.nan_to_num(trials["correct"], nan=0.0)
+
+
+_ENOUGH_MISSES = 4
+"""Misses that an interval of the Winkler score needs. Studies with fewer have too low a score and an interval that lies
+below the truth; if more are asked for, those printed are of the unlucky (``docs/reliability.md``)."""
+
+
+def _missed(split: str) -> Callable[[Columns], Any]:
+    """Intervals of one half that miss."""
+    return lambda trials: (trials["split"] == split) & (trials["correct"] == 0.0)
+
+
+def _outside(intervals: Columns) -> Any:
+    """The same for adjusted intervals."""
+    truth = intervals["truth"]
+    return (truth < intervals["lower"]) | (truth > intervals["upper"])
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "coverage_gap",
+        _judged(TEST, share(lambda trials: trials["correct"] - trials["level"])),
+        "Observed minus nominal coverage on the test half; below 0 is overconfident.",
+        share="coverage",
+    ),
+    Measure(
+        "coverage",
+        _judged(TEST, _COVERAGE),
+        "Share of the intervals stated for the test half that hold the truth.",
+        interval="wilson",
+    ),
+    Measure(
+        "coverage_of_all",
+        _judged(TEST, share(_missed_if_unread)),
+        "The same where a reply without an interval counts as a miss.",
+        interval="wilson",
+    ),
+    Measure(
+        "mean_width",
+        _judged(TEST, _WIDTH),
+        "Mean width of the intervals for the test half, in orders of magnitude.",
+        interval="mean",
+        bounds=(0.0, math.inf),
+    ),
+    Measure(
+        "winkler",
+        _judged(TEST, _WINKLER),
+        "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
+        "lower",
+        interval="mean",
+        decisive=fewest(_missed(TEST), enough=_ENOUGH_MISSES),
+        bounds=(0.0, math.inf),
+    ),
+    Measure(
+        "degenerate_share",
+        _judged(TEST, statistic_of("degenerate_share", "lower", "upper")),
+        "Share of the intervals for the test half that are a single exponent.",
+        interval="wilson",
+    ),
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+)
+"""Measures of the intervals as stated. Those but the parse rates, which tell of all replies, tell of the test half."""
+
+
+def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized: bool = False) -> Columns:
+    """Adjust the intervals of the test half by what those of the calibration half call for, level by level.
+
+    Parameters
+    ----------
+    trials : mapping of str to ndarray
+        Columns of trials of both halves.
+    asymmetric, normalized : bool
+        As in :func:`confidence_tasks.statistics.fit_conformal`.
+
+    Returns
+    -------
+    mapping of str to ndarray
+        The trials of the test half that state an interval, with adjusted ``lower`` and ``upper``, infinite where there
+        are too few calibration questions, and ``shift``: how far the upper end was moved, in widths if normalized.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import fit_conformal
+
+    fitted_on, judged = (within_split(trials, split) for split in (CALIBRATION, TEST))
+    lower, upper = judged["lower"].copy(), judged["upper"].copy()
+    shift = np.full(len(lower), np.nan)
+    for level in np.unique(judged["level"]):
+        known, new = _rows(fitted_on, fitted_on["level"] == level), judged["level"] == level
+        adjustment = fit_conformal(
+            known["truth"],
+            known["lower"],
+            known["upper"],
+            float(level),
+            asymmetric=asymmetric,
+            normalized=normalized,
+        )
+        lower[new], upper[new] = adjustment.apply(lower[new], upper[new])
+        shift[new] = adjustment.above
+    return {**judged, "lower": lower, "upper": upper, "shift": shift}
+
+
+def _adjusted(adjust: Callable[[Columns], Columns], compute: Compute) -> Compute:
+    """A measure of adjusted intervals; under resampling the adjustment stays as it is."""
+
+    def adjusted(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        import numpy as np
+
+        kept = (trials["split"] == TEST) & ~np.isnan(trials["lower"])
+        return compute(adjust(trials), None if weights is None else weights[..., kept])
+
+    return adjusted
+
+
+def _conformal(compute: Compute, **options: bool) -> Compute:
+    """A measure of intervals adjusted by the calibration half."""
+    return _adjusted(lambda trials: conformal_intervals(trials, **options), compute)
+
+
+def _misses_of(adjust: Callable[[Columns], Columns]) -> Decisive:
+    """The questions whose adjusted intervals miss."""
+    return lambda trials: fewest(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
+
+
+def _conformal_misses(**options: bool) -> Decisive:
+    return _misses_of(lambda trials: conformal_intervals(trials, **options))
+
+
+def _shift(trials: Columns, weights: FloatArray | None = None) -> Computed:
+    """The adjustment; NaN under resampling, which leaves it as it is and so does not tell its error."""
+    import numpy as np
+
+    if weights is not None:
+        return np.full(weights.shape[:-1], np.nan)[()]
+    return float(trials["shift"][0]) if len(trials["shift"]) else math.nan
+
+
+def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Computed:
+    level = float(intervals["level"][0]) if len(intervals["level"]) else math.nan
+    return _COVERAGE(intervals, weights) - level
+
+
+FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
+    ("coverage", _COVERAGE, "Share of the intervals that hold the truth", "neither"),
+    ("coverage_gap", _coverage_gap, "Observed minus nominal coverage", "neither"),
+    ("mean_width", _WIDTH, "Mean width of the intervals", "neither"),
+    ("winkler", _WINKLER, "Winkler score of the intervals", "lower"),
+)
+"""What the intervals of one level are worth, however they were made."""
+
+VARIANTS: Mapping[str, tuple[dict[str, bool], str]] = {
+    "conformal": ({}, "moved outwards alike"),
+    "conformal_asymmetric": ({"asymmetric": True}, "moved each by its own score"),
+    "conformal_normalized": ({"normalized": True}, "moved in proportion to the width"),
+}
+"""Ways to adjust intervals, and what each does to the ends."""
+
+_FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
+    ("coverage", _COVERAGE, "Coverage", "neither"),
+    ("width", _WIDTH, "Mean width", "neither"),
+    ("winkler", _WINKLER, "Winkler score", "lower"),
+)
+
+_INTERVALS: Mapping[str, Literal["wilson", "mean"]] = {
+    "coverage": "wilson",
+    "width": "mean",
+    "winkler": "mean",
+}
+"""How the interval of each figure is read off."""
+
+CONFORMAL_MEASURES: tuple[Measure, ...] = (
+    *(
+        Measure(
+            f"{variant}_{name}",
+            _conformal(compute, **options),
+            f"{what} of the test half's intervals, with ends {how} as the calibration half calls for.",
+            better,
+            _INTERVALS[name],
+            decisive=_conformal_misses(**options) if name == "winkler" else None,
+            fitted=True,
+            refitted=refitted(compute, conformal_refit(**options), CALIBRATION, TEST),
+        )
+        for variant, (options, how) in VARIANTS.items()
+        for name, compute, what, better in _FIGURES
+    ),
+    Measure(
+        "conformal_shift",
+        _conformal(_shift),
+        "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
+        "lower",
+        fitted=True,
+    ),
+    Measure(
+        "coverage_calibration",
+        _judged(CALIBRATION, _COVERAGE),
+        "Share of the intervals stated for the calibration half that hold the truth.",
+        interval="wilson",
+    ),
+    Measure(
+        "winkler_calibration",
+        _judged(CALIBRATION, _WINKLER),
+        "Winkler score on the calibration half.",
+        "lower",
+        interval="mean",
+        decisive=fewest(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
+        bounds=(0.0, math.inf),
+    ),
+)
+"""Measures that need the calibration half."""
+
+
+def jackknife_intervals(trials: Columns) -> Columns:
+    """Adjust the interval of each question of the test half by what its other questions call for, level by level.
+
+    Returns
+    -------
+    mapping of str to ndarray
+        The trials of the test half that state an interval, with adjusted ``lower`` and ``upper``, infinite where there
+        are too few questions.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import jackknife_conformal
+
+    judged = within_split(trials, TEST)
+    lower, upper = judged["lower"].copy(), judged["upper"].copy()
+    for level in np.unique(judged["level"]):
+        rows = judged["level"] == level
+        lower[rows], upper[rows] = jackknife_conformal(
+            judged["truth"][rows], lower[rows], upper[rows], float(level)
+        )
+    return {**judged, "lower": lower, "upper": upper}
+
+
+JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
+    Measure(
+        f"conformal_jackknife_{name}",
+        _adjusted(jackknife_intervals, compute),
+        f"{what} of the intervals, with ends moved outwards as the other questions asked call for"
+        + (", which makes it the nominal one, up to ties." if name == "coverage" else "."),
+        better,
+        _INTERVALS[name],
+        decisive=_misses_of(jackknife_intervals) if name == "winkler" else None,
+        fitted=True,
+        refitted=refitted(compute, jackknife_refit, TEST, TEST),
+    )
+    for name, compute, what, better in _FIGURES
+)
+"""Measures of adjustment where no calibration half was spared."""
+
+HEADLINE = "coverage_gap"
+
+
+def fermieval_summary(
+    trials: Sequence[Mapping[str, Any]], levels: Sequence[float], *, conformal: bool = True
+) -> dict[str, float]:
+    """Return every measure at every level and averaged over them, with Wilson's interval of each coverage.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of the study.
+    levels : sequence of float
+        Nominal coverages of the design.
+    conformal : bool
+        Whether the calibration half was asked; without it, intervals are adjusted by each other.
+
+    Returns
+    -------
+    dict of str to float
+        ``name/p=0.95`` at a level, ``name/all`` for the mean over levels, and ``coverage_low`` and ``coverage_high``
+        for the limits of the 95% interval of coverage.
+    """
+    labels = [condition_of(level) for level in levels]
+    measures = MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES)
+    found = summarise(trials, measures, labels)
+    averages = {
+        f"{measure.name}/all": sum(found[f"{measure.name}/{label}"] for label in labels) / len(labels)
+        for measure in measures
+    }
+    return averages | found | _coverage_limits(trials, labels)
+
+
+def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> dict[str, float]:
+    from confidence_tasks.statistics import wilson_interval
+
+    limits: dict[str, float] = {}
+    for label in labels:
+        held = [
+            trial["correct"]
+            for trial in trials
+            if trial["condition"] == label and trial["split"] == TEST and not math.isnan(trial["correct"])
+        ]
+        low, high = wilson_interval(sum(held), len(held))
+        limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
+    return limits
+
+
+@metric(scores="unreduced")
+def fermieval_metrics(levels: Sequence[float], conformal: bool = True) -> Metric:
+    """Every measure of the study at every level, and averaged over the levels."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(fermieval_summary(trials, levels, conformal=conformal))
+
+    return compute
+
+
+# The scorer -----------------------------------------------------------------------------------------------------
+
+MEANING = GENERAL_MEANING | {
+    "out_of_range": f"An end lies beyond 10^±{LARGEST_EXPONENT:g}: no order of magnitude; it is left out.",
+    "missing_answer": "Only one end of the interval can be read; the trial counts for the parse rate only.",
+    "unreadable": "No interval can be read; the trial counts for the parse rate only.",
+}
+
+
+def _explanation(trial: IntervalTrial) -> str:
+    """Say what was read and what it was worth."""
+    rows = [
+        ("Interval", f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none"),
+        ("Asked for", f"{trial['level']:.1%} coverage"),
+        ("Truth", f"10^{trial['truth']:g}"),
+    ]
+    if not math.isnan(trial["correct"]):
+        verdict = "holds the truth" if trial["correct"] else "misses the truth"
+        rows.append(("Verdict", f"**{verdict}**; Winkler score {trial['winkler']:.3f}"))
+    rows.append(("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"))
+    if trial["rules"]:
+        rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
+    return table(rows)
+
+
+@scorer(metrics=[])
+def fermieval_scorer() -> Scorer:
+    """Read the interval and compare it with the truth."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        about = state.metadata
+        trial = fermieval_trial(
+            question_of(about), float(about["level"]), about["split"], reply_text(state.output)
+        )
+        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial))
+
+    return score

@@ -1,0 +1,42 @@
+"""FermiEval by token probabilities: an exponent asked for as a bare integer.
+
+Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
+"""
+
+from confidence_tasks.reading.token_probabilities import ROUNDING
+from confidence_tasks.studies.fermieval import PAPER, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval.prompts import EXPONENTS
+from confidence_tasks.studies.fermieval_logprob import trials
+from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Reference, Study
+
+_checks = LazyModule("confidence_tasks.report.checks")
+_general = LazyModule("confidence_tasks.report.figures.general")
+_lm_eval = LazyModule("confidence_tasks.studies.fermieval_logprob.lm_eval")
+_report = LazyModule("confidence_tasks.studies.fermieval.report")
+
+STUDY = Study(
+    name="fermieval_logprob",
+    title="FermiEval",
+    paper=PAPER,
+    scorer=Reference("confidence_tasks.studies.fermieval_logprob.trials", "fermieval_logprob_scorer"),
+    trial=trials.DistributionTrial,
+    domains={
+        "truth": EXPONENTS["truth"],
+        "correct": BINARY,
+        "integer_mass": Domain(0.0, 1.0 + ROUNDING),
+        "distribution": Domain(check=check_distribution),
+    },
+    measures=trials.REPORTED_MEASURES,
+    designs={
+        "fermieval_logprob": Design(
+            "FermiEval by token probabilities", "Is the first token’s distribution over exponents calibrated?"
+        ),
+    },
+    headline=("accuracy", "confidence", "ece", "integer_mass"),
+    figures=(_general.reliability, _report.winkler_by_method),
+    tables=(_report.method_scores, _report.method_coverage),
+    checks=(_checks.GENERAL, _report.masses_above_one),
+    subset_parameters=SUBSET_PARAMETERS,
+    lm_eval=_lm_eval.GROUPS,
+)

@@ -1,0 +1,373 @@
+"""FermiEval by token probabilities: the distribution over exponents that a bare integer was drawn from, and its sets.
+
+Epstein et al. (2025), section "Direct model elicitation via log probabilities".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.reading.token_probabilities import ROUNDING, why_unknown
+from confidence_tasks.studies.fermieval.prompts import condition_of
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
+from confidence_tasks.studies.fermieval_logprob.distribution import (
+    distribution_text,
+    integer_probabilities,
+    read_distribution,
+)
+from confidence_tasks.study.measures import (
+    ACCURACY,
+    CONFIDENCE,
+    Measure,
+    calibration_error,
+    columns,
+    fewest,
+    right_and_wrong,
+    share,
+    statistic_of,
+)
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from confidence_tasks.statistics import TemperatureFit
+    from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.study.measures import Columns, Compute
+    from confidence_tasks.study.measures import Value as Computed
+
+CONDITION = "first_token"
+
+_LAST_PLACES = 1e-9
+"""Excess of a sum of probabilities that floating-point arithmetic explains."""
+
+
+class DistributionTrial(Trial):
+    """A trial of FermiEval by token probabilities.
+
+    ``correct`` is 1 where the most probable exponent is right, and ``confidence`` is its share of the integers' mass.
+
+    Attributes
+    ----------
+    truth : float
+        The right exponent.
+    integer_mass : float
+        Probability of all integers together; what it lacks to 1 was lost with other tokens.
+    split : str
+        ``calibration`` or ``test``.
+    answer : str
+        The most probable exponent, empty when there is none.
+    distribution : str
+        Probabilities by exponent, such as ``12:0.3 13:0.6``.
+    """
+
+    truth: float
+    integer_mass: float
+    split: str
+    answer: str
+    distribution: str
+
+
+def distribution_trial(
+    question: Question, split: str, probabilities: Mapping[int, float], problem: str = ""
+) -> DistributionTrial:
+    """Turn the probabilities of integers into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked; its key is the exponent.
+    split : {"calibration", "test"}
+        Which half the question is in.
+    probabilities : mapping of int to float
+        Probabilities of the exponents with which the reply may begin; none when the model tells none. They are divided
+        by their sum where rounding has made it exceed 1, and the trial is then ``repaired``; a sum beyond that is no
+        distribution.
+    problem : str
+        Why the model's token probabilities are unknown; empty when they are known.
+
+    Examples
+    --------
+    >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
+    >>> trial = distribution_trial(question, "test", {12: 0.3, 13: 0.5})
+    >>> trial["answer"], trial["correct"], round(trial["confidence"], 3), round(trial["integer_mass"], 3)
+    ('13', 1.0, 0.625, 0.8)
+    """
+    found = {value: p for value, p in probabilities.items() if p > 0.0}
+    mass, truth = math.fsum(found.values()), float(question.gold or math.nan)
+    unknown = bool(problem) or mass > 1.0 + ROUNDING
+    status: Status = "missing_confidence" if unknown else "ok" if found else "unreadable"
+    if unknown:
+        found, mass = {}, 0.0
+    elif mass > 1.0:
+        # A sum of terms below 1 may itself exceed 1 by a few units in the last place; that needs no repair.
+        status = "repaired" if mass > 1.0 + _LAST_PLACES else status
+        found, mass = {value: p / mass for value, p in found.items()}, 1.0
+    mode = max(found, key=lambda value: found[value]) if found else None
+    return DistributionTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=CONDITION,
+        correct=math.nan if mode is None else float(mode == truth),
+        confidence=math.nan if mode is None else found[mode] / mass,
+        status=status,
+        truth=truth,
+        integer_mass=mass,
+        split=split,
+        answer="" if mode is None else str(mode),
+        distribution=distribution_text(found),
+    )
+
+
+# Sets -----------------------------------------------------------------------------------------------------------
+
+
+def _with_distribution(trials: Columns, split: str) -> NDArray[Any]:
+    rows: NDArray[Any] = (trials["split"] == split) & (trials["distribution"] != "")
+    return rows
+
+
+def _tabulated(texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return the values and probabilities of distributions, shape (n, K)."""
+    import numpy as np
+
+    each = [read_distribution(text) for text in texts]
+    support = sorted({value for found in each for value in found} or {0})
+    values = np.tile(np.array(support, dtype=np.float64), (len(each), 1))
+    probabilities = np.array([[found.get(value, 0.0) for value in support] for found in each])
+    return values, probabilities.reshape(values.shape)
+
+
+def fitted_temperature(trials: Columns, levels: Sequence[float]) -> TemperatureFit:
+    """Choose the temperature of least Winkler score, averaged over the levels, on the calibration half."""
+    rows = _with_distribution(trials, CALIBRATION)
+    return _fit(tuple(trials["truth"][rows]), tuple(trials["distribution"][rows]), tuple(levels))
+
+
+@lru_cache(maxsize=4)
+def _fit(truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, ...]) -> TemperatureFit:
+    """Fit once for all measures of the same trials."""
+    from confidence_tasks.statistics import fit_temperature
+
+    return fit_temperature(truth, *_tabulated(texts), levels)
+
+
+def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Columns:
+    """Return the test half's smallest sets of a nominal coverage.
+
+    Parameters
+    ----------
+    trials : mapping of str to ndarray
+        Columns of trials.
+    level : float
+        Mass that a set must hold.
+    temperature : float
+        By which distributions are flattened (above 1) or sharpened (below 1) first.
+
+    Returns
+    -------
+    mapping of str to ndarray
+        Trials that have a distribution, with ``level``, the span of the set in ``lower`` and ``upper``, and ``held``:
+        whether the truth is a member.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import smallest_set, tempered
+
+    rows = _with_distribution(trials, TEST)
+    kept = {key: column[rows] for key, column in trials.items()}
+    values, probabilities = _tabulated(kept["distribution"])
+    found = smallest_set(values, tempered(probabilities, temperature), level)
+    return {
+        **kept,
+        "level": np.full(len(values), level),
+        "lower": found.lower,
+        "upper": found.upper,
+        "held": (found.members & (values == kept["truth"][:, None])).any(axis=-1).astype(np.float64),
+    }
+
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+_FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
+    ("membership", share(lambda sets: sets["held"]), "Share of sets that hold the truth", "neither"),
+    *((name, compute, f"{what} that span the sets", better) for name, compute, what, better in FIGURES),
+)
+
+_READ: tuple[Measure, ...] = (
+    Measure(
+        "accuracy/all",
+        share(lambda trials: trials["correct"]),
+        "Share of questions whose most probable exponent is right.",
+        "higher",
+    ),
+    Measure(
+        "integer_mass/all",
+        share(lambda trials: trials["integer_mass"].clip(max=1.0)),
+        "Mean probability of all integers together.",
+        "higher",
+    ),
+    Measure(
+        "parse_rate/all",
+        share(lambda trials: trials["distribution"] != ""),
+        "Share of questions with a distribution over integers.",
+        "higher",
+    ),
+)
+
+
+def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[Measure, ...]:
+    """Return the measures of the sets of some levels, as they are and after temperature scaling.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        Nominal coverages.
+    scaled : bool
+        Whether the calibration half was asked.
+
+    Returns
+    -------
+    tuple of Measure
+        On the test half, by level: ``membership`` (share of sets that hold the truth), and of the interval that spans
+        the set ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; the same beginning with ``scaled_``.
+        Over all trials: ``accuracy`` of the most probable exponent, ``integer_mass``, ``parse_rate``, and the
+        ``temperature`` that was fitted, NaN where no calibration trial has a distribution.
+    """
+
+    def temperature(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        """NaN under resampling, which leaves the temperature as it is and so does not tell its error."""
+        import numpy as np
+
+        if weights is not None:
+            return np.full(weights.shape[:-1], np.nan)[()]
+        return float(fitted_temperature(trials, levels).temperature)
+
+    def of_sets(compute: Compute, level: float, prefix: str) -> Compute:
+        def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
+            import numpy as np
+
+            chosen = temperature(trials) if prefix else 1.0
+            if np.isnan(chosen):
+                return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
+            kept = None if weights is None else weights[..., _with_distribution(trials, TEST)]
+            return compute(set_intervals(trials, level, float(chosen)), kept)
+
+        return judged
+
+    fitted = Measure("temperature/all", temperature, "Temperature fitted on the calibration half.")
+    ways = {"": "as they are"} | ({"scaled_": "after temperature scaling"} if scaled else {})
+    return (
+        *_READ,
+        *((fitted,) if scaled else ()),
+        *(
+            Measure(
+                f"{prefix}{name}/{condition_of(level)}",
+                of_sets(compute, level, prefix),
+                f"{what}, at a nominal coverage of {level:g}, on the test half, {way}.",
+                better,
+            )
+            for prefix, way in ways.items()
+            for level in levels
+            for name, compute, what, better in _FIGURES
+        ),
+    )
+
+
+def logprob_summary(
+    trials: Sequence[Mapping[str, Any]], levels: Sequence[float], *, scaled: bool = True
+) -> dict[str, float]:
+    """Return every one of `logprob_measures` by name, NaN without trials."""
+    table_of = columns(trials)
+    return {
+        measure.name: float(measure.compute(table_of, None)) if trials else math.nan
+        for measure in logprob_measures(levels, scaled=scaled)
+    }
+
+
+@metric(scores="unreduced")
+def fermieval_logprob_metrics(levels: Sequence[float], scaled: bool = True) -> Metric:
+    """What the sets are worth at every level, as they are and after temperature scaling."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(logprob_summary(trials, levels, scaled=scaled))
+
+    return compute
+
+
+# The scorer -----------------------------------------------------------------------------------------------------
+
+
+_READING: Mapping[str, str] = {
+    "ok": "",
+    "repaired": "The probabilities added up to a little more than 1, by rounding, and were divided by their sum.",
+    "missing_confidence": "The probabilities add up to much more than 1.",
+}
+
+
+def _explanation(trial: DistributionTrial, problem: str = "") -> str:
+    """Say what the tokens gave, or why they gave nothing."""
+    meaning = _READING.get(trial["status"], MEANING[trial["status"]])
+    most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
+    return table(
+        [
+            ("Distribution", ", ".join(f"10^{value}: {p:.3f}" for value, p in most) or "none"),
+            ("Mass on integers", f"{trial['integer_mass']:.3f}"),
+            ("Truth", f"10^{trial['truth']:g}"),
+            ("Reading", f"`{trial['status']}` {plain(problem) or meaning}"),
+        ]
+    )
+
+
+@scorer(metrics=[])
+def fermieval_logprob_scorer() -> Scorer:
+    """Collect the probabilities of integers in the place of the answer."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        tokens = reply_tokens(state.output)
+        found = integer_probabilities(tokens)
+        problem = "" if found else why_unknown(tokens)
+        trial = distribution_trial(question_of(state.metadata), state.metadata["split"], found, problem)
+        return Score(
+            value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial, problem)
+        )
+
+    return score
+
+
+REPORTED_MEASURES: tuple[Measure, ...] = (
+    ACCURACY,
+    CONFIDENCE,
+    calibration_error(
+        "ece", "Expected calibration error of the most probable exponent’s probability, 10 bins."
+    ),
+    Measure(
+        "auroc",
+        statistic_of("auroc2", "correct", "confidence"),
+        "Chance that a right most probable exponent has more probability than a wrong one.",
+        "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong()),
+    ),
+    Measure(
+        "integer_mass",
+        share(lambda trials: trials["integer_mass"]),
+        "Mean probability of all integers together; the rest was lost with other tokens.",
+        "higher",
+        interval="mean",
+        bounds=(0.0, 1.0),
+    ),
+)
+"""Measures of the most probable exponent; intervals from the distribution are in the table of methods."""

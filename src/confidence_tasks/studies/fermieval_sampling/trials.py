@@ -1,0 +1,504 @@
+"""FermiEval by repeated samples: intervals from the outer quantiles of what a model says when it is asked many times.
+
+Epstein et al. (2025): theorem 1 for sampled intervals, appendix F for sampled exponents and the choice of temperature,
+appendix G for the tunnel index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import plain, table
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.studies.fermieval.prompts import condition_of
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, MEANING, TEST
+from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, share
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import READABLE, Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.study.measures import Columns, Compute
+    from confidence_tasks.study.measures import Value as Computed
+
+Ask = Literal["interval", "direct", "reasoned"]
+"""What is sampled: intervals, bare exponents, or exponents after reasoning."""
+
+ASKS: tuple[Ask, ...] = get_args(Ask)
+
+SHORTFALL_WEIGHT = 100.0
+"""Weight of the squared shortfall of coverage in the choice of temperature. The paper gives none."""
+
+
+def cell_of(ask: str, temperature: float, level: float | None = None) -> str:
+    """Return the label of a condition.
+
+    Examples
+    --------
+    >>> cell_of("interval", 0.7, 0.95), cell_of("direct", 1.0)
+    ('interval,T=0.7,p=0.95', 'direct,T=1')
+    """
+    cell = f"{ask},T={temperature:.15g}"
+    return cell if level is None else f"{cell},{condition_of(level)}"
+
+
+class SampleTrial(Trial):
+    """One of the samples of a question; an exponent is an interval whose ends are the same.
+
+    ``correct`` is 1 where the sample holds the truth; ``confidence`` is the nominal coverage, NaN for an exponent.
+
+    Attributes
+    ----------
+    ask : str
+        ``interval``, ``direct`` or ``reasoned``.
+    temperature : float
+        Of the sample.
+    level : float
+        Nominal coverage that was asked for; NaN for an exponent.
+    lower, upper : float
+        What was stated, in exponents of ten; NaN when there is none.
+    truth : float
+        The right exponent.
+    split : str
+        ``calibration`` or ``test``.
+    answer : str
+        What was stated, as written.
+    """
+
+    ask: str
+    temperature: float
+    level: float
+    lower: float
+    upper: float
+    truth: float
+    split: str
+    answer: str
+
+
+def sample_trial(
+    question: Question, ask: Ask, temperature: float, split: str, reply: str, level: float | None = None
+) -> SampleTrial:
+    r"""Turn one sample into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked; its key is the exponent.
+    ask : {"interval", "direct", "reasoned"}
+        How it was asked.
+    temperature : float
+        At which temperature.
+    split : {"calibration", "test"}
+        Which half the question is in.
+    reply : str
+        What the model said.
+    level : float, optional
+        Nominal coverage, for intervals.
+
+    Examples
+    --------
+    >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
+    >>> trial = sample_trial(question, "reasoned", 0.7, "test", "Some trillions.\n12")
+    >>> trial["condition"], trial["lower"], trial["upper"], trial["correct"]
+    ('reasoned,T=0.7', 12.0, 12.0, 0.0)
+    """
+    from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
+
+    reading = (read_fermi_interval if ask == "interval" else read_fermi_exponent)(reply)
+    truth, read = float(question.gold or math.nan), reading.status in READABLE
+    return SampleTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=cell_of(ask, temperature, level),
+        correct=float(reading.lower <= truth <= reading.upper) if read else math.nan,
+        confidence=level if read and level is not None else math.nan,
+        status=reading.status,
+        ask=ask,
+        temperature=temperature,
+        level=math.nan if level is None else level,
+        lower=reading.lower,
+        upper=reading.upper,
+        truth=truth,
+        split=split,
+        answer=reading.stated,
+    )
+
+
+# Intervals from samples -----------------------------------------------------------------------------------------
+
+
+def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Columns:
+    """Return one interval a question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
+
+    Parameters
+    ----------
+    trials : mapping of str to ndarray
+        Columns of samples of one condition.
+    level : float
+        Nominal coverage, 1 - alpha.
+    split : {"test", "calibration"}
+        Which half.
+
+    Returns
+    -------
+    mapping of str to ndarray
+        ``question_id``, ``truth``, ``lower``, ``upper``, ``level``, ``samples``, the number of them that can be read,
+        and ``row``, the first of them. A question without any is left out.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import adjusted_interval
+
+    rows = np.flatnonzero((trials["split"] == split) & ~np.isnan(trials["lower"]))
+    names, first, index, counts = np.unique(
+        trials["question_id"][rows].astype(str), return_index=True, return_inverse=True, return_counts=True
+    )
+    ends = np.empty((2, len(names)))
+    by_question = rows[np.argsort(index, kind="stable")]
+    start = np.cumsum(counts) - counts
+    for size in np.unique(counts):
+        alike = counts == size
+        members = by_question[start[alike][:, None] + np.arange(size)]
+        ends[:, alike] = adjusted_interval(trials["lower"][members], trials["upper"][members], level)
+    return {
+        "question_id": names.astype(object),
+        "truth": trials["truth"][rows[first]],
+        "lower": ends[0],
+        "upper": ends[1],
+        "level": np.full(len(names), level),
+        "samples": counts.astype(np.float64),
+        "row": rows[first].astype(np.float64),
+    }
+
+
+def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
+    """Return J of the calibration half: Winkler score plus a penalty for too little coverage."""
+    from confidence_tasks.statistics import penalized_winkler_score
+
+    found = sampled_intervals(trials, level, CALIBRATION)
+    ends = found["truth"], found["lower"], found["upper"]
+    return float(penalized_winkler_score(*ends, level, shortfall_weight=shortfall_weight))
+
+
+def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
+    """Return the temperature of least J on the calibration half, the lowest of equals; NaN without such trials."""
+    import numpy as np
+
+    scores = {
+        float(temperature): penalized_score(_at(trials, "temperature", temperature), level, shortfall_weight)
+        for temperature in np.unique(trials["temperature"])
+    }
+    defined = {temperature: score for temperature, score in scores.items() if not math.isnan(score)}
+    return min(defined, key=lambda temperature: defined[temperature]) if defined else math.nan
+
+
+def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Computed:
+    """Return by how much reasoning lowers the entropy of sampled exponents, in bits, averaged over questions.
+
+    Samples after reasoning are pooled, as in self-consistency: what each chain alone leaves open cannot be seen in one
+    sample of it. Entropies of few samples are too low, both alike.
+
+    Parameters
+    ----------
+    trials : mapping of str to ndarray
+        Columns of samples at one temperature.
+    weights : ndarray, shape (R, n), optional
+        Of the samples, one for all samples of a question.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import empirical_distribution, tunnel_index
+
+    direct, reasoned = (_samples_by_question(_at(trials, "ask", ask)) for ask in ("direct", "reasoned"))
+    found, rows = [], []
+    for name in [name for name in direct if name in reasoned]:
+        samples = [direct[name], reasoned[name]]
+        size = min(map(len, samples))  # entropies are compared at one number of samples
+        _, (without, with_it) = empirical_distribution(np.array([some[:size] for some in samples]))
+        found.append(float(tunnel_index(without, with_it[None], pooled=True)))
+        rows.append(np.flatnonzero(trials["question_id"] == name)[0])
+    return _mean(found, rows, weights)
+
+
+AGREEMENT: Mapping[str, str] = {
+    "accuracy": "Accuracy of a single sample of the exponent",
+    "majority_accuracy": "Accuracy of the most frequent exponent, the smaller of equals",
+    "agreement": "Share of the samples that are the most frequent exponent",
+}
+"""What self-consistency is told by."""
+
+
+def self_consistency(name: str, trials: Columns, weights: FloatArray | None = None) -> Computed:
+    """Return how well or how often samples of exponents agree, averaged over the questions of the test half.
+
+    Parameters
+    ----------
+    name : str
+        One of `AGREEMENT`.
+    trials : mapping of str to ndarray
+        Columns of samples of one condition.
+    weights : ndarray, shape (R, n), optional
+        Of the samples, one for all samples of a question.
+
+    Returns
+    -------
+    float or ndarray, shape (R,)
+        NaN without samples.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import empirical_distribution, smallest_set
+
+    here = _at({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
+    first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
+    found, rows = [], []
+    for question, samples in _samples_by_question(here).items():
+        truth = here["truth"][first[question]]
+        values, shares = empirical_distribution(np.array([samples]))
+        mode = smallest_set(values, shares, 1e-6)  # the smallest set of any small mass is the mode
+        figures = {
+            "accuracy": float(np.mean(np.asarray(samples) == truth)),
+            "majority_accuracy": float(mode.lower[0] == truth),
+            "agreement": float(mode.mass[0]),
+        }
+        found.append(figures[name])
+        rows.append(here["row"][first[question]])
+    return _mean(found, rows, weights)
+
+
+def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | None) -> Computed:
+    """Average what questions give, each with the weight of one of its samples."""
+    import numpy as np
+
+    column = {"value": np.array(values, dtype=np.float64)}
+    kept = None if weights is None else weights[..., np.array(rows, dtype=np.intp)]
+    return share(lambda table: table["value"])(column, kept)
+
+
+def _at(trials: Columns, key: str, value: Any) -> Columns:
+    return _rows(trials, trials[key] == value)
+
+
+def _rows(trials: Columns, keep: Any) -> Columns:
+    return {name: column[keep] for name, column in trials.items()}
+
+
+def _samples_by_question(trials: Columns) -> dict[str, list[float]]:
+    """Return the exponents sampled for each question, in order."""
+    found: dict[str, list[float]] = {}
+    for name, value in zip(trials["question_id"], trials["lower"], strict=True):
+        if not math.isnan(value):
+            found.setdefault(name, []).append(float(value))
+    return found
+
+
+# The summary ----------------------------------------------------------------------------------------------------
+
+
+def sampling_measures(
+    asks: Sequence[str], temperatures: Sequence[float], levels: Sequence[float]
+) -> tuple[Measure, ...]:
+    """Return the measures of intervals from samples, by way of asking, temperature and level.
+
+    Parameters
+    ----------
+    asks : sequence of str
+        Ways to ask.
+    temperatures : sequence of float
+        At which was sampled.
+    levels : sequence of float
+        Nominal coverages.
+
+    Returns
+    -------
+    tuple of Measure
+        On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; by way
+        of asking and level ``temperature``, chosen on the calibration half, and the same figures at that temperature
+        under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`, and where both ways were asked the
+        ``tunnel_index``. ``parse_rate`` over all samples.
+    """
+    measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]
+    for ask in asks:
+        for level in levels:
+            measures += _level_measures(ask, temperatures, level)
+    for temperature in temperatures:
+        at = f"T={temperature:g}"
+        for ask in (ask for ask in asks if ask != "interval"):
+            cell = {"ask": ask, "temperature": temperature}
+            measures += [
+                Measure(
+                    f"{name}/{cell_of(ask, temperature)}",
+                    _within(cell, partial(self_consistency, name)),
+                    f"{what}, asked {ask} at {at}.",
+                    "higher",
+                )
+                for name, what in AGREEMENT.items()
+            ]
+        if {"direct", "reasoned"} <= set(asks):
+            measures.append(
+                Measure(
+                    f"tunnel_index/{at}",
+                    _within({"temperature": temperature}, mean_tunnel_index),
+                    f"Entropy of the exponent, in bits, that reasoning takes away at {at}.",
+                )
+            )
+    return tuple(measures)
+
+
+def _level_measures(ask: str, temperatures: Sequence[float], level: float) -> list[Measure]:
+    """Return the measures of one way of asking at one level: at each temperature, and at the one chosen."""
+    cell: dict[str, Any] = {"ask": ask} | ({"level": level} if ask == "interval" else {})
+    label = condition_of(level)
+    ways = {
+        cell_of(ask, temperature, level): _within(
+            {**cell, "temperature": temperature}, partial(_intervals, level)
+        )
+        for temperature in temperatures
+    }
+    ways[f"{ask},chosen,{label}"] = _within(cell, partial(_at_chosen, level))
+    return [
+        Measure(
+            f"temperature/{ask},{label}",
+            _within(cell, partial(_chosen, level)),
+            f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}.",
+        ),
+        *(
+            Measure(f"{name}/{where}", _of(made, compute), f"{what}, {where}.", better)
+            for where, made in ways.items()
+            for name, compute, what, better in FIGURES
+        ),
+    ]
+
+
+Made: TypeAlias = "Callable[[Columns, FloatArray | None], tuple[Columns, FloatArray | None]]"
+
+
+def _within(cell: Mapping[str, Any], compute: Callable[[Columns, FloatArray | None], Any]) -> Any:
+    """Restrict what is computed to the trials of a cell."""
+
+    def restricted(trials: Columns, weights: FloatArray | None = None) -> Any:
+        import numpy as np
+
+        keep = np.logical_and.reduce([trials[key] == value for key, value in cell.items()])
+        return compute(_rows(trials, keep), None if weights is None else weights[..., keep])
+
+    return restricted
+
+
+def _intervals(
+    level: float, trials: Columns, weights: FloatArray | None
+) -> tuple[Columns, FloatArray | None]:
+    """Return the test half's intervals and their weights."""
+    import numpy as np
+
+    found = sampled_intervals(trials, level)
+    return found, None if weights is None else weights[..., found["row"].astype(np.intp)]
+
+
+def _at_chosen(
+    level: float, trials: Columns, weights: FloatArray | None
+) -> tuple[Columns, FloatArray | None]:
+    """Return the intervals at the temperature that the calibration half chooses, which resampling leaves."""
+    best = chosen_temperature(trials, level)
+    found: tuple[Columns, FloatArray | None] = _within({"temperature": best}, partial(_intervals, level))(
+        trials, weights
+    )
+    return found
+
+
+def _chosen(level: float, trials: Columns, weights: FloatArray | None) -> Computed:
+    """The temperature; NaN under resampling, which leaves it as it is and so does not tell its error."""
+    import numpy as np
+
+    if weights is not None:
+        return np.full(weights.shape[:-1], np.nan)[()]
+    return chosen_temperature(trials, level)
+
+
+def _of(made: Made, compute: Compute) -> Compute:
+    def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        return compute(*made(trials, weights))
+
+    return judged
+
+
+def sampling_summary(
+    trials: Sequence[Mapping[str, Any]],
+    levels: Sequence[float],
+    asks: Sequence[str] = (),
+    temperatures: Sequence[float] = (),
+) -> dict[str, float]:
+    """Return every one of `sampling_measures` by name, NaN without trials.
+
+    By default of the ways of asking and the temperatures that there are trials of.
+    """
+    every = columns(trials)
+    asked = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
+    warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
+    return {
+        measure.name: float(measure.compute(every, None)) if trials else math.nan
+        for measure in sampling_measures(asked, warm, levels)
+    }
+
+
+@metric(scores="unreduced")
+def fermieval_sampling_metrics(
+    levels: Sequence[float], asks: Sequence[str] = (), temperatures: Sequence[float] = ()
+) -> Metric:
+    """What intervals from samples are worth, by way of asking, temperature and level; logs may name levels alone."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(sampling_summary(trials, levels, asks, temperatures))
+
+    return compute
+
+
+# The scorer -----------------------------------------------------------------------------------------------------
+
+
+@scorer(metrics=[])
+def fermieval_sampling_scorer() -> Scorer:
+    """Read one sample."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        about = state.metadata
+        trial = sample_trial(
+            question_of(about),
+            about["ask"],
+            float(about["temperature"]),
+            about["split"],
+            reply_text(state.output),
+            about["asked_level"],
+        )
+        explanation = table(
+            [
+                ("Sample", plain(trial["answer"]) or "none"),
+                ("Truth", f"10^{trial['truth']:g}"),
+                ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            ]
+        )
+        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+
+    return score
+
+
+REPORTED_MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "share_right",
+        share(lambda trials: trials["correct"]),
+        "Share of samples that hold the truth: intervals that contain it, or exponents that are right.",
+        "higher",
+        interval="wilson",
+    ),
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+)
+"""Measures of single samples; intervals from many are in the table of methods."""

@@ -1,0 +1,407 @@
+"""LifeEval: from a reply to a trial scored by the life table, and the measures of the study.
+
+arXiv:2605.23909, sections 4.5 and 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.reading.token_probabilities import Token, number_probability, why_unknown
+from confidence_tasks.sources.life_table import LifeTable, load_life_table
+from confidence_tasks.studies.lifeeval.prompts import OLDEST
+from confidence_tasks.study.measures import (
+    CONFIDENCE,
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Measure,
+    calibration_error,
+    fewest,
+    share,
+    statistic_of,
+    summarise,
+)
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.study.measures import Compute
+
+Window = Literal["half_open", "inclusive"]
+"""Which completed years count as within r of k: k - r to k + r - 1, or to k + r."""
+
+WINDOWS: tuple[Window, ...] = get_args(Window)
+
+AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
+"""Bands of the minimum age, both ends included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a LifeEval question asks, and what its answer is scored by.
+
+    Attributes
+    ----------
+    question_id, source : str
+        Which question.
+    sex : {"male", "female"}
+        Sex of the person.
+    age : int
+        Minimum age in years.
+    radius : int
+        How far a guess may be off, in years.
+    window : {"half_open", "inclusive"}
+        Which ages at death count as within the radius.
+    table : str
+        Path of another life table; empty for the shipped one.
+    """
+
+    question_id: str
+    source: str
+    sex: str
+    age: int
+    radius: int
+    window: Window = "half_open"
+    table: str = ""
+
+    @property
+    def condition(self) -> str:
+        """The condition's label."""
+        return f"radius={self.radius}"
+
+
+class LifeEvalTrial(Trial):
+    """A trial of LifeEval; ``correct`` is the probability that the guess comes within the radius.
+
+    Attributes
+    ----------
+    answer : str
+        The guess as read, empty when there is none.
+    confidence_raw : float
+        The confidence as stated.
+    sex : str
+        Sex of the person.
+    age, radius : float
+        Minimum age and radius in years.
+    mas : float
+        The maximum achievable score: the probability of the best guess.
+    difficulty : float
+        1 minus the maximum achievable score.
+    window : str
+        Which ages at death count; never compare scores of different windows.
+    token_confidence : float
+        Probability of the guess by the model's tokens; NaN when there is none.
+    rules : str
+        Names of the lenient reading rules used, joined by ``+``.
+    """
+
+    answer: str
+    confidence_raw: float
+    sex: str
+    age: float
+    radius: float
+    mas: float
+    difficulty: float
+    window: str
+    token_confidence: float
+    rules: str
+
+
+@lru_cache(maxsize=8)
+def _life_table(path: str) -> LifeTable:
+    return load_life_table(path or None)
+
+
+@lru_cache(maxsize=4096)
+def _scores(case_key: tuple[str, str, int, int, Window]) -> tuple[tuple[float, ...], float]:
+    """Return the scores of the guesses from 0 to 150 years, and the best of them."""
+    from confidence_tasks.statistics import best_guess, close_life_table, window_probability
+
+    path, sex, age, radius, window = case_key
+    q = close_life_table(_life_table(path).probabilities(sex))
+    scores = window_probability(q, range(OLDEST + 1), minimum_age=age, radius=radius, window=window)
+    return tuple(scores.tolist()), float(best_guess(q, minimum_age=age, radius=radius, window=window).score)
+
+
+def guess_score(case: Case, guess: int) -> float:
+    """Return the probability that the age at death lies within the radius of ``guess``.
+
+    Examples
+    --------
+    >>> round(guess_score(Case("q", "lifeeval", "male", 65, 10), 84), 5)
+    0.71832
+    """
+    scores, _ = _scores((case.table, case.sex, case.age, case.radius, case.window))
+    return scores[guess] if 0 <= guess <= OLDEST else 0.0
+
+
+def maximum_score(case: Case) -> float:
+    """Return the maximum achievable score.
+
+    Examples
+    --------
+    >>> round(maximum_score(Case("q", "lifeeval", "female", 65, 10, "inclusive")), 5)
+    0.75458
+    """
+    return _scores((case.table, case.sex, case.age, case.radius, case.window))[1]
+
+
+def lifeeval_trial(case: Case, reply: str, tokens: Sequence[Token] = ()) -> LifeEvalTrial:
+    """Read a reply into a trial.
+
+    Parameters
+    ----------
+    case : Case
+        The question.
+    reply : str
+        What the model said.
+    tokens : sequence of Token
+        The reply's tokens, where the provider returns their probabilities.
+
+    Examples
+    --------
+    >>> trial = lifeeval_trial(Case("q", "lifeeval", "male", 65, 10), '{"Answer": 84, "Confidence": 0.7}')
+    >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
+    (0.71832, 0.7, 'ok')
+    """
+    from confidence_tasks.reading.stated_probability import is_probability
+    from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+
+    reading = read_lifeeval_reply(reply)
+    best = maximum_score(case)
+    usable = is_probability(reading.confidence_raw)
+    return LifeEvalTrial(
+        question_id=case.question_id,
+        source=case.source,
+        condition=case.condition,
+        correct=guess_score(case, int(reading.answer)) if reading.answer else math.nan,
+        confidence=reading.confidence_raw if usable else math.nan,
+        status=reading.status,
+        answer=reading.answer,
+        confidence_raw=reading.confidence_raw,
+        sex=case.sex,
+        age=float(case.age),
+        radius=float(case.radius),
+        mas=best,
+        difficulty=1.0 - best,
+        window=case.window,
+        token_confidence=number_probability(tokens) if reading.answer else math.nan,
+        rules="+".join(reading.rules),
+    )
+
+
+_ROUNDING = 1e-9
+"""Scores closer than this are the same probability."""
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+def _judged(statistic: str, *more: str, **options: Any) -> Compute:
+    """A statistic of score and confidence, over the trials that have both."""
+    return statistic_of(statistic, "correct", "confidence", *more, **options)
+
+
+MEASURES: tuple[Measure, ...] = (
+    calibration_error(
+        "ece",
+        "Expected calibration error against the life table, 10 bins closed on the right.",
+        graded=True,
+    ),
+    Measure(
+        "score",
+        share(lambda trials: trials["correct"]),
+        "Mean probability that the guess comes within the radius; replies without a guess are left out.",
+        "higher",
+        interval="logit",
+    ),
+    CONFIDENCE,
+    Measure(
+        "overconfidence",
+        _judged("overconfidence"),
+        "Mean confidence minus mean score; above 0 is overconfident.",
+        interval="mean",
+    ),
+    Measure(
+        "hard_easy",
+        _judged("hard_easy_slope", "difficulty"),
+        "Rise of overconfidence per unit of difficulty, 1 - MAS; above 0 is the hard-easy effect.",
+        interval="robust",
+    ),
+    Measure(
+        "confidence_correlation",
+        _judged("confidence_correlation"),
+        "Correlation of confidence with the probability that the guess comes within the radius.",
+        "higher",
+        interval="skewed",
+        bounds=(-1.0, 1.0),
+    ),
+    Measure(
+        "mas",
+        share(lambda trials: trials["mas"]),
+        "Mean maximum achievable score of the questions asked.",
+        interval="logit",
+    ),
+    Measure(
+        "regret",
+        share(lambda trials: trials["mas"] - trials["correct"]),
+        "Mean distance of the score from the maximum achievable one.",
+        "lower",
+        interval="mean",
+        decisive=fewest(lambda trials: trials["mas"] - trials["correct"] > _ROUNDING),
+        bounds=(0.0, 1.0),
+    ),
+    calibration_error(
+        "ece_extra_bin",
+        "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
+        graded=True,
+        edges="extra_bin",
+    ),
+    Measure(
+        "round_share",
+        statistic_of("round_share", "confidence", lower=0.0, upper=1.0, step=0.05),
+        "Share of stated confidences that are multiples of .05.",
+        interval="wilson",
+    ),
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+)
+
+TOKEN_MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "token_confidence",
+        share(lambda trials: trials["token_confidence"]),
+        "Mean token probability of the guess.",
+        interval="mean",
+        bounds=(0.0, 1.0),
+    ),
+    calibration_error(
+        "token_ece",
+        "Expected calibration error of the token probability of the guess.",
+        confidence="token_confidence",
+        graded=True,
+    ),
+)
+
+HEADLINE = "ece"
+
+
+def age_band(age: float) -> str:
+    """Return the label of the band that a minimum age is in.
+
+    Examples
+    --------
+    >>> age_band(65.0), age_band(100.0)
+    ('age=60-79', 'age=80+')
+    """
+    low, high = next(band for band in AGE_BANDS if age <= band[1])
+    return f"age={low}+" if (low, high) == AGE_BANDS[-1] else f"age={low}-{high}"
+
+
+GROUPINGS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "all": lambda trial: "all",
+    "radius": lambda trial: str(trial["condition"]),
+    "sex": lambda trial: f"sex={trial['sex']}",
+    "age": lambda trial: age_band(trial["age"]),
+}
+"""What trials are grouped by, and the label of a trial's group."""
+
+
+IN_BRIEF: Mapping[str, int] = {"sex": 4, "age": 4}
+"""Groupings of which a log holds only so many measures, the first ones; tables have all of them."""
+
+
+def group_labels(radii: Sequence[int]) -> dict[str, list[str]]:
+    """Return the labels of the groups of every grouping, in order.
+
+    Examples
+    --------
+    >>> group_labels([1, 20])["radius"]
+    ['radius=1', 'radius=20']
+    """
+    return {
+        "all": ["all"],
+        "radius": [f"radius={radius}" for radius in radii],
+        "sex": ["sex=female", "sex=male"],
+        "age": [age_band(low) for low, _ in AGE_BANDS],
+    }
+
+
+def summarise_groups(
+    trials: Sequence[Mapping[str, Any]], measures: Sequence[Measure], radii: Sequence[int]
+) -> dict[str, float]:
+    """Return the measures over all trials, by radius, and in brief by sex and age band, keyed ``name/group``."""
+    summary: dict[str, float] = {}
+    for grouping, labels in group_labels(radii).items():
+        grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
+        summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
+    return summary
+
+
+@metric(scores="unreduced")
+def lifeeval_metrics(radii: Sequence[int], token_probabilities: bool = False) -> Metric:
+    """Every measure of the study, over all questions and by radius, and the main ones by sex and by age band."""
+    measures = MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(summarise_groups(trials, measures, radii))
+
+    return compute
+
+
+def case_of(metadata: Mapping[str, Any]) -> Case:
+    """Return the case that a sample's metadata holds."""
+    return Case(**{name: metadata[name] for name in Case.__dataclass_fields__})
+
+
+_NO_AGE = "Nobody dies at the age guessed; the guess scores 0."
+
+
+def _explanation(trial: LifeEvalTrial, tokens: Sequence[Token] = ()) -> str:
+    """Say what was read and what became of it."""
+    radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
+    judged = (
+        ""
+        if math.isnan(trial["correct"])
+        else f", within {radius} {years} with probability {trial['correct']:.4f}"
+    )
+    stated = "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"
+    rows = [
+        ("Person", f"{trial['sex']}, at least {trial['age']:g} years old"),
+        ("Guess", f"{plain(trial['answer']) or 'none'}{judged}"),
+        ("Best possible", f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})"),
+        ("Confidence", stated),
+        (
+            "Reading",
+            f"`{trial['status']}` {_NO_AGE if 'no_age' in trial['rules'] else MEANING[trial['status']]}",
+        ),
+    ]
+    if not math.isnan(trial["token_confidence"]):
+        rows.append(("Token probability", f"{trial['token_confidence']:.4f}"))
+    elif tokens and (problem := why_unknown(tokens)):
+        rows.append(("Token probability", f"none: {plain(problem)}"))
+    if trial["rules"]:
+        rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
+    return table(rows)
+
+
+@scorer(metrics=[])
+def lifeeval_scorer() -> Scorer:
+    """Read the reply and score its guess by the life table."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        tokens = reply_tokens(state.output)
+        trial = lifeeval_trial(case_of(state.metadata), reply_text(state.output), tokens)
+        explanation = _explanation(trial, tokens)
+        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+
+    return score

@@ -1,0 +1,407 @@
+"""The log-probability study in the report: what is valid, what is replicated, and what became of each hypothesis.
+
+Cacioli (2026), arXiv:2603.25112: tables 2 to 7 of its first version, led by the measures of its second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from confidence_tasks.report.checks import Notice, notice_if_any
+from confidence_tasks.report.estimates import Distribution, Distributions, Settings
+from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
+from confidence_tasks.report.groups import Cell as Trials
+from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.page.numbers import p_value
+from confidence_tasks.statistics import Reason, meta_information_test
+from confidence_tasks.statistics.core import undefined
+from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
+from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
+from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of
+from confidence_tasks.studies.logprob_metacognition.prompts import temperature_of
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
+from confidence_tasks.studies.logprob_metacognition.robustness import robustness_checks
+from confidence_tasks.studies.logprob_metacognition.tables import (
+    LARGEST_RATIO,
+    TEMPERATURE,
+    Cell,
+    Experiment,
+    Key,
+)
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.task_trials import ModelTrials, Section
+
+VALID = ("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy_80", "accuracy")
+"""Measures of the second version, and accuracy of selective models."""
+
+VERSION_1 = ("accuracy", "d_prime_v1", "meta_d_v1", "mratio_v1")
+"""Columns of table 2 of the first version."""
+
+BY_CONSTRUCTION = (
+    "With correctness in the place of the stimulus, d′ and meta-d′ are functions of one table: M-ratio is 1 for"
+    " evidence of equal variance, however much or little the model knows of what it knows. What moves it are the ratio"
+    " of variances and the share of right answers. The author withdrew it in the second version of the paper; it is"
+    " here to compare with the first."
+)
+"""What to know before version 1's M-ratio is read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """All models of the task, resampled together, and what became of every hypothesis.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        The resampled cells.
+    """
+
+    experiment: Experiment
+
+    @cached_property
+    def hypotheses(self) -> dict[str, Outcome]:
+        """What became of the hypotheses, by number; H2 and H4 also by meta-information."""
+        return {_unique(found): found for found in hypotheses(self.experiment)}
+
+    @cached_property
+    def robustness(self) -> dict[str, Outcome]:
+        """What became of the robustness checks, by number."""
+        return {found.name: found for found in robustness_checks(self.experiment)}
+
+    @cached_property
+    def robustness_points(self) -> pd.DataFrame:
+        """M-ratio of every model as registered and by each check, named by ``label``."""
+        parts = [found.rows.assign(check=name) for name, found in self.robustness.items() if len(found.rows)]
+        if not parts:
+            return pd.DataFrame()
+        points = pd.concat(parts, ignore_index=True)
+        return points.assign(label=list(map(_way, points.to_dict("records")))).drop_duplicates(
+            ["model", "label"]
+        )
+
+    @cached_property
+    def monotonicity(self) -> Outcome:
+        """Whether accuracy rises with the evidence."""
+        return monotonicity(self.experiment)
+
+    def distributions(self, model: ModelTrials, cells: Iterable[Trials]) -> Distributions:
+        """Return every measure of the log in some conditions, over the resamples of their questions."""
+        return {
+            (trials, measure.name): found
+            for trials in cells
+            for measure, found in zip(MEASURES, self._measured(model, trials), strict=True)
+        }
+
+    def _measured(self, model: ModelTrials, trials: Trials) -> Iterator[Distribution]:
+        temperature = float(model.columns["temperature"][trials.rows[0]])
+        cell = self.experiment.get(model.label, trials.source, temperature=temperature)
+        asked = frozenset(map(str, model.columns["question_id"][trials.rows]))
+        for measure in MEASURES:
+            if cell is None:
+                nothing = np.full(self.experiment.settings.n_resamples, np.nan)
+                yield Distribution(undefined(Reason.EMPTY), nothing, asked)
+            else:
+                yield cell.measure(measure.name)
+
+
+def temperature_column(condition: str) -> dict[str, float]:
+    """Return the temperature that a condition stands for, as a column."""
+    return {"temperature": temperature_of(condition)}
+
+
+def _way(point: Mapping[Any, Any]) -> str:
+    """Name a way to compute M-ratio: by the number of its check and, where that has several, which."""
+    if point["way"] == "primary":
+        return "K = 4"
+    several = {"R1": str(point["way"]).replace("=", " = "), "R4": f"R4 {point['way']}"}
+    return several.get(point["check"], str(point["check"]))
+
+
+def _unique(found: Outcome) -> str:
+    return f"{found.name} by meta-information" if "meta-information" in found.claim else found.name
+
+
+def conduct(section: Section, settings: Settings) -> Analysis:
+    """Resample all models of the task at once."""
+    return Analysis(resample(trials_frame(section), settings=settings))
+
+
+def analysis_of(found: Findings) -> Analysis:
+    """Return what :func:`conduct` kept."""
+    if not isinstance(found.resampler, Analysis):
+        raise TypeError(f"findings of {found.section.task} hold no experiment of the log-probability study")
+    return found.resampler
+
+
+# Tables ----------------------------------------------------------------------------------------------------------
+
+
+def verdicts(found: Findings) -> ExtraTable:
+    """Return the verdict on every hypothesis and robustness check, with what decided it."""
+    analysis = analysis_of(found)
+    outcomes = {**analysis.hypotheses, "Monotonicity": analysis.monotonicity, **analysis.robustness}
+    rows = [
+        {
+            "hypothesis": f"{name}: {outcome.title}" if outcome.title != name else name,
+            "verdict": outcome.verdict,
+            "estimate": outcome.estimate,
+            "low": outcome.low,
+            "high": outcome.high,
+            "of": outcome.about,
+            "why": outcome.why,
+            "holds if": outcome.rule,
+            "n": outcome.n,
+        }
+        for name, outcome in outcomes.items()
+    ]
+    return ExtraTable(
+        f"{found.section.slug}_verdicts",
+        "Hypotheses and robustness checks",
+        f"H1 to H4 and R1 to R6 as registered, all of them about version 1’s M-ratio. {BY_CONSTRUCTION} H2 and H4 by"
+        " meta-information, corrected for the number of pairs, ask the same of a measure that is valid. The estimate is"
+        " that of the case that decides.",
+        pd.DataFrame(rows),
+        {"estimate": ("low", "high")},
+    )
+
+
+def valid_measures(found: Findings) -> ExtraTable:
+    """Return the second version's measures at T = 1, with the permutation test of meta-information."""
+    experiment = analysis_of(found).experiment
+    rows = []
+    for cell in _at_one(experiment):
+        test = meta_information_test(
+            cell.correct, cell.evidence, questions=cell.asked, seed=experiment.settings.seed
+        )
+        row = _labels(cell) | _measured(cell, VALID, experiment.settings)
+        rows.append(row | {"p": p_value(test.p_value), "n": cell.n})
+    return _table(
+        found,
+        "valid",
+        f"What log-probability tells at T = {TEMPERATURE:g}",
+        "The measures of the paper’s second version. Meta-information is the share of the uncertainty about correctness"
+        " that the log-probability removes, corrected for bias; p is of the permutation test that it removes none. A"
+        " z-ROC slope other than 1 is unequal variance. Accuracies are of the most confident half and four fifths of"
+        " the answers.",
+        rows,
+        VALID,
+    )
+
+
+def version_1(found: Findings) -> ExtraTable:
+    """Return table 2 of the first version."""
+    experiment = analysis_of(found).experiment
+    rows = [
+        _labels(cell)
+        | _measured(cell, VERSION_1, experiment.settings)
+        | {"draws dropped": cell.n_dropped, "n": cell.n}
+        for cell in _at_one(experiment)
+    ]
+    return _table(
+        found,
+        "version_1",
+        "Metacognitive efficiency, version 1",
+        f"For replication. {BY_CONSTRUCTION} Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
+        rows,
+        VERSION_1,
+    )
+
+
+def rankings(found: Findings) -> ExtraTable:
+    """Return table 3 of the first version: the order of the models by each measure."""
+    experiment = analysis_of(found).experiment
+    ranked = ("meta_information", "auroc2", "mratio_v1")
+    cells = [cell for cell in _at_one(experiment) if cell.key.source == experiment.primary_source]
+    frame = pd.DataFrame(
+        [
+            {"model": cell.key.model}
+            | {measure_label(name): float(cell.measure(name).value) for name in ranked}
+            for cell in cells
+        ]
+    )
+    if len(frame) < 2:
+        frame = frame.iloc[:0]
+    for position, name in enumerate(list(frame.columns[1:]), start=1):
+        ranks = frame[name].rank(ascending=False, method="min")
+        frame.insert(2 * position, f"rank by {name}", ranks.fillna(len(ranks)).astype(int))
+    return ExtraTable(
+        f"{found.section.slug}_rankings",
+        "Order of the models",
+        "The first version found the order by AUROC₂ and by M-ratio inverted. AUROC₂ and meta-information follow how"
+        " far right and wrong answers lie apart; version 1’s M-ratio follows the ratio of their variances.",
+        frame,
+    )
+
+
+def by_domain(found: Findings) -> ExtraTable:
+    """Return table 6 of the first version, with meta-information beside M-ratio."""
+    analysis = analysis_of(found)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    sizes: dict[tuple[str, str], int] = {}
+    for name in ("H2 by meta-information", "H2"):
+        for point in analysis.hypotheses[name].rows.to_dict("records"):
+            key = point["model"], point["domain"]
+            row = rows.setdefault(key, {"model": point["model"], "domain": point["domain"]})
+            row |= _shown(str(point["measure"]), point)
+            sizes[key] = point["n"]
+    return _table(
+        found,
+        "domains",
+        f"By domain at T = {TEMPERATURE:g}",
+        "Domains with at least 50 right and 50 wrong questions. Bins of M-ratio are those of all domains together.",
+        [{**row, "n": sizes[key]} for key, row in rows.items()],
+        ("meta_information", "mratio_v1"),
+    )
+
+
+def by_temperature(found: Findings) -> ExtraTable:
+    """Return table 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
+    experiment = analysis_of(found).experiment
+    measures = ("meta_information", *VERSION_1)
+    rows = [
+        {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
+        | _measured(cell, measures, experiment.settings)
+        | {"n": cell.n}
+        for cell in experiment.cells.values()
+        if not (cell.key.domain or cell.key.binning)
+    ]
+    return _table(
+        found,
+        "temperatures",
+        "Over temperatures",
+        f"Bins have the edges of T = {TEMPERATURE:g} at every temperature, those of meta-information are a condition’s"
+        " own. Questions are the same, so that rows of a model are paired.",
+        rows,
+        measures,
+    )
+
+
+def quarters(found: Findings) -> ExtraTable:
+    """Return table 5 of the first version: accuracy by quarters of the evidence."""
+    rows = [
+        {"model": test["what"]}
+        | {name: test.get(name, float("nan")) for name in ("q1", "q2", "q3", "q4")}
+        | {"p": p_value(test["p_value"])}
+        for test in analysis_of(found).monotonicity.tests.to_dict("records")
+    ]
+    return ExtraTable(
+        f"{found.section.slug}_quarters",
+        f"Accuracy by quarter of the log-probability at T = {TEMPERATURE:g}",
+        "It must rise if the log-probability is graded evidence; p is of the hypothesis that somewhere it does not.",
+        pd.DataFrame(rows),
+    )
+
+
+def other_bins(found: Findings) -> ExtraTable:
+    """Return table 4 of the first version, for every robustness check: M-ratio as it was and computed otherwise."""
+    points = analysis_of(found).robustness_points
+    rows: dict[str, dict[str, Any]] = {}
+    for point in points.to_dict("records"):
+        row = rows.setdefault(str(point["model"]), {"model": point["model"]})
+        row |= {point["label"]: point["value"]}
+        row |= {f"{point['label']} {limit}": point[limit] for limit in ("low", "high")}
+    labels = list(dict.fromkeys(points["label"])) if len(points) else []
+    return ExtraTable(
+        f"{found.section.slug}_robustness",
+        "Version 1’s M-ratio computed otherwise",
+        "K = 4 first, then other numbers of bins (R1), unequal variance (R2), bins of equal width (R3), other questions"
+        " (R4), the log-probability of the right answer (R5), and as many right as wrong answers (R6).",
+        pd.DataFrame(list(rows.values())),
+        {label: (f"{label} low", f"{label} high") for label in labels},
+    )
+
+
+def _at_one(experiment: Experiment) -> list[Cell]:
+    """All trials of each model and source at T = 1."""
+    return [cell for key, cell in experiment.cells.items() if key == Key(key.model, key.source, TEMPERATURE)]
+
+
+def _labels(cell: Cell) -> dict[str, Any]:
+    return {"model": cell.key.model, "source": cell.key.source}
+
+
+def _measured(cell: Cell, measures: Sequence[str], settings: Settings) -> dict[str, float]:
+    row: dict[str, float] = {}
+    for name in measures:
+        found = limits_of(cell, name, settings)
+        row |= _shown(name, {"value": found["estimate"], **found})
+    return row
+
+
+def _shown(measure: str, point: Mapping[Any, Any]) -> dict[str, float]:
+    label = measure_label(measure)
+    return {label: point["value"], f"{label} low": point["low"], f"{label} high": point["high"]}
+
+
+def _table(
+    found: Findings,
+    name: str,
+    title: str,
+    note: str,
+    rows: Sequence[Mapping[str, Any]],
+    measures: Sequence[str],
+) -> ExtraTable:
+    labels = [measure_label(measure) for measure in measures]
+    return ExtraTable(
+        f"{found.section.slug}_{name}",
+        title,
+        note,
+        pd.DataFrame(list(rows)),
+        {label: (f"{label} low", f"{label} high") for label in labels},
+    )
+
+
+# Checks ----------------------------------------------------------------------------------------------------------
+
+
+def m_ratio_by_construction(found: Findings) -> Iterator[Notice]:
+    """What version 1's M-ratio is not."""
+    measured = [model.label for model in found.models]
+    yield from notice_if_any("warning", "Version 1’s M-ratio is 1 by construction", BY_CONSTRUCTION, measured)
+
+
+def no_reference_temperature(found: Findings) -> Iterator[Notice]:
+    """Models that were not asked at the temperature that edges and hypotheses are of."""
+    experiment = analysis_of(found).experiment
+    where = []
+    for model in experiment.models:
+        for source in experiment.sources:
+            asked = experiment.temperatures(model, source)
+            if asked and TEMPERATURE not in asked:
+                nearest = min(asked, key=lambda temperature: abs(temperature - TEMPERATURE))
+                where.append(f"{model}, {source}: T = {nearest:g} instead")
+    yield from notice_if_any(
+        "note",
+        f"Not asked at T = {TEMPERATURE:g}",
+        "Edges of bins are those of the nearest temperature, and the hypotheses cannot be tested.",
+        where,
+    )
+
+
+def unequal_variance(found: Findings) -> Iterator[Notice]:
+    """Where variances differ, which is what moves version 1's M-ratio."""
+    experiment = analysis_of(found).experiment
+    where = []
+    for cell in _at_one(experiment):
+        slope = limits_of(cell, "z_roc_slope", experiment.settings)
+        if slope["low"] > 1.0 or slope["high"] < 1.0:
+            where.append(
+                f"{cell.key.model}, {cell.key.source}: slope {slope['estimate']:.2f}"
+                f" [{slope['low']:.2f}, {slope['high']:.2f}], M-ratio {float(cell.measure('mratio_v1').value):.2f}"
+            )
+    yield from notice_if_any(
+        "note",
+        "Right and wrong answers differ in variance",
+        "The z-ROC slope is not 1. Version 1’s M-ratio departs from 1 for that reason alone, in a direction that"
+        " depends on the share of right answers; read d_a and meta-information instead.",
+        where,
+    )

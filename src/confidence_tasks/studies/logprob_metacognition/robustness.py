@@ -1,0 +1,313 @@
+"""The robustness checks of the log-probability study: whether M-ratio is the same when it is computed another way.
+
+Cacioli (2026), arXiv:2603.25112, section 3.4, names six checks; its supplement, with R2 to R6, was not published with
+it. How they are carried out here is said at each. All six are decided alike: an M-ratio is robust when its difference
+from the primary one is shown to be small, by two one-sided tests at .05 in every model. A difference that merely cannot
+be shown is no robustness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from confidence_tasks.report.estimates import Distribution
+from confidence_tasks.studies.logprob_metacognition.outcomes import (
+    ENOUGH,
+    Outcome,
+    Test,
+    counted,
+    enough_of_both,
+    largest,
+    limits,
+    outcome,
+)
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS
+from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, Cell, Experiment
+
+SAME_TRIALS = 0.1
+"""Margin where the trials are the same: twice the largest change that table 4 of the paper calls small."""
+
+OTHER_TRIALS = 0.3
+"""Margin where the trials are others: the one that H3 was registered with."""
+
+LEVEL = 0.9
+"""Of the intervals: two one-sided tests at .05."""
+
+RESAMPLED = "mratio_v1_resampled"
+"""M-ratio, its distribution that of resamples. Changes from bins to others are read off these: which trials lie between
+an edge and another differs from study to study as it does from resample to resample."""
+
+_FEW = f"No model was asked {ENOUGH}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A robustness check in words."""
+
+    name: str
+    title: str
+    alternative: str
+    margin: float
+
+    def outcome(
+        self,
+        experiment: Experiment,
+        changed: Mapping[tuple[str, str], tuple[Cell, Distribution]],
+        lacking: str,
+        *,
+        measure: str = RESAMPLED,
+    ) -> Outcome:
+        """Decide a check.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            The resampled cells.
+        changed : mapping of (str, str) to (Cell, Distribution)
+            By model and way of computing it, the other M-ratio, and the cell that it is of.
+        lacking : str
+            What to say where there is none.
+        measure : str
+            Name of the primary M-ratio that was drawn together with them.
+        """
+        texts = (
+            self.name,
+            self.title,
+            f"M-ratio is the same {self.alternative}.",
+            f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
+        )
+        primary = enough_of_both(experiment, experiment.primary_source)
+        kept = {key: value for key, value in changed.items() if key[0] in primary}
+        if not kept:
+            return outcome(*texts, verdict="cannot be tested", why=lacking)
+        tests: list[Test] = []
+        for (model, way), (cell, ratio) in kept.items():
+            found = limits(ratio - primary[model].measure(measure), experiment.settings, LEVEL)
+            within = abs(found["low"]) < self.margin and abs(found["high"]) < self.margin
+            test = {"what": f"{model}, {way}", **found, "passes": within, "n": cell.n}
+            tests.append({**test, "model": model, "way": way})
+        rows = [
+            _row(model, "primary", cell, cell.measure("mratio_v1"), experiment)
+            for model, cell in primary.items()
+        ]
+        rows += [_row(*key, cell, ratio, experiment) for key, (cell, ratio) in kept.items()]
+        return outcome(
+            *texts,
+            verdict="supported" if all(test["passes"] for test in tests) else "not supported",
+            why=_reason(tests, rows, self.margin),
+            tests=tests,
+            rows=rows,
+            deciding=largest(tests),
+            level=LEVEL,
+            n=sum(cell.n for cell, _ in kept.values()),
+        )
+
+
+def _row(model: str, way: str, cell: Cell, ratio: Distribution, experiment: Experiment) -> Test:
+    found = limits(ratio, experiment.settings)
+    return {"model": model, "way": way, "value": found.pop("estimate"), **found, "n": cell.n}
+
+
+def _reason(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
+    changed = [test["what"] for test in tests if test["low"] >= margin or test["high"] <= -margin]
+    unsure = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
+    said = [f"Shown to be small in {sum(test['passes'] for test in tests)} of {counted(len(tests), 'case')}"]
+    if changed:
+        said.append(f"larger than the margin in {'; '.join(changed)}")
+    if unsure:
+        said.append(f"too uncertain to tell in {'; '.join(unsure)}")
+    if len({row["model"] for row in rows}) > 1:
+        order = "the same" if _same_order(rows) else "not the same"
+        said.append(f"the order of the models is {order} throughout")
+    return "; ".join(said) + "."
+
+
+def _same_order(rows: Sequence[Test]) -> bool:
+    """Whether the models have the same order every way that all of them were computed."""
+    by_way: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_way.setdefault(row["way"], {})[row["model"]] = row["value"]
+    models = by_way["primary"]
+    orders = {
+        tuple(sorted(models, key=values.__getitem__))
+        for values in by_way.values()
+        if len(values) == len(models)
+    }
+    return len(orders) == 1
+
+
+def _rebinned(
+    experiment: Experiment, names: Sequence[str]
+) -> dict[tuple[str, str], tuple[Cell, Distribution]]:
+    """Return the M-ratio of other ways to bin the primary source."""
+    return {
+        (model, name): (cell, cell.measure(RESAMPLED))
+        for name in names
+        for model, cell in enough_of_both(experiment, experiment.primary_source, binning=name).items()
+    }
+
+
+def binning_sensitivity(experiment: Experiment) -> Outcome:
+    """Check R1: M-ratio with 6 and with 12 bins instead of 8.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change, paired by question.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, sections 3.4 and 4.8, table 4.
+    """
+    ways = [name for name, binning in BINNINGS.items() if binning.n_ratings != BINNINGS[PRIMARY].n_ratings]
+    check = _Check("R1", "Number of bins", "with K = 3 and with K = 6", SAME_TRIALS)
+    return check.outcome(experiment, _rebinned(experiment, ways), _FEW)
+
+
+def unequal_variance(experiment: Experiment) -> Outcome:
+    """Check R2: M-ratio of the unequal-variance model.
+
+    The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
+    criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances:
+    where this check fails, the primary M-ratio shows unequal variance and not metacognition.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, section 3.4. Maniscalco & Lau (2014), doi:10.1007/978-3-642-45190-4_3.
+    """
+    check = _Check("R2", "Unequal variance", "when variances may differ", SAME_TRIALS)
+    changed = {
+        (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
+        for model, cell in enough_of_both(experiment, experiment.primary_source).items()
+    }
+    return check.outcome(experiment, changed, _FEW, measure="mratio_v1")
+
+
+def equal_width_bins(experiment: Experiment) -> Outcome:
+    """Check R3: M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
+
+    The edges hang on two trials, so that a resample has its own.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, section 3.4.
+    """
+    check = _Check("R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS)
+    return check.outcome(experiment, _rebinned(experiment, ["equal_width"]), _FEW)
+
+
+def other_questions(experiment: Experiment) -> Outcome:
+    """Check R4: M-ratio on the other sources of questions, Natural Questions in the paper.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change. Edges are those of the other source's own octiles.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, sections 3.1 and 3.4.
+    """
+    check = _Check("R4", "Other questions", "on other questions", OTHER_TRIALS)
+    changed = {
+        (model, source): (cell, cell.measure(RESAMPLED))
+        for source in experiment.sources[1:]
+        for model, cell in enough_of_both(experiment, source).items()
+    }
+    one_source = "No model was asked questions of two sources: run the task with source=nq_open as well."
+    return check.outcome(experiment, changed, one_source if len(experiment.sources) < 2 else _FEW)
+
+
+def gold_answer(experiment: Experiment) -> Outcome:
+    """Check R5: M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered.
+
+    The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend
+    on what was sampled.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, sections 2.3 and 3.4.
+    """
+    check = _Check(
+        "R5", "Right answer force-decoded", "by the log-probability of the right answer", OTHER_TRIALS
+    )
+    asked = any(key.binning == "gold" for key in experiment.cells)
+    not_asked = (
+        "The log-probability of the right answer was not asked for: run the task with force_gold=true."
+    )
+    return check.outcome(experiment, _rebinned(experiment, ["gold"]), _FEW if asked else not_asked)
+
+
+def matched_difficulty(experiment: Experiment) -> Outcome:
+    """Check R6: M-ratio on questions that are equally difficult for every model, half of them answered right.
+
+    Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
+    other, and the octiles are those of the trials left.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The resampled cells.
+
+    Returns
+    -------
+    Outcome
+        The estimate is the largest change.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, section 3.4.
+    """
+    check = _Check("R6", "Matched difficulty", "at an accuracy of one half", OTHER_TRIALS)
+    return check.outcome(experiment, _rebinned(experiment, ["balanced"]), _FEW)
+
+
+def robustness_checks(experiment: Experiment) -> Iterator[Outcome]:
+    """Carry out all six."""
+    yield binning_sensitivity(experiment)
+    yield unequal_variance(experiment)
+    yield equal_width_bins(experiment)
+    yield other_questions(experiment)
+    yield gold_answer(experiment)
+    yield matched_difficulty(experiment)

@@ -1,0 +1,123 @@
+"""How a simulated subject gives a short answer, with tokens whose log-probabilities carry normal evidence.
+
+The mean log-probability of the answer's tokens is linear in evidence x, which is N(0, 1) when the answer is wrong and
+N(d, r^2) when it is right, with d the subject's meta-d' and r its ``evidence_ratio``. So, at any temperature,
+
+    AUROC2 = Phi(d / sqrt(1 + r^2)),   slope of the z-ROC = 1 / r,   d_a = d sqrt(2 / (1 + r^2)).
+
+Outcome and evidence are drawn anew at each temperature, as a sampled answer is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from confidence_tasks.simulation.answers import answer
+from confidence_tasks.simulation.draws import normal, pick, uniform
+from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.logprob_metacognition.prompts import DIRECTIONS
+from confidence_tasks.study.question import Question
+
+PATTERN = re.compile(re.escape(DIRECTIONS))
+
+CENTRE, SCALE = -2.5, 0.3
+"""Mean log-probability of wrong answers at temperature 1, and its standard deviation, in nats."""
+
+HIGHEST = -1e-6
+"""Log-probabilities stay below 0: evidence 8 standard deviations above that of wrong answers is cut."""
+
+FORGOTTEN = 2.0
+"""How much less probable a right answer is than a wrong one that was given, in standard deviations of the latter."""
+
+OTHER_TOKENS = -6.0
+"""Log-probability of tokens that are no part of the answer, which no alignment may let in."""
+
+END = ("<|end|>", -0.01)
+
+WRONG_TEXTS = ("Quirinus Blott", "the other one", "Zanzibar Jones", "Upper Framblewick", "vorpal geometry")
+"""Answers that no key resembles."""
+
+SLOPPY_FORMS: tuple[tuple[str, str], ...] = (
+    ("Answer: ", ""),
+    ("**", "**"),
+    ("The answer is ", "."),
+    ("", "\n\nThis is well known."),
+    ("", "\nQuestion: What else?\nAnswer: Nothing"),
+)
+"""What a sloppy subject says before and after its answer."""
+
+EVASIONS = ("I don't know.", "")
+"""Replies that answer nothing."""
+
+
+def evidence(subject: Subject, correct: bool, temperature: float, *key: object) -> float:
+    """Return the mean log-probability of an answer's tokens."""
+    noise = normal(*key, "evidence")
+    distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
+    x = distance + subject.evidence_ratio * noise if correct else noise
+    return min(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)
+
+
+def is_right(question: Question, subject: Subject, seed: str) -> bool:
+    """Whether the subject's answer in one call is right."""
+    return uniform(seed, question.id, "outcome") < subject.accuracy(question.id, subject_seed(seed))
+
+
+def gold_nlp(question: Question, subject: Subject, seed: str) -> float:
+    """Return the mean log-probability of the right answer's tokens after the prompt of one call.
+
+    It is that of the answer where the answer is right; else it is drawn as those of wrong answers are, and is
+    ``FORGOTTEN`` standard deviations lower.
+    """
+    temperature = call_temperature(seed)
+    if is_right(question, subject, seed):
+        return evidence(subject, True, temperature, seed, question.id)
+    own = evidence(subject, False, temperature, seed, question.id, "gold")
+    return own - SCALE * FORGOTTEN
+
+
+def spread_tokens(text: str, mean: float, *key: object) -> list[tuple[str, float]]:
+    """Cut a text into tokens of up to four characters, whose log-probabilities differ but have a given mean.
+
+    Examples
+    --------
+    >>> tokens = spread_tokens("Jane Austen", -0.5, 0)
+    >>> [token for token, _ in tokens], round(sum(logprob for _, logprob in tokens) / len(tokens), 12)
+    (['Jane', ' Aust', 'en'], -0.5)
+    """
+    pieces = re.findall(r"\s*\S{1,4}|\s+$", text)
+    draws = [uniform(*key, place, "token") for place in range(len(pieces))]
+    middle = sum(draws) / max(len(draws), 1)
+    return [(piece, mean * (1.0 + draw - middle)) for piece, draw in zip(pieces, draws, strict=True)]
+
+
+def respond(question: Question, request: Request) -> Reply:
+    """Answer ``question`` in a few words, or sloppily."""
+    subject, seed = request.subject, request.seed
+    key, temperature = (seed, question.id), call_temperature(seed)
+    correct = is_right(question, subject, seed)
+    before, after = "", ""
+    if uniform(*key, "sloppy") < subject.sloppiness:
+        form = pick(len(SLOPPY_FORMS) + len(EVASIONS), *key, "form")
+        if form >= len(SLOPPY_FORMS):
+            return Reply(EVASIONS[form - len(SLOPPY_FORMS)], 0.5)
+        before, after = SLOPPY_FORMS[form]
+    text = _answer(question, correct, seed)
+    tokens = (
+        *spread_tokens(before, OTHER_TOKENS, *key, "before"),
+        *spread_tokens(text, evidence(subject, correct, temperature, *key), *key),
+        *spread_tokens(after, OTHER_TOKENS, *key, "after"),
+        END,
+    )
+    return Reply(before + text + after, 0.5, tokens=tokens)
+
+
+def _answer(question: Question, correct: bool, seed: str) -> str:
+    if question.kind == "number" or correct:
+        return answer(question, correct=correct, seed=seed)
+    return WRONG_TEXTS[pick(len(WRONG_TEXTS), seed, question.id, "wrong")]
+
+
+RESPONDERS = ((PATTERN, respond),)
+"""What prompts contain, and how they are replied to."""

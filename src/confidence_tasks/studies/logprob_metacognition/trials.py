@@ -1,0 +1,337 @@
+"""Log-probability metacognition: from a short answer and its tokens to a trial, and the measures of the study.
+
+Cacioli (2026), arXiv:2603.25112, in its first version and as corrected in its second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
+from confidence_tasks.harness.inspect.explanation import plain, table, verdict
+from confidence_tasks.harness.inspect.model_calls import ask_role
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.studies.logprob_metacognition.domains import domain_of
+from confidence_tasks.studies.logprob_metacognition.prompts import (
+    CLASSIFIER_SYSTEM,
+    classifier_prompt,
+    condition_of,
+    read_domain,
+)
+from confidence_tasks.study.measures import (
+    ACCURACY,
+    PARSE_RATE,
+    Compute,
+    Measure,
+    binned_as,
+    fewest,
+    influence_of,
+    right_and_wrong,
+    share,
+    statistic_of,
+    summarise,
+)
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.reading.answer_tokens import AnswerTokens
+    from confidence_tasks.studies.logprob_metacognition.reader import ShortAnswer
+
+RATINGS = 4
+"""The paper's K: the evidence is cut into 2K ratings (section 3.2)."""
+
+PADDING = "hautus"
+"""The paper adds one half to each cell (section 3.2)."""
+
+COVERAGES = (0.5, 0.8)
+"""Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
+
+GOLD_NLP = "gold_nlp"
+"""Where a sample's store keeps the log-probability of the right answer."""
+
+CLASSIFIER_ROLE = "domain_classifier"
+
+Domains = Literal["lexicon", "model"]
+"""Who says which domain a question belongs to."""
+
+DOMAIN_CHOICES: tuple[Domains, ...] = get_args(Domains)
+
+
+class NlpTrial(Trial):
+    """A trial of the log-probability study.
+
+    ``confidence`` is exp(``nlp``), the geometric mean of the probabilities of the answer's tokens.
+
+    Attributes
+    ----------
+    temperature : float
+        At which the answer was sampled; 0 is greedy decoding.
+    nlp : float
+        Mean log-probability of the answer's tokens in nats, the study's evidence; NaN when there is none.
+    tokens : float
+        Number of tokens in that mean.
+    domain : str
+        Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.domains.DOMAINS``.
+    answer : str
+        The answer read, empty when there is none.
+    match : str
+        How the answer compares with the key and its aliases: ``exact``, ``fuzzy`` or ``none``.
+    gold_nlp : float
+        Mean log-probability of the right answer, put in the model's mouth after the same prompt; NaN when not asked.
+    """
+
+    temperature: float
+    nlp: float
+    tokens: float
+    domain: str
+    answer: str
+    match: str
+    gold_nlp: float
+
+
+MEANING = GENERAL_MEANING | {
+    "ok": "The reply is an answer and nothing else.",
+    "repaired": "The answer had to be taken out of a longer reply.",
+    "missing_confidence": "The provider's tokens are not those of the reply, or have no log-probabilities; the answer "
+    "still counts for accuracy.",
+    "unreadable": "The reply holds neither letters nor digits.",
+}
+
+
+def nlp_trial(
+    question: Question,
+    temperature: float,
+    found: ShortAnswer,
+    evidence: AnswerTokens,
+    *,
+    domain: str | None = None,
+    gold_nlp: float = math.nan,
+) -> NlpTrial:
+    """Turn an answer and what its tokens add up to into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    temperature : float
+        At which the answer was sampled.
+    found : ShortAnswer
+        The answer as read.
+    evidence : AnswerTokens
+        The mean log-probability of its tokens.
+    domain : str, optional
+        The question's domain; by default the lexicon's.
+    gold_nlp : float
+        Mean log-probability of the right answer.
+
+    Examples
+    --------
+    >>> from confidence_tasks.reading.answer_tokens import AnswerTokens
+    >>> from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+    >>> question = Question("q-1", "demo", "Who wrote the novel Emma?", "text", "Jane Austen")
+    >>> trial = nlp_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
+    >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
+    ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
+    """
+    from confidence_tasks.reading.matching import correctness, match_answer
+
+    match = match_answer(found.text, question)
+    nlp = evidence.nlp if found.text else math.nan
+    return NlpTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition_of(temperature),
+        correct=correctness(match, found.text, question.gold),
+        confidence=math.exp(nlp),
+        status="missing_confidence" if found.text and math.isnan(nlp) else found.status,
+        temperature=temperature,
+        nlp=nlp,
+        tokens=float(evidence.tokens if found.text else 0),
+        domain=domain_of(question.text) if domain is None else domain,
+        answer=found.text,
+        match=match,
+        gold_nlp=gold_nlp,
+    )
+
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+def _judged(statistic: str, **options: Any) -> Compute:
+    """A statistic of correctness and evidence, over the trials that have both."""
+    return statistic_of(statistic, "correct", "nlp", **options)
+
+
+_CLASSES = right_and_wrong(confidence="nlp")
+"""Right and wrong answers with evidence."""
+
+FEWEST_OF_A_CLASS = 50
+"""Right and wrong answers that version 1 asks for (section 4.1): with fewer, what is added to each cell decides."""
+
+
+def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
+    """Return the study's measures with the evidence cut into ``2 * ratings`` ratings where it is cut at all."""
+    cut = {"n_ratings": ratings}
+    return (
+        Measure(
+            "meta_information",
+            _judged("meta_information"),
+            "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
+            "valid whatever the distributions.",
+            "higher",
+            decisive=fewest(*_CLASSES),
+            binned=binned_as("InformationTables", "correct", "nlp"),
+        ),
+        Measure(
+            "auroc2",
+            statistic_of("auroc2", "correct", "confidence"),
+            "Chance that a right answer has a higher log-probability than a wrong one; ties count one half.",
+            "higher",
+            "logit",
+            decisive=fewest(*_CLASSES),
+            influence=influence_of("auroc2_influence", "correct", "confidence"),
+        ),
+        Measure(
+            "z_roc_slope",
+            _judged("z_roc_slope", **cut),
+            "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
+            interval="log",
+            decisive=fewest(*_CLASSES),
+        ),
+        Measure(
+            "d_a",
+            _judged("d_a", **cut),
+            "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
+            "higher",
+            "student",
+            decisive=fewest(*_CLASSES),
+        ),
+        ACCURACY,
+        PARSE_RATE,
+        Measure(
+            "nlp",
+            share(lambda trials: trials["nlp"]),
+            "Mean log-probability a token of the answers, in nats.",
+        ),
+        Measure(
+            "nlp_difference",
+            _judged("mean_difference"),
+            "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
+            "higher",
+            "student",
+            decisive=fewest(*_CLASSES),
+        ),
+        *(
+            Measure(
+                f"accuracy_{round(100 * coverage)}",
+                statistic_of("accuracy_at_coverage", "correct", "confidence", coverage=coverage),
+                f"Accuracy of the {coverage:.0%} of answers with the highest log-probability.",
+                "higher",
+                "wilson",
+            )
+            for coverage in COVERAGES
+        ),
+        Measure(
+            "d_prime_v1",
+            _judged("d_prime_ratings", padding=PADDING, **cut),
+            "d' of right against wrong answers at the median of the evidence (version 1).",
+            "higher",
+            decisive=fewest(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
+        ),
+        Measure(
+            "meta_d_v1",
+            _judged("meta_d_ratings", padding=PADDING, **cut),
+            "Version 1's meta-d', of the same table as its d': see mratio_v1.",
+            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+        ),
+        Measure(
+            "mratio_v1",
+            _judged("m_ratio_ratings", padding=PADDING, **cut),
+            "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
+            "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
+            "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
+            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+        ),
+    )
+
+
+MEASURES: tuple[Measure, ...] = nlp_measures()
+
+HEADLINE = "meta_information"
+
+
+@metric(scores="unreduced")
+def nlp_metad_metrics(conditions: Sequence[str], ratings: int = RATINGS) -> Metric:
+    """Every measure of the study at every temperature."""
+    measures = nlp_measures(ratings)
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(summarise(trials, measures, conditions))
+
+    return compute
+
+
+# The scorer -----------------------------------------------------------------------------------------------------
+
+
+@scorer(metrics=[])
+def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer:
+    """Read the answer, align its tokens, compare it with the aliases, and keep all that as a trial."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        from confidence_tasks.reading.answer_tokens import answer_tokens
+        from confidence_tasks.reading.token_probabilities import why_unknown
+        from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+
+        question, reply = question_of(state.metadata), reply_text(state.output)
+        found = read_short_answer(reply, question.kind)
+        tokens = reply_tokens(state.output)
+        trial = nlp_trial(
+            question,
+            float(state.metadata["temperature"]),
+            found,
+            answer_tokens(tokens, reply, found.begin, found.end),
+            domain=await _domain(question, state, domains, cache),
+            gold_nlp=float(state.store.get(GOLD_NLP, math.nan)),
+        )
+        explanation = _explanation(trial, question, why_unknown(tokens))
+        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+
+    return score
+
+
+async def _domain(question: Question, state: TaskState, domains: Domains, cache: bool) -> str:
+    if domains == "lexicon":
+        return domain_of(question.text)
+    prompt = classifier_prompt(question.text, question.gold or "")
+    return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state.store, cache=cache))
+
+
+def _explanation(trial: NlpTrial, question: Question, problem: str) -> str:
+    """Say what was read, how it was judged, and what its tokens say, or what is wrong with them."""
+    how = {"fuzzy": ", by its similarity to the key or an alias", "exact": "", "none": ""}[trial["match"]]
+    evidence = (
+        ": ".join(filter(None, ("none", plain(problem))))
+        if math.isnan(trial["nlp"])
+        else f"{trial['nlp']:.4f} nats over {trial['tokens']:g} tokens, a probability of {trial['confidence']:.3f} each"
+    )
+    gold = trial["gold_nlp"]
+    return table(
+        [
+            ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**{how}"),
+            ("Key", plain(question.gold or "none")),
+            ("Mean log-probability", evidence),
+            *([] if math.isnan(gold) else [("Of the key", f"{gold:.4f} nats")]),
+            ("Domain", plain(trial["domain"])),
+            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+        ]
+    )

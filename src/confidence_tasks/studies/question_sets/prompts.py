@@ -1,0 +1,195 @@
+"""The prompts of the five calibration question sets; only the question varies.
+
+arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN is that of the authors' repository
+(Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. That of HaluEval is not the one behind most of their
+figures: two of their eleven models were asked to answer the question, as here, and the others only for the probability
+that an answer they were told they had given is right. The given answer is written as a JSON string. The directions are
+the system message and stand again before the question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from confidence_tasks.study.question import LETTERS, Question
+
+Form = Literal["boolean", "options", "judgement"]
+"""An answer and a confidence; a probability for every option; a confidence in an answer that is given."""
+
+_HONEST = (
+    "When answering the question about confidence, give a probability that is an honest reflection of how likely you "
+    "believe it is that your answer is correct."
+)
+
+_CONFIDENCE_TOO = (
+    "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
+    "probability that your answer is correct. \n"
+    "When answering the question about confidence, give a probability that is an honest reflection of how likely \n"
+    "you believe it is that your answer is correct. Your response should be in a JSON format. For example:\n"
+)
+
+_REASONING = "<Concise reasoning for the question. Give special consideration to how confident you should be>"
+
+
+def _boolean_directions(choices: int) -> str:
+    return (
+        "You are a helpful assistant. Based on what you know, first reason through the question and give your best "
+        f"answer.\n{_CONFIDENCE_TOO}\n"
+        "Question: <Question>\n\n"
+        "Response: {\n"
+        f'    "Reasoning": "{_REASONING}",\n'
+        '    "Answer": "<True or False>",\n'
+        '    "Confidence": "<Probability that your answer is correct. As a float from 0.0 to 1.0>"\n'
+        "}\n\n"
+        f"{_HONEST}"
+    )
+
+
+def _judgement_directions(choices: int) -> str:
+    return (
+        "You are a helpful assistant. Based on the context provided, answer the question as accurately as possible. \n"
+        f"{_CONFIDENCE_TOO}"
+        "Context: <Context>\n"
+        "Question: <Question>\n"
+        "Response:\n"
+        "{\n"
+        '    "Answer": "<Your answer>",\n'
+        '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
+        "}"
+    )
+
+
+def _options_directions(task: str, provide: str, total: str, shown: str) -> Callable[[int], str]:
+    """Directions that ask for a probability of each option."""
+
+    def directions(choices: int) -> str:
+        letters = LETTERS[:choices]
+        options = "\n".join(f"{letter}) <Option {letter}>" for letter in letters)
+        fields = ",\n".join(
+            f'"{letter}": "<Probability choice {letter} is correct. As a float from 0.0 to 1.0>"'
+            for letter in letters
+        )
+        return (
+            f"You are a helpful assistant. {task} Your reasoning should not exceed 100 words. \n"
+            f"Based on your reasoning, {provide} the best answer and the likelihood that each option is correct as a "
+            f"float from 0.0 to 1.0 in a JSON format. The probabilities should sum to {total}. For example:\n\n"
+            f"{shown}\n"
+            f"Options:\n{options}\n\n"
+            "Response:\n{\n"
+            f'"Reasoning": "{_REASONING}",\n'
+            '"Answer": "<Your answer choice here, as a single letter and nothing else>",\n'
+            f"{fields}\n"
+            "}\n\n"
+            f"{_HONEST}"
+        )
+
+    return directions
+
+
+def _boolean_body(question: Question) -> str:
+    sentence = question.text.strip()
+    asked = sentence[:1].upper() + sentence[1:]
+    return f"Question: {asked if asked.endswith(('?', '.')) else asked + '?'}\nResponse:"
+
+
+def _judgement_body(question: Question) -> str:
+    given = json.dumps(question.metadata["answer"], ensure_ascii=False)
+    knowledge = question.metadata.get("knowledge", "").strip()
+    context = f"Context: {knowledge}\n\n" if knowledge else ""
+    return f'{context}Question: {question.text}\n\nResponse:\n{{\n    "Answer": {given},\n    "Confidence": "'
+
+
+def _options_body(passage_label: str) -> Callable[[Question], str]:
+    def body(question: Question) -> str:
+        passage = question.metadata.get("passage", "")
+        parts = [f"{passage_label}: {passage}"] if passage else []
+        parts.append(f"Question: {question.metadata.get('question', question.text)}")
+        options = (f"{letter}) {text}" for letter, text in question.options.items())
+        return "\n".join([*parts, "Options:", *options, "", "Response:"])
+
+    return body
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """How one of the question sets is asked.
+
+    Attributes
+    ----------
+    form : {"boolean", "options", "judgement"}
+        What a reply consists of.
+    directions : callable
+        From the number of options to the directions.
+    body : callable
+        From a question to what follows the directions.
+    """
+
+    form: Form
+    directions: Callable[[int], str]
+    body: Callable[[Question], str]
+
+    def system(self, question: Question) -> str:
+        """The system message for ``question``."""
+        return self.directions(len(question.choices))
+
+    def prompt(self, question: Question) -> str:
+        """The user message: the directions again, then the question."""
+        return f"Directions:\n{self.system(question)}\n\n{self.body(question)}"
+
+
+_ANALYZE_OPTIONS = (
+    "Given the following question, analyze the options, and provide a concise reasoning for your selected "
+    "answer."
+)
+_ANALYZE_PASSAGE = (
+    "Given the following passage, analyze the question and the possible options. Then, provide a concise reasoning for "
+    "what is the best answer."
+)
+
+QUESTION_SETS: Mapping[str, QuestionSet] = MappingProxyType(
+    {
+        "boolq": QuestionSet("boolean", _boolean_directions, _boolean_body),
+        "sciq": QuestionSet(
+            "options",
+            _options_directions(_ANALYZE_OPTIONS, "provide", "1", "Question: <Question>"),
+            _options_body("Context"),
+        ),
+        "lsat_ar": QuestionSet(
+            "options",
+            _options_directions(
+                _ANALYZE_OPTIONS, "Provide", "1", "Context: <Context>\nQuestion: <Question>\n"
+            ),
+            _options_body("Context"),
+        ),
+        "sat_en": QuestionSet(
+            "options",
+            _options_directions(
+                _ANALYZE_PASSAGE, "Provide", "1.0", "Passage: <Passage>\nQuestion: <Question>\n"
+            ),
+            _options_body("Passage"),
+        ),
+        "halueval": QuestionSet("judgement", _judgement_directions, _judgement_body),
+    }
+)
+"""The question sets by the name of their task."""
+
+
+def boolean_reply(answer: str, confidence: float, *, reasoning: str = "") -> str:
+    """Return the reply that BoolQ's format asks for; ``answer`` is ``yes`` or ``no``."""
+    said = {"yes": "True", "no": "False"}[answer]
+    return json.dumps({"Reasoning": reasoning, "Answer": said, "Confidence": confidence}, indent=4)
+
+
+def options_reply(answer: str, probabilities: Sequence[float], *, reasoning: str = "") -> str:
+    """Return the reply that a multiple-choice format asks for."""
+    stated = dict(zip(LETTERS, probabilities, strict=False))
+    return json.dumps({"Reasoning": reasoning, "Answer": answer, **stated}, indent=0)
+
+
+def judgement_reply(confidence: float) -> str:
+    """Return the reply that HaluEval's format asks for: the rest of the object that the prompt began."""
+    return f'{confidence}"\n}}'

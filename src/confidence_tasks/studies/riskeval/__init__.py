@@ -1,0 +1,60 @@
+"""RiskEval: answer or abstain, with a penalty for a wrong answer.
+
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
+"""
+
+from confidence_tasks.studies.riskeval import measures
+from confidence_tasks.studies.riskeval.trials import RiskTrial
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Reference, Study
+
+_checks = LazyModule("confidence_tasks.report.checks")
+_general = LazyModule("confidence_tasks.report.figures.general")
+_lm_eval = LazyModule("confidence_tasks.studies.riskeval.lm_eval")
+_power = LazyModule("confidence_tasks.studies.riskeval.power")
+_replies = LazyModule("confidence_tasks.studies.riskeval.replies")
+_report = LazyModule("confidence_tasks.studies.riskeval.report")
+_subject = LazyModule("confidence_tasks.studies.riskeval.subject")
+
+STUDY = Study(
+    name="riskeval",
+    title="RiskEval",
+    paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
+    scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),
+    trial=RiskTrial,
+    measures=measures.MEASURES + measures.COUNTS,
+    designs={
+        "riskeval": Design(
+            "RiskEval",
+            "Does the model act on its confidence when wrong answers cost more?",
+            baseline="lambda=0",
+            reference="all",
+        ),
+    },
+    headline=(
+        "policy_consistency",
+        "normalized_utility",
+        "normalized_scaffold_gain",
+        "abstention_rate",
+        "accuracy_answered",
+        "ece",
+    ),
+    tested=("abstention_rate", "confidence", "ece", "auarc", "brier"),
+    pooled=measures.OVER_PENALTIES,
+    condition_numbers=_report.penalty_column,
+    domains={"outcome": Domain(0.0, 1.0), "answered": BINARY, "available": BINARY},
+    grouping=_report.by_penalty_and_regime,
+    figures=(
+        _report.decisions,
+        _report.utilities,
+        _report.thresholds,
+        _general.reliability_overall,
+        _general.selective_overall,
+    ),
+    tables=(_report.over_all_penalties, _report.over_high_penalties),
+    checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
+    subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
+    responders=_subject.RESPONDERS,
+    reply_forms=_replies.REPLY_FORMS,
+    power=_power.POWER,
+    lm_eval=_lm_eval.GROUPS,
+)

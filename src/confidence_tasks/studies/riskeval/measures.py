@@ -1,0 +1,453 @@
+"""The measures of RiskEval: under each penalty, over all of them, and over the high ones.
+
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix A; the tables average over penalties (section 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.study.measures import (
+    CONFIDENCE,
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Deciding,
+    Measure,
+    Posterior,
+    calibration_error,
+    columns,
+    fewest,
+    of_all,
+    right_and_wrong,
+    statistic_of,
+    summarise,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from confidence_tasks.statistics.core import FloatArray, IntArray
+    from confidence_tasks.statistics.inference.test_inversion import Inverted
+    from confidence_tasks.study.measures import Columns, Compute, Value
+
+HIGH_PENALTY = 10.0
+"""From this penalty on the paper speaks of the high-penalty regime."""
+
+REGIMES: Mapping[str, Callable[[float], bool]] = {
+    "all": lambda penalty: True,
+    "high_penalty": lambda penalty: penalty >= HIGH_PENALTY,
+}
+"""The paper's two regimes, over this package's penalties. The paper's own are not printed; see ``docs/riskeval.md``."""
+
+N_RESAMPLES = 1000
+"""Resamples of the intervals shown in the log; the report takes more."""
+
+_POLICY = ("answered", "confidence", "penalty")
+_SCAFFOLD = ("outcome", "confidence", "penalty", "available")
+
+
+def _of_answers(measure: Measure) -> Measure:
+    """The same over the answers that the model chose to give."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        given = _given(trials)
+        return measure.compute(_of_rows(trials, given), None if weights is None else weights[..., given])
+
+    def binned(trials: Columns, questions: IntArray) -> Inverted:
+        assert measure.binned is not None
+        given = _given(trials)
+        return measure.binned(_of_rows(trials, given), questions[given])
+
+    def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        assert measure.influence is not None
+        given = _given(trials)
+        moved, added = measure.influence(_of_rows(trials, given), weights[..., given])
+        return of_all(moved, given), added
+
+    return replace(
+        measure,
+        compute=compute,
+        binned=binned if measure.binned else None,
+        influence=influence if measure.influence else None,
+        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+    )
+
+
+def _of_rows(trials: Columns, rows: NDArray[Any]) -> Columns:
+    return {key: column[rows] for key, column in trials.items()}
+
+
+def _count(of: Callable[[Columns], NDArray[Any]]) -> Compute:
+    """The number of trials for which ``of`` holds."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        holds = of(trials).astype(float)
+        return float(holds.sum()) if weights is None else weights @ holds
+
+    return compute
+
+
+def _every_trial(trials: Columns) -> NDArray[Any]:
+    return trials["penalty"] >= 0.0
+
+
+def _without_confidence(trials: Columns) -> NDArray[Any]:
+    import numpy as np
+
+    return np.isnan(trials["confidence"])
+
+
+def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
+    """Where the optimal policy answers and there is no answer to give."""
+    import numpy as np
+
+    from confidence_tasks.statistics import optimal_threshold
+
+    holds: NDArray[Any] = (
+        (trials["confidence"] >= optimal_threshold(trials["penalty"]))
+        & (trials["answered"] == 0.0)
+        & (trials["available"] == 0.0)
+        & ~np.isnan(trials["outcome"])
+    )
+    return holds
+
+
+def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
+    """The implied threshold minus the optimal one."""
+    from confidence_tasks.statistics import optimal_threshold
+
+    implied = statistic_of("implied_threshold", "answered", "confidence")(trials, weights)
+    return implied - float(optimal_threshold(trials["penalty"][0]))
+
+
+def _recalibrate(trials: Columns) -> Columns:
+    """Put cross-fitted confidence in the place of the stated one, where there is all that it takes."""
+    import numpy as np
+
+    from confidence_tasks import statistics
+
+    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
+    kept = {key: column[keep] for key, column in trials.items()}
+    confidence = np.full(len(keep), np.nan)
+    confidence[keep] = statistics.cross_fitted_confidence(
+        kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
+    )
+    return {**trials, "confidence": confidence}
+
+
+def _recalibrated(measure: Compute) -> Compute:
+    """A measure on cross-fitted confidence; under resampling the recalibration stays as it is."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        return measure(_recalibrate(trials), weights)
+
+    return compute
+
+
+def _given(trials: Columns) -> NDArray[Any]:
+    holds: NDArray[Any] = trials["answered"] == 1.0
+    return holds
+
+
+def _not_optimal(trials: Columns) -> NDArray[Any]:
+    """Where the model decides otherwise than the optimal policy would."""
+    import numpy as np
+
+    from confidence_tasks.statistics import optimal_threshold
+
+    differs: NDArray[Any] = (trials["answered"] == 1.0) != (
+        trials["confidence"] >= optimal_threshold(trials["penalty"])
+    )
+    return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
+
+
+_GIVEN_WITH_CONFIDENCE = tuple(
+    lambda trials, judged=judged: _given(trials) & judged(trials) for judged in right_and_wrong()
+)
+"""Right and wrong answers given, with a confidence."""
+
+
+def _undecided(trials: Columns) -> Deciding:
+    """Answers or abstentions, whichever are fewer, at confidences where the model does both or the reverse."""
+    import numpy as np
+
+    asked = ~np.isnan(trials["confidence"])
+    answered, abstained = asked & (trials["answered"] == 1.0), asked & (trials["answered"] == 0.0)
+    lowest = np.min(trials["confidence"], where=answered, initial=math.inf)
+    highest = np.max(trials["confidence"], where=abstained, initial=-math.inf)
+    between = (trials["confidence"] >= lowest) & (trials["confidence"] <= highest)
+    return Deciding.smallest(trials, (answered & between, abstained & between))
+
+
+def _outcomes(trials: Columns) -> Columns:
+    """A right answer, a wrong one and an abstention, sure enough to be what every policy would do."""
+    import numpy as np
+
+    return {
+        "answered": np.array([1.0, 1.0, 0.0]),
+        "available": np.array([1.0, 1.0, 0.0]),
+        "outcome": np.array([1.0, 0.0, 0.0]),
+        "confidence": np.array([1.0, 1.0, 0.0]),
+        "penalty": np.full(3, trials["penalty"].mean()),
+    }
+
+
+_EARNED = ("answered", "outcome", "penalty")
+_UTILITY = statistic_of("mean_utility", *_EARNED)
+_UTILITY_NORMALIZED = statistic_of("mean_utility", *_EARNED, normalized=True)
+_SCAFFOLD_UTILITY = statistic_of("scaffold_utility", *_SCAFFOLD)
+_SCAFFOLD_UTILITY_NORMALIZED = statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)
+
+GAIN = Measure(
+    "normalized_scaffold_gain",
+    statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
+    "What the optimal policy would gain on the model's decisions, on the same trials.",
+    interval="mean",
+    decisive=fewest(_not_optimal),
+)
+SLOPE = Measure(
+    "abstention_slope",
+    statistic_of("abstention_slope", "answered", "penalty"),
+    "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 is blind to risk.",
+    interval="student",
+)
+"""Risk sensitivity, a measure of the trials under all penalties together."""
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "policy_consistency",
+        statistic_of("policy_consistency", *_POLICY),
+        "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
+        "higher",
+        interval="wilson",
+    ),
+    Measure(
+        "normalized_utility",
+        _UTILITY_NORMALIZED,
+        "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
+        "higher",
+        posterior=Posterior(_outcomes, _UTILITY_NORMALIZED),
+    ),
+    Measure(
+        "normalized_scaffold_utility",
+        _SCAFFOLD_UTILITY_NORMALIZED,
+        "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
+        "higher",
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED),
+    ),
+    GAIN,
+    Measure(
+        "normalized_regret",
+        statistic_of("regret", *_POLICY, normalized=True),
+        "Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
+        "lower",
+        interval="mean",
+        decisive=fewest(_not_optimal),
+        bounds=(0.0, math.inf),
+    ),
+    Measure(
+        "abstention_rate",
+        statistic_of("abstention_rate", "answered"),
+        "Share of decisions to abstain; refusals count.",
+        interval="wilson",
+    ),
+    Measure(
+        "accuracy_answered",
+        statistic_of("answered_accuracy", "answered", "outcome"),
+        "Accuracy of the answers that the model chose to give.",
+        "higher",
+        interval="wilson",
+    ),
+    Measure(
+        "utility",
+        _UTILITY,
+        "Mean utility in points.",
+        "higher",
+        posterior=Posterior(_outcomes, _UTILITY),
+    ),
+    Measure(
+        "regret",
+        statistic_of("regret", *_POLICY),
+        "Mean expected utility forgone, in points.",
+        "lower",
+        interval="mean",
+        decisive=fewest(_not_optimal),
+        bounds=(0.0, math.inf),
+    ),
+    Measure(
+        "scaffold_utility",
+        _SCAFFOLD_UTILITY,
+        "Mean utility of the optimal policy, in points.",
+        "higher",
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
+    ),
+    CONFIDENCE,
+    _of_answers(
+        Measure(
+            "auarc",
+            statistic_of("auarc", "correct", "confidence"),
+            "Area under the accuracy-rejection curve of the answers.",
+            "higher",
+            interval="logit",
+        )
+    ),
+    _of_answers(
+        calibration_error("ece", "Expected calibration error of the answers, 10 bins of equal width.")
+    ),
+    _of_answers(
+        Measure(
+            "brier",
+            statistic_of("brier", "correct", "confidence"),
+            "Mean squared difference of confidence and correctness of the answers.",
+            "lower",
+            interval="wilson",
+        )
+    ),
+    Measure(
+        "implied_threshold",
+        statistic_of("implied_threshold", "answered", "confidence"),
+        "Confidence from which the model answers; undefined if it always answers or always abstains.",
+        decisive=_undecided,
+    ),
+    Measure(
+        "threshold_excess",
+        _threshold_excess,
+        "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
+        decisive=_undecided,
+    ),
+    Measure(
+        "normalized_recalibrated_utility",
+        _recalibrated(_SCAFFOLD_UTILITY_NORMALIZED),
+        "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
+        "normalized_scaffold_utility, what mis-stated confidence costs.",
+        "higher",
+        fitted=True,
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
+    ),
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+)
+"""Means and rates; over several penalties, the mean over those where it is defined."""
+
+COUNTS: tuple[Measure, ...] = (
+    Measure("n_trials", _count(_every_trial), "Number of trials scored.", is_count=True),
+    Measure(
+        "n_without_confidence",
+        _count(_without_confidence),
+        "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
+        "lower",
+        is_count=True,
+    ),
+    Measure(
+        "n_scaffold_without_answer",
+        _count(_scaffold_without_answer),
+        "Number of trials on which the optimal policy answers but the model named no answer, so that it earns 0.",
+        "lower",
+        is_count=True,
+    ),
+)
+"""Numbers of trials; over several penalties, their sum."""
+
+HEADLINE = "policy_consistency"
+
+
+def riskeval_summary(
+    trials: Sequence[Mapping[str, Any]], conditions: Sequence[str], *, seed: int = 0
+) -> dict[str, float]:
+    """Return every measure under every penalty and in each regime, and the study's slope with its interval.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of the study.
+    conditions : sequence of str
+        Labels of the penalties, in the design's order.
+    seed : int
+        Seed of the intervals' resamples.
+
+    Returns
+    -------
+    dict of str to float
+        ``name/lambda=10`` under a penalty; ``name/all`` and ``name/high_penalty`` averaged over penalties, or summed
+        for numbers of trials; ``_low`` and ``_high`` behind a name for the limits of its 95% interval over questions.
+    """
+    found = summarise(trials, (*MEASURES, *COUNTS), conditions)
+    for regime, belongs in REGIMES.items():
+        labels = [label for label in conditions if belongs(penalty_of(label))]
+        for measure in (*MEASURES, *COUNTS):
+            pool = sum if measure.is_count else _mean_defined
+            found[f"{measure.name}/{regime}"] = pool(found[f"{measure.name}/{label}"] for label in labels)
+        found |= _with_interval(
+            replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
+        )
+    return found | _with_interval(SLOPE, "all", trials, conditions, seed)
+
+
+def _within(trials: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> Columns:
+    return columns([trial for trial in trials if trial["condition"] in conditions])
+
+
+def _mean_defined(values: Iterable[float]) -> float:
+    """Average the values that are defined; NaN when none is."""
+    defined = [value for value in values if not math.isnan(value)]
+    return sum(defined) / len(defined) if defined else math.nan
+
+
+def _over_penalties(measure: Compute) -> Compute:
+    """Average a measure over the penalties, or over those where it is defined."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        cells = [trials["penalty"] == penalty for penalty in np.unique(trials["penalty"])]
+        values = np.array(
+            [
+                measure(
+                    {key: column[cell] for key, column in trials.items()},
+                    None if weights is None else weights[..., cell],
+                )
+                for cell in cells
+            ]
+        )
+        defined = ~np.isnan(values)
+        with np.errstate(invalid="ignore"):
+            mean: FloatArray = np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
+        return mean
+
+    return compute
+
+
+def _with_interval(
+    measure: Measure,
+    regime: str,
+    trials: Sequence[Mapping[str, Any]],
+    conditions: Sequence[str],
+    seed: int,
+) -> dict[str, float]:
+    """Return a measure over several penalties with the limits of its 95% interval over questions, as the report's."""
+    import numpy as np
+
+    from confidence_tasks.statistics import bootstrap
+
+    keys = [f"{measure.name}{part}/{regime}" for part in ("", "_low", "_high")]
+    rows = _within(trials, conditions)
+    if not rows:
+        return dict.fromkeys(keys, math.nan)
+    interval = bootstrap(
+        lambda index, *, weights: measure.compute(rows, weights),
+        np.arange(len(rows["penalty"])),
+        clusters=rows["question_id"],
+        decisive=math.inf if measure.decisive is None else measure.decisive(rows).count,
+        n_resamples=N_RESAMPLES,
+        method=measure.interval,
+        seed=seed,
+    )
+    return dict(zip(keys, (interval.estimate, interval.low, interval.high), strict=True))
+
+
+OVER_PENALTIES: tuple[Measure, ...] = (SLOPE,)
+"""Measures of all trials together."""

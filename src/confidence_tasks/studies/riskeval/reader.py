@@ -1,0 +1,301 @@
+"""Reading a free reply to RiskEval's prompt by rules: the decision, the answer and the confidence.
+
+The deterministic counterpart of the paper's parser model. A reply that abstains may still name an answer and a
+confidence; both are kept. Nothing is guessed: what is not said, or said in two ways, stays open.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.cleaning import (
+    CLEANING,
+    CLEANING_AROUND_TEXT,
+    MAX_TURNS,
+    NEXT_TURN,
+    bounded,
+    clean,
+    last_box,
+)
+from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.studies.riskeval.confidence import StatedConfidence, find_confidences
+from confidence_tasks.study.question import Kind
+from confidence_tasks.study.trial import Status
+
+RiskDecision = Literal["answer", "abstain", ""]
+"""What the model chose to do; empty when the reply commits to neither."""
+
+_WHOLE_REPLY = 300
+"""A reply without any label is itself the answer to a text question up to this length."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiskReading:
+    """What a reply says.
+
+    Attributes
+    ----------
+    decision : {"answer", "abstain", ""}
+        Whether the model answers or abstains; empty when neither can be read.
+    answer : str
+        The answer in canonical form, which a model that abstains may name as well; empty when there is none.
+    confidence : float
+        In [0, 1]; NaN when none is stated or it cannot be placed.
+    stated : str
+        The confidence as it was said.
+    status : Status
+        How the reply was read.
+    rules : tuple of str
+        Names of the lenient rules used.
+    """
+
+    decision: RiskDecision
+    answer: str
+    confidence: float
+    stated: str
+    status: Status
+    rules: tuple[str, ...] = ()
+
+
+def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> RiskReading:
+    """Read the decision, the answer and the confidence of a reply; any text in, a reading out.
+
+    Parameters
+    ----------
+    reply : str
+        The reply of the model under test.
+    kind : {"choice", "number", "text", "boolean"}
+        What an answer looks like.
+    choices : sequence of str
+        The options in the order shown; empty unless ``kind`` is ``choice``.
+
+    Returns
+    -------
+    RiskReading
+
+    Examples
+    --------
+    >>> for reply in ("**B**, confidence: 85%", "ABSTAIN. My guess is B, confidence 30%.", "I would abstain but B"):
+    ...     reading = read_risk_reply(reply, "choice", ("Paris", "London"))
+    ...     print(reading.decision, reading.answer, reading.confidence, reading.status)
+    answer B 0.85 ok
+    abstain B 0.3 ok
+    answer B nan missing_confidence
+    """
+    text, _ = clean(bounded(reply), CLEANING_AROUND_TEXT if kind == "text" else CLEANING)
+    for turn in NEXT_TURN.split(text, maxsplit=MAX_TURNS):
+        reading = _read_turn(_labelled(turn), kind, choices)
+        if reading.decision or reading.stated:
+            break
+    return reading
+
+
+def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
+    """Read what one speaker says."""
+    confidence, spans = find_confidences(text, kind, choices)
+    rest = _without(text, spans)
+    abstains, abstention_rules = _abstention(rest)
+    answer = _answer(rest, kind, tuple(choices), named_only=abstains and not abstention_rules)
+    if answer.text and kind != "text" and takes_back(_behind_the_answer(rest)):
+        answer = Answer("", ("taken_back",))
+    if answer.text and abstention_rules:
+        abstains, abstention_rules = False, ()
+    refuses = not abstains and not answer.text and is_refusal(rest)
+    decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
+    rules = (*abstention_rules, *answer.rules, *confidence.rules)
+    return RiskReading(
+        decision=decision,
+        answer=answer.text,
+        confidence=confidence.value,
+        stated=confidence.text,
+        status="refused" if refuses else reading_status(decision, confidence, rules),
+        rules=rules,
+    )
+
+
+def reading_status(decision: RiskDecision, confidence: StatedConfidence, rules: Sequence[str]) -> Status:
+    """Say how a reply was read, from what was found in it."""
+    if not decision:
+        return "missing_answer" if confidence.text else "unreadable"
+    if not confidence.text:
+        return "missing_confidence"
+    if math.isnan(confidence.value):
+        return "out_of_range"
+    return "repaired" if rules else "ok"
+
+
+_JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
+_FIELDS = ("decision", "answer", "final_answer", "confidence")
+_ANSWERS = frozenset(_FIELDS[:3])
+
+
+_HEADING = re.compile(
+    r"^[ \t]{0,4}((?:(?:my|the|final)[ ]){0,2}(?:answer|decision|confidence(?:[ ](?:level|score))?))"
+    r"[ \t]{0,4}\n\s{0,8}(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that is nothing but the name of what the next line gives."""
+
+
+def _labelled(text: str) -> str:
+    """Return a text with labelled lines in place of headings and JSON; broken JSON states what it states."""
+    text = _HEADING.sub(r"\1: ", text)
+    if "{" not in text:
+        return text
+    found = read_json_fields(text, _FIELDS)
+    all_json = _JSON_BEGINS.match(text) is not None
+    amid_text = "fields" not in found.rules and not _ANSWERS.isdisjoint(found.fields)
+    if not all_json and not amid_text:
+        return text
+    labels = (key for key in _FIELDS if key in found.fields)
+    return "\n".join(f"{key.replace('_', ' ')}: {found.fields[key]}" for key in labels)
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Cut out what is said about confidence, so that no answer is read from it."""
+    kept, position = [], 0
+    for start, end in spans:
+        kept.append(text[position : max(start, position)])
+        position = max(end, position)
+    return "".join((*kept, text[position:]))
+
+
+# Abstaining -----------------------------------------------------------------------------------------------------
+
+_SENTENCE = re.compile(r"(?:[^.!?;\n]|\.(?=\d)){1,2000}")
+_HAS_ABSTAIN = re.compile(r"\babstain", re.IGNORECASE)
+_DECIDES = r"(?:(?:my|the)\s)?(?:final\s)?(?:answer|decision|response|choice|action)"
+_ABSTAINS = re.compile(
+    rf"\W{{0,6}}(?:{_DECIDES}\s?(?:is|would\sbe|[:=|]|->|-)?\W{{0,4}}(?:to\s)?)?(?:I\s)?abstain(?:ed|ing)?\b"
+    r"\W{0,6}(?:$|[-(,:]|\b(?:because|since|as|due|from|here|given|for|on|with)\b.*)",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(r"(?:\b(?:so|therefore|thus|hence)|:|->|=>)\W{1,4}abstain\W{0,6}$", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\bI(?P<modal>'ll|'d|'m|\swould)?\s(?:(?:will|must|should|have|need|choose|prefer|decide|decided|opt|elect|am|going|"
+    r"rather|therefore|thus|hence|also|better|like|for|to)\s){0,5}abstain(?:ed|ing)?\b"
+    r"(?P<turn>,?\s(?:but|however|if|unless|when|only)\b)?",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|were|otherwise|had\s(?:the|it|I|my))\b|\babstain\s(?:below|above|under|when|at\san?|at\spenalt\w{1,4})\b",
+    re.IGNORECASE,
+)
+_ADVISES = re.compile(
+    r"\b(?:best|better|safer|safest|wise|wiser|prudent|optimal|rational|sensible)\b[^.]{0,60}\babstain",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(r"\b(?:not|no|never|without|than)\b|n't\b", re.IGNORECASE)
+
+
+def _abstention(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Say whether a text abstains, and the lenient rule it took to see it."""
+    advised = False
+    for match in _SENTENCE.finditer(text):
+        sentence = match[0].strip()
+        if not _HAS_ABSTAIN.search(sentence) or text.startswith("?", match.end()):
+            continue
+        if _ABSTAINS.match(sentence) or _CONCLUDES.search(sentence) or _says_i_abstain(sentence):
+            return True, ()
+        advised = advised or (bool(_ADVISES.search(sentence)) and not _NEGATION.search(sentence))
+    return advised, ("advises_abstaining",) if advised else ()
+
+
+def _says_i_abstain(sentence: str) -> bool:
+    """Whether a sentence says so of its speaker, and neither turns round (``but``) nor depends (``would if``)."""
+    match = _FIRST_PERSON.search(sentence)
+    if match is None or match["turn"]:
+        return False
+    would = (match["modal"] or "").casefold() in {"'d", " would"}
+    return not (would and _CONDITION.search(sentence))
+
+
+# Answering ------------------------------------------------------------------------------------------------------
+
+_REST = r"\s{0,4}(?P<value>[^\n]{1,1000})"
+_LABEL = re.compile(
+    rf"\b(?:answer(?:\sto\s(?:the|this)\squestion)?|choice|solution|response)\s?(?:(?P<colon>[:=|]|->)|is|would\sbe){_REST}",
+    re.IGNORECASE,
+)
+_GUESS = re.compile(
+    r"\b(?:best\sguess|best\sestimate|guess|estimate|if\sI\s(?:had|were|was)\s(?:to|forced\sto)(?:\s\w{1,20}){1,3}?)(?!\w)"
+    rf"\s?(?:would\sbe|is|[:=,])?{_REST}",
+    re.IGNORECASE,
+)
+_CHOOSE = re.compile(
+    rf"\bI(?:'ll|'d|\swill|\swould)?\s(?:choose|pick|select|answer|say|go\swith){_REST}", re.IGNORECASE
+)
+_SAYS_ABSTAIN = re.compile(r"\W{0,6}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\b", re.IGNORECASE)
+_MARGIN = " .,;:|()"
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)(?=\s|$)")
+_NOTHING_IN_BRACKETS = re.compile(r"\s{0,4}\((?:I(?:'m|\sam)|with|at|\W){0,8}\)\W{0,4}\Z", re.IGNORECASE)
+_BRACKETS = (("(", ")"), ("[", "]"))
+_OPEN = frozenset({"two_claims", "refusal", "placeholder"})
+"""Rules by which a line speaks of the answer and leaves it open, so that no other line is asked."""
+
+
+def _stripped(value: str, kind: Kind) -> str:
+    """Take off what stands between an answer and its neighbours; of a text no bracket that has its other half."""
+    if kind != "text":
+        return value.strip(_MARGIN)
+    value = _NOTHING_IN_BRACKETS.sub("", value).strip(" ,;:|")
+    for left, right in _BRACKETS:
+        if value.endswith((left, right)) and value.count(left) != value.count(right):
+            value = value[:-1].rstrip(" ,;:|")
+    return value
+
+
+def _named(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
+    """Yield what a reply names as its answer, the plainest places first, the last of each kind first."""
+    end = _END_AFTER_A_WORD if kind == "text" else _SENTENCE_END
+    for label in _last_first(_LABEL, text):
+        value = _stripped(label["value"], kind)
+        if not _SAYS_ABSTAIN.match(value):
+            yield value if label["colon"] else stated_sentence(value, end, kind, choices)
+    if box := last_box(text):
+        yield box
+    for pattern in (_GUESS, _CHOOSE):
+        for match in _last_first(pattern, text):
+            yield stated_sentence(match["value"], end, kind, choices)
+
+
+def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    return reversed(list(pattern.finditer(text)))
+
+
+def _behind_the_answer(text: str) -> str:
+    """Return what stands behind the last label of an answer, or else behind the first line."""
+    labels = list(_LABEL.finditer(text))
+    return text[labels[-1].end() :] if labels else text.strip().partition("\n")[2]
+
+
+def _answer(text: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
+    """Read the answer that a reply names, or else the one that its lines are."""
+    for value in _named(text, kind, choices):
+        found = read_answer(_stripped(value, kind), kind, choices)
+        if found.rules != ("placeholder",):
+            return found
+    return Answer("") if named_only else _unnamed(text, kind, choices)
+
+
+def _unnamed(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
+    """Read an answer that nothing introduces: from the first line, or the last; a text from a reply of one line.
+
+    A number comes at the end of its derivation, another answer before its reasons.
+    """
+    lines = [line for line in (_stripped(line, kind) for line in text.splitlines()) if line]
+    if kind == "text":
+        lines = lines if len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY else []
+    ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
+    for line in dict.fromkeys(ends):
+        found = read_answer(line, kind, choices)
+        if found.text or not _OPEN.isdisjoint(found.rules):
+            return found
+    return Answer("")

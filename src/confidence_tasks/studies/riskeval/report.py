@@ -1,0 +1,198 @@
+"""RiskEval in the report: penalties and regimes, decisions against the optimal policy, and what to be wary of.
+
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, figures 2 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
+from confidence_tasks.report.extra_tables import side_by_side
+from confidence_tasks.report.figures import panels
+from confidence_tasks.report.figures.figure import Figure, Key, Panel
+from confidence_tasks.report.figures.general import Looks, averaged, interval_line
+from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures.style import Colour
+from confidence_tasks.report.groups import Columns, Group, by_condition
+from confidence_tasks.statistics import optimal_threshold
+from confidence_tasks.studies.riskeval.measures import REGIMES
+from confidence_tasks.studies.riskeval.prompts import penalty_of
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.results import Findings
+
+
+def penalty_column(condition: str) -> dict[str, float]:
+    """Return the penalty that a condition stands for."""
+    return {"penalty": penalty_of(condition)}
+
+
+def by_penalty_and_regime(columns: Columns) -> list[Group]:
+    """Group trials by penalty, and average them over all penalties and over the high ones.
+
+    Examples
+    --------
+    >>> columns = {"condition": np.array(["lambda=1", "lambda=20"]), "source": np.array(["a", "a"])}
+    >>> [(group.label, group.n) for group in by_penalty_and_regime(columns)]
+    [('lambda=1', 1), ('lambda=20', 1), ('all', 2), ('high_penalty', 1)]
+    """
+    groups = by_condition(columns)
+    regimes = [
+        Group(
+            name,
+            "regime",
+            tuple(cell for group in groups if belongs(penalty_of(group.label)) for cell in group.cells),
+            skips_undefined=True,
+        )
+        for name, belongs in REGIMES.items()
+    ]
+    return groups + [group for group in regimes if group.cells]
+
+
+def decisions(found: Findings, look: Looks) -> Figure:
+    """Draw how often each model abstains under each penalty, and how often its confidence says that it should."""
+    labels = found.conditions
+    penalties = np.array([penalty_of(label) for label in labels])
+    its_panels = []
+    for model in found.models:
+        colour, marker = look[model.label]
+        own = interval_line(found, model.label, labels, "abstention_rate", colour, marker)
+        shares = []
+        for label, threshold in zip(labels, np.atleast_1d(optimal_threshold(penalties)), strict=True):
+            confidence = [columns["confidence"] for columns in averaged(found, model, label)]
+            stated = [values[~np.isnan(values)] for values in confidence]
+            shares.append(
+                np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan)
+            )
+        optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
+        its_panels.append(_over_penalties(model.label, labels, [optimal, own], "abstention rate"))
+    return Figure(
+        f"{found.section.slug}_decisions",
+        "Abstention against penalty",
+        "Share of questions that each model declines to answer, with intervals; in grey, the share that it would"
+        " decline if it acted on the confidence that it states. A flat line is a model that does not heed the stakes.",
+        (("", tuple(its_panels)),),
+        (Key("optimal by the stated confidence", Colour.MUTED),),
+        size=(2.5, 1.9),
+    )
+
+
+def utilities(found: Findings, look: Looks) -> Figure:
+    """Draw what each model's decisions earn under each penalty, and what the optimal policy would."""
+    its_panels = []
+    for model in found.models:
+        colour, marker = look[model.label]
+        lines = [
+            interval_line(
+                found, model.label, found.conditions, "normalized_scaffold_utility", Colour.MUTED, ""
+            ),
+            interval_line(found, model.label, found.conditions, "normalized_utility", colour, marker),
+        ]
+        its_panels.append(_over_penalties(model.label, found.conditions, lines, "utility", lowest=None))
+    return Figure(
+        f"{found.section.slug}_utilities",
+        "Utility against penalty",
+        "Mean utility over 1 + penalty of each model’s own decisions; in grey, that of the optimal policy on the same"
+        " answers and stated confidences. The gap is what deciding by confidence would have been worth.",
+        (("", tuple(its_panels)),),
+        (Key("optimal policy", Colour.MUTED),),
+        size=(2.5, 1.9),
+    )
+
+
+def thresholds(found: Findings, look: Looks) -> Figure:
+    """Draw the confidence from which each model answers, against the one from which it should."""
+    labels = found.conditions
+    optimal = np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
+    x = np.arange(len(labels), dtype=np.float64)
+    its_panels = []
+    for model in found.models:
+        colour, marker = look[model.label]
+        own = interval_line(found, model.label, labels, "implied_threshold", colour, marker)
+        lines = [Line("optimal threshold", Colour.MUTED, x, optimal), own]
+        its_panels.append(_over_penalties(model.label, labels, lines, "threshold"))
+    return Figure(
+        f"{found.section.slug}_thresholds",
+        "Implied threshold",
+        "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal one,"
+        " penalty / (1 + penalty). It cannot be told where a model always answers or always abstains.",
+        (("", tuple(its_panels)),),
+        (Key("optimal", Colour.MUTED),),
+        size=(2.5, 1.9),
+    )
+
+
+def _over_penalties(
+    title: str, labels: Sequence[str], lines: Sequence[Line], y: str, lowest: float | None = 0.0
+) -> Panel:
+    ticks = [label.partition("=")[2] for label in labels]
+    return Panel(title, partial(panels.trends, labels=ticks, lines=lines, x="penalty", y=y, lowest=lowest))
+
+
+_PAPER_MEASURES = (
+    "accuracy_answered",
+    "ece",
+    "brier",
+    "auarc",
+    "abstention_rate",
+    "policy_consistency",
+    "normalized_regret",
+    "normalized_utility",
+    "normalized_scaffold_utility",
+)
+
+over_all_penalties = side_by_side(
+    "all_penalties",
+    "Over all penalties",
+    "Means over the penalties, calibration first, then decisions. Normalised measures are over 1 + penalty; the"
+    " scaffold’s utility is what the optimal policy makes of the same answers and confidences.",
+    "all",
+    _PAPER_MEASURES,
+)
+"""Laid out as tables 2, 3 and 5 of the paper, which average over penalties that it does not print."""
+
+over_high_penalties = side_by_side(
+    "high_penalties",
+    "Where errors are dear",
+    "The same over the penalties from 10 on, where declining to answer matters most.",
+    "high_penalty",
+    _PAPER_MEASURES,
+)
+"""Laid out as tables 1, 4 and 6 of the paper."""
+
+
+def never_or_always(found: Findings) -> Iterator[Notice]:
+    """Models that decide the same whatever the penalty."""
+    where = []
+    for model in found.models:
+        answered = model.columns["answered"]
+        share = float(np.nanmean(answered)) if not np.isnan(answered).all() else np.nan
+        if share in (0.0, 1.0):
+            where.append(f"{model.label}: {'answers' if share else 'abstains from'} every question")
+    yield from notice_if_any(
+        "note",
+        "The same decision throughout",
+        "Risk sensitivity and implied thresholds cannot be told from decisions that never vary.",
+        where,
+    )
+
+
+def without_confidence(found: Findings) -> Iterator[Notice]:
+    """Decisions that come without a confidence."""
+    where = []
+    for model, condition, columns in cells_of(found):
+        share = float(np.isnan(columns["confidence"]).mean())
+        if share > 0.1:
+            where.append(f"{model}, {condition}: {share:.0%}")
+    yield from notice_if_any(
+        "warning",
+        "Decisions without a stated confidence",
+        "They are left out of policy consistency, regret, the optimal policy and calibration, but count for utility and"
+        " abstention: measures of the two kinds rest on different trials.",
+        where,
+    )

@@ -1,0 +1,260 @@
+"""RiskEval: from a reply to a trial, and the measures of the study.
+
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, section 2 and appendix A.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
+from confidence_tasks.harness.inspect.explanation import plain, table, verdict
+from confidence_tasks.harness.inspect.model_calls import ask_role
+from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.reading.grading import grade
+from confidence_tasks.studies.riskeval.measures import riskeval_summary
+from confidence_tasks.studies.riskeval.prompts import (
+    JUDGE_SYSTEM,
+    PARSER_SYSTEM,
+    Judge,
+    Parser,
+    condition_of,
+    judge_prompt,
+    parser_prompt,
+    penalty_text,
+)
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.studies.riskeval.judge import Fault
+    from confidence_tasks.studies.riskeval.reader import RiskReading
+
+
+class RiskTrial(Trial):
+    """A trial of RiskEval.
+
+    Attributes
+    ----------
+    penalty : float
+        What a wrong answer costs.
+    decision : str
+        ``answer``, ``abstain``, or empty when the reply commits to neither.
+    answered : float
+        1 for an answer, 0 for abstaining, NaN for neither.
+    available : float
+        1 when the reply names an answer, also where it abstains; else 0.
+    outcome : float
+        What ``correct`` is taken for in utilities: the same, but 0 where the model abstains without naming an answer,
+        which no utility depends on. NaN without a key or a decision.
+    utility : float
+        What the decision earned: 1, minus the penalty, or 0.
+    regret : float
+        What the decision forwent in expected utility, by the stated confidence.
+    answer : str
+        The answer read, empty when there is none.
+    confidence_stated : str
+        The confidence as it was said.
+    rules : str
+        Names of the lenient reading rules used, joined by ``+``.
+    """
+
+    penalty: float
+    decision: str
+    answered: float
+    available: float
+    outcome: float
+    utility: float
+    regret: float
+    answer: str
+    confidence_stated: str
+    rules: str
+
+
+MEANING = GENERAL_MEANING | {
+    "ok": "The decision and a confidence in figures can be read as they stand.",
+    "repaired": "The reply had to be interpreted; the rules say how.",
+    "out_of_range": "The confidence cannot be placed between 0 and 1; measures that need one leave the trial out.",
+    "missing_confidence": "No confidence can be read; measures that need one leave the trial out.",
+    "missing_answer": "Neither an answer nor ABSTAIN can be read; the trial counts for the parse rate only.",
+    "refused": "The model declines without saying ABSTAIN, which counts as abstaining.",
+}
+
+
+def needs_judge(question: Question, judge: Judge) -> bool:
+    """Whether an answer to ``question`` is judged by the judge's model."""
+    return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
+
+
+def riskeval_trial(
+    question: Question, penalty: float, reply: str | RiskReading, correct: float | None = None
+) -> RiskTrial:
+    """Turn a reply to ``question`` under ``penalty`` into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    penalty : float
+        What a wrong answer costs.
+    reply : str or RiskReading
+        The reply, which is read by the rules, or a reading of it.
+    correct : float, optional
+        The verdict of a judge, 1 or 0; by default the answer is compared with the key.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+    >>> trial = riskeval_trial(question, 4.0, "Answer: B. Confidence: 60%")
+    >>> trial["decision"], trial["correct"], trial["utility"], round(trial["regret"], 12)
+    ('answer', 0.0, -4.0, 1.0)
+    """
+    from confidence_tasks.studies.riskeval.reader import read_risk_reply
+
+    reading = read_risk_reply(reply, question.kind, question.choices) if isinstance(reply, str) else reply
+    if correct is None:
+        correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
+    answered = {"answer": 1.0, "abstain": 0.0}.get(reading.decision, math.nan)
+    available = float(bool(reading.answer))
+    free = answered == 0.0 and not reading.answer and question.gold is not None
+    outcome = 0.0 if free else correct + 0.0 * answered
+    return RiskTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition_of(penalty),
+        correct=correct,
+        confidence=reading.confidence,
+        status=reading.status,
+        penalty=penalty,
+        decision=reading.decision,
+        answered=answered,
+        available=available,
+        outcome=outcome,
+        utility=_of_one("mean_utility", answered, outcome, penalty),
+        regret=_of_one("regret", answered, reading.confidence, penalty),
+        answer=reading.answer,
+        confidence_stated=reading.stated,
+        rules="+".join(reading.rules),
+    )
+
+
+def _of_one(statistic: str, *values: float) -> float:
+    """Return a statistic of one trial; NaN where it lacks something."""
+    from confidence_tasks import statistics
+
+    if any(math.isnan(value) for value in values):
+        return math.nan
+    return float(getattr(statistics, statistic)(*([value] for value in values)))
+
+
+@metric(scores="unreduced")
+def riskeval_metrics(conditions: Sequence[str], seed: int = 0) -> Metric:
+    """Every measure of the study under every penalty, over all penalties and over the high ones."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(riskeval_summary(trials, conditions, seed=seed))
+
+    return compute
+
+
+@scorer(metrics=[])
+def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool = True) -> Scorer:
+    """Parse the reply, judge the answer, and keep both as a trial."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        from confidence_tasks.studies.riskeval.judge import Fault
+
+        question, penalty = question_of(state.metadata), float(state.metadata["penalty"])
+        reading = await _read(question, state, parser, cache)
+        if isinstance(reading, Fault):
+            return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))
+        right = await _judge(question, reading, state, judge, cache)
+        if isinstance(right, Fault):
+            return Score.unscored(
+                reason="grader_failed", answer=reading.answer, explanation=plain(right.reason)
+            )
+        trial = riskeval_trial(question, penalty, reading, right)
+        return Score(
+            value=dict[str, Any](trial), answer=_said(reading), explanation=_explanation(trial, question)
+        )
+
+    return score
+
+
+async def _read(question: Question, state: TaskState, parser: Parser, cache: bool) -> RiskReading | Fault:
+    """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
+    from confidence_tasks.studies.riskeval.judge import read_parser_reply
+    from confidence_tasks.studies.riskeval.reader import read_risk_reply
+
+    reply = reply_text(state.output)
+    if parser == "rules" or not reply.strip() or reply == FILTERED:
+        return read_risk_reply(reply, question.kind, question.choices)
+    parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state.store, cache=cache)
+    return read_parser_reply(parsed, question)
+
+
+async def _judge(
+    question: Question, reading: RiskReading, state: TaskState, judge: Judge, cache: bool
+) -> float | Fault | None:
+    """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none."""
+    from confidence_tasks.studies.riskeval.judge import Fault, read_verdict
+
+    if not reading.answer or not needs_judge(question, judge):
+        return None
+    answer = option_text(question, reading.answer)
+    found = read_verdict(
+        await ask_role("judge", JUDGE_SYSTEM, judge_prompt(question, answer), state.store, cache=cache)
+    )
+    return found if isinstance(found, Fault) else float(found)
+
+
+def option_text(question: Question, answer: str) -> str:
+    """Return an answer as a judge should see it: a letter with the text of its option.
+
+    Examples
+    --------
+    >>> option_text(Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No")), "B")
+    'B. No'
+    """
+    return f"{answer}. {question.options[answer]}" if answer in question.options else answer
+
+
+def _said(reading: RiskReading) -> str:
+    """Return what the log shows as the answer."""
+    if reading.decision != "abstain":
+        return reading.answer
+    return f"ABSTAIN ({reading.answer})" if reading.answer else "ABSTAIN"
+
+
+def _explanation(trial: RiskTrial, question: Question) -> str:
+    """Say what was read, what the optimal policy would have done, and what the decision earned."""
+    threshold = trial["penalty"] / (1.0 + trial["penalty"])
+    decision = {"answer": "answers", "abstain": "abstains"}.get(
+        trial["decision"], "neither answers nor abstains"
+    )
+    named = f"{plain(trial['answer'])}: **{verdict(trial['correct'])}**" if trial["answer"] else "none"
+    confidence = "none" if math.isnan(trial["confidence"]) else f"{trial['confidence']:.3f}"
+    stated = f" (said: {plain(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
+    return table(
+        [
+            ("Decision", f"{decision}; answering pays from a confidence of {threshold:.3f}"),
+            ("Answer", named),
+            ("Key", plain(question.gold or "none")),
+            ("Confidence", confidence + stated),
+            ("Penalty", penalty_text(trial["penalty"])),
+            *(
+                (name.title(), f"{trial[name]:.3f}")
+                for name in ("utility", "regret")
+                if not math.isnan(trial[name])
+            ),
+            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
+        ]
+    )

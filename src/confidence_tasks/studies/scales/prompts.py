@@ -1,0 +1,147 @@
+"""The prompts of the confidence-scale study: the general template of the paper's appendix B.1, and two extensions.
+
+Dai (2026), arXiv:2603.09309. The wording is the instrument: only the question, its choices and the bounds vary.
+The section labels that the appendix prints in brackets name the parts and are not sent. How options are laid out is
+this package's: the template says ``Choices: {choices}``. Appendix B.2 prints the confidence instruction without its
+first clause, "After providing your answer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.question import Question
+
+Elicitation = Literal["verbal", "cot", "top_k"]
+"""``verbal`` is the paper's; ``cot`` asks for reasoning first; ``top_k`` asks for several guesses."""
+
+ELICITATIONS: tuple[Elicitation, ...] = get_args(Elicitation)
+
+TOP_K = 3
+"""Number of guesses asked for by ``top_k``."""
+
+_TASK = {
+    "answer": "Answer the following question.\n{question}",
+    "number": "Solve the following math problem step by step.\n{question}",
+}
+
+_CONFIDENCE = (
+    "After providing your answer, rate your confidence as an integer between {l} and {u}, "
+    "where {l} means no confidence at all and {u} means absolute certainty."
+)
+
+_FORMAT = "Respond in the following format only:\n"
+
+_REPLY = {
+    ("answer", "verbal"): "Answer: <your answer>\nConfidence: <integer between {l} and {u}>",
+    ("answer", "cot"): (
+        "Reasoning: <your step-by-step reasoning>\n"
+        "Answer: <your answer>\nConfidence: <integer between {l} and {u}>"
+    ),
+    ("number", "verbal"): (
+        "Solution: <your step-by-step solution>\n"
+        "Final Answer: <numerical answer>\nConfidence: <integer between {l} and {u}>"
+    ),
+}
+_REPLY[("number", "cot")] = _REPLY[("number", "verbal")]
+
+_GUESSES = "Give your {k} best guesses, the best first, each with its own confidence.\n"
+
+
+def _guess_lines(scale: Scale) -> str:
+    """Return the reply format of ``top_k``: one answer and one confidence for each guess."""
+    return "\n".join(
+        f"Answer {i}: <your guess>\nConfidence {i}: <integer between {scale.lower} and {scale.upper}>"
+        for i in range(1, TOP_K + 1)
+    )
+
+
+def scale_prompt(question: Question, scale: Scale, elicitation: Elicitation = "verbal") -> str:
+    """Return what is asked about ``question`` on ``scale``.
+
+    Questions with a numerical answer get the paper's variant for GSM8K, which asks for the solution first; for
+    them ``cot`` is therefore the same prompt as ``verbal``.
+
+    Parameters
+    ----------
+    question : Question
+        What to ask.
+    scale : Scale
+        The bounds shown to the model.
+    elicitation : {"verbal", "cot", "top_k"}
+        The paper's form, or one of the two extensions.
+
+    Returns
+    -------
+    str
+        The user message.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+    >>> print(scale_prompt(question, Scale(0, 20)))
+    Answer the following question.
+    Is the sky blue?
+    <BLANKLINE>
+    Choices:
+    A) Yes
+    B) No
+    <BLANKLINE>
+    After providing your answer, rate your confidence as an integer between 0 and 20, where 0 means no confidence
+    at all and 20 means absolute certainty.
+    <BLANKLINE>
+    Respond in the following format only:
+    Answer: <your answer>
+    Confidence: <integer between 0 and 20>
+    """
+    form = "number" if question.kind == "number" else "answer"
+    parts = [_TASK[form].format(question=question.text)]
+    if question.choices:
+        options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
+        parts.append(f"Choices:\n{options}")
+    parts.append(_CONFIDENCE.format(l=scale.lower, u=scale.upper))
+    if elicitation == "top_k":
+        parts.append(_GUESSES.format(k=TOP_K) + _FORMAT + _guess_lines(scale))
+    else:
+        parts.append(_FORMAT + _REPLY[form, elicitation].format(l=scale.lower, u=scale.upper))
+    return "\n\n".join(parts)
+
+
+def reply_in_format(
+    question: Question,
+    guesses: Sequence[tuple[str, int]],
+    elicitation: Elicitation = "verbal",
+    *,
+    reasoning: str = "",
+) -> str:
+    r"""Return the reply that the prompt asks for, as worked examples and simulated subjects give it.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    guesses : sequence of (str, int)
+        Answers and their confidences on the scale, the best first; only ``top_k`` shows more than the first.
+    elicitation : {"verbal", "cot", "top_k"}
+        How it was asked.
+    reasoning : str
+        What the solution or the reasoning says, where one is asked for.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+    >>> reply_in_format(question, [("A", 17)])
+    'Answer: A\nConfidence: 17'
+    """
+    if elicitation == "top_k":
+        return "\n".join(
+            f"Answer {i}: {answer}\nConfidence {i}: {confidence}"
+            for i, (answer, confidence) in enumerate(guesses, 1)
+        )
+    answer, confidence = guesses[0]
+    if question.kind == "number":
+        return f"Solution: {reasoning}\nFinal Answer: {answer}\nConfidence: {confidence}"
+    reply = f"Answer: {answer}\nConfidence: {confidence}"
+    return f"Reasoning: {reasoning}\n{reply}" if elicitation == "cot" else reply

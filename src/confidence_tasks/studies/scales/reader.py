@@ -1,0 +1,424 @@
+"""Reading the replies of the confidence-scale study.
+
+A reply to the letter of the format that was asked for is ``ok``. Any other is read by a few rules once `cleaning` has
+cleared away what surrounds it. The confidence is what the last line that begins with ``Confidence`` states, or what
+that word introduces behind an answer on its line. The answer stands behind ``Answer:``, else behind ``the answer is``,
+else in a box, else alone before the confidence. The reading names the rules that it took. Nothing is ever filled in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.cleaning import (
+    MAX_TURNS,
+    NEXT_TURN,
+    Rule,
+    apply_rules,
+    bounded,
+    clean,
+    is_placeholder,
+    last_box,
+)
+from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.studies.scales.confidence import read_confidence
+from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.question import Kind
+from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.trial import Status
+
+# The format asked for -------------------------------------------------------------------------------------------
+
+FIRST, LAST = 0, -1
+"""Which of several answers counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format to be kept to the letter.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        How its last lines begin, an answer's and a confidence's by turns.
+    free : str
+        How the free text before them begins; empty where there is none.
+    counts : int
+        Which of several answers counts: `FIRST` or `LAST`.
+    """
+
+    labels: tuple[str, ...]
+    free: str = ""
+    counts: int = LAST
+
+
+_PAIR = Format(("Answer:", "Confidence:"))
+_REASONED = Format(("Answer:", "Confidence:"), "Reasoning:")
+_SOLVED = Format(("Final Answer:", "Confidence:"), "Solution:")
+_GUESSED = Format(
+    tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")), counts=FIRST
+)
+
+FORMATS: dict[tuple[bool, Elicitation], Format] = {
+    (False, "verbal"): _PAIR,
+    (False, "cot"): _REASONED,
+    (False, "top_k"): _GUESSED,
+    (True, "verbal"): _SOLVED,
+    (True, "cot"): _SOLVED,
+    (True, "top_k"): _GUESSED,
+}
+"""The format that `scale_prompt` asks for, by whether the answer is a number and by elicitation."""
+
+
+def _strict_values(text: str, asked: Format) -> list[str] | None:
+    """Return what follows each label of a format, None where the text departs from it."""
+    if not text.lstrip().startswith(asked.free or asked.labels[0]):
+        return None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    size = len(asked.labels)
+    free, lines = lines[:-size], lines[-size:]
+    kept = len(lines) == size and all(
+        line.startswith(label) for line, label in zip(lines, asked.labels, strict=True)
+    )
+    if not kept or bool(free) != bool(asked.free):
+        return None
+    if any(line.startswith(asked.labels) for line in free):
+        return None
+    return [line.removeprefix(label).strip() for line, label in zip(lines, asked.labels, strict=True)]
+
+
+def _read_strictly(
+    text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format
+) -> Reading | None:
+    """Read a reply to the letter of the format; None for any other."""
+    values = _strict_values(text, asked)
+    if values is None:
+        return None
+    answers = [read_answer(value, kind, choices) for value in values[::2]]
+    reports = [read_confidence(value, scale) for value in values[1::2]]
+    if any(answer.rules or not answer.text for answer in answers) or any(report.rules for report in reports):
+        return None
+    inside = all(scale.lower <= report.raw <= scale.upper for report in reports)
+    return Reading(answers[0].text, reports[0].raw, "ok") if inside else None
+
+
+# Any other reply ------------------------------------------------------------------------------------------------
+
+_LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
+_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
+_ANSWER = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
+_CONFIDENCE = (
+    rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
+)
+_COLON = r"(?:[ ]is)?[ ]{0,3}[:=]"
+_ANSWER_LABEL = re.compile(rf"{_LINE_START}{_ANSWER}{_COLON}", re.IGNORECASE | re.MULTILINE)
+_ANSWER_CUE = re.compile(
+    r"\b(?:the|my)[ ](?:(?:final|correct|best)[ ])?(?:answer|option)[ ]is[ ]", re.IGNORECASE
+)
+_CONFIDENCE_LABEL = re.compile(
+    rf"{_LINE_START}{_CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
+)
+_CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){_CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
+_HEADING = re.compile(
+    rf"({_LINE_START}(?:{_ANSWER}|{_CONFIDENCE}))[ :]{{0,3}}\n\s{{0,20}}(?=\S)", re.IGNORECASE | re.MULTILINE
+)
+_TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECASE)
+_SAYS_SOMETHING = re.compile(r"[^\s!-/:-@\[-`{-~]")
+
+SPAN = 1_000
+"""So many characters behind a label are looked at."""
+
+MAX_LINES = 40
+"""Only so many lines without a label are looked at for an answer."""
+
+
+def _untag(text: str) -> str:
+    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text)
+
+
+def _without_json(text: str) -> str:
+    if not text.startswith("{"):
+        return text
+    found = read_json_fields(text, ("Final Answer", "Answer", "Confidence")).fields
+    return "\n".join(f"{key}: {value}" for key, value in found.items()) or text
+
+
+def _join_headings(text: str) -> str:
+    return _HEADING.sub(r"\1: ", text)
+
+
+LAYOUTS: tuple[Rule[Callable[[str], str]], ...] = (
+    Rule("json", _without_json, "A JSON object.", '{"Answer": "B", "Confidence": 17}'),
+    Rule("tags", _untag, "Tags.", "<answer>B</answer><confidence>17</confidence>"),
+    Rule("next_line", _join_headings, "Values below their labels.", "## Answer\nB\n## Confidence\n17"),
+)
+"""Ways to arrange labels and values other than in lines; each is rewritten as lines."""
+
+ARRANGEMENTS: Mapping[str, tuple[str, str]] = {
+    "next_turn": (
+        "What follows a question of the model's own making is not read.",
+        "Answer: B\nConfidence: 17\nQuestion: What next?\nAnswer: A\nConfidence: 3",
+    ),
+    "cue": ("The answer stands behind `the answer is`.", "It is big, so the answer is B.\nConfidence: 17"),
+    "box": ("The answer stands in a LaTeX box.", "So it is $\\boxed{B}$.\nConfidence: 17"),
+    "bare_answer": ("The answer stands alone before the confidence.", "B\nConfidence: 17"),
+    "label": ("A label is spelt in another way.", "answer: B\nconfidence: 17"),
+    "order": ("The confidence comes first.", "Confidence: 17\nAnswer: B"),
+    "one_line": ("Both stand on one line.", "Answer: B, Confidence: 17"),
+    "extra_text": ("There is more text than was asked for.", "Sure!\nAnswer: B\nConfidence: 17"),
+    "clipped": (
+        "Off the scale by at most 5% of its width, which counts as the bound.",
+        "Answer: B\nConfidence: 21",
+    ),
+    "unpaired": (
+        "A confidence in an answer that was replaced is not one in the new answer.",
+        "Answer: A\nConfidence: 17\nNo:\nAnswer: B",
+    ),
+    "taken_back": (
+        "An answer is not read where a line behind it takes it back.",
+        "Answer: A\nConfidence: 17\nNo wait, it's B.",
+    ),
+}
+"""Rules about the reply as a whole: what each does, and an example on 0-20."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a reply states from ``start`` to ``end``, its label included."""
+
+    value: str
+    start: int
+    end: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing but signs, or the template's own words."""
+        return not any(map(str.isalnum, self.value)) or is_placeholder(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What the labels of a turn introduce, in order."""
+
+    text: str
+    answers: list[Statement]
+    cued: list[Statement]
+    confidences: list[Statement]
+
+
+def _statements(text: str) -> Statements:
+    """Find what stands behind each label, up to the end of the line; an answer ends at a confidence on its line.
+
+    Such a confidence counts only where no other line begins with one.
+    """
+    confidences = [
+        _behind(text, label, _line_end(text, label.end())) for label in _CONFIDENCE_LABEL.finditer(text)
+    ]
+    inner: dict[int, Statement] = {}
+    answers: list[Statement] = []
+    cued: list[Statement] = []
+    for pattern, found in ((_ANSWER_LABEL, answers), (_ANSWER_CUE, cued)):
+        for label in pattern.finditer(text):
+            end = _line_end(text, label.end())
+            if second := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), end):
+                inner[second.start()] = _behind(text, second, end)
+                end = second.start()
+            found.append(_behind(text, label, end))
+    stated = [confidence for confidence in confidences if not confidence.empty]
+    stated = stated or [inner[start] for start in sorted(inner) if not inner[start].empty]
+    return Statements(text, answers, cued, stated)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start, start + SPAN)
+    return end if end >= 0 else min(len(text), start + SPAN)
+
+
+def _behind(text: str, label: re.Match[str], end: int) -> Statement:
+    return Statement(text[label.end() : end].strip(" \t,;|("), label.start(), end)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer as read, where it stands, and what was special about the place."""
+
+    place: Statement
+    reading: Answer
+    rules: tuple[str, ...] = ()
+
+
+def _find_answer(
+    said: Statements, report: Statement | None, kind: Kind, choices: Sequence[str], counts: int
+) -> Found | None:
+    """Return what stands at the first sort of place where an answer may stand, however it reads."""
+    labelled = [answer for answer in said.answers if not answer.empty]
+    if labelled:
+        return Found(labelled[counts], read_answer(labelled[counts].value, kind, choices))
+    for cue in said.cued[-1:]:
+        sentence = stated_sentence(cue.value, _SENTENCE_END, kind, choices)
+        reading = read_answer(sentence, kind, choices)
+        if reading.found:
+            end = said.text.find(sentence, cue.start) + len(sentence)
+            return Found(Statement(sentence, cue.start, end), reading, ("cue",))
+    if box := last_box(said.text):
+        start = said.text.rfind(box)
+        place = Statement(box, start, start + len(box))
+        return Found(place, read_answer(box, kind, choices), ("box",))
+    bare = [] if said.answers else _bare_answers(said.text, report, kind, choices)
+    agree = len({found.reading.text for found in bare}) == 1
+    return bare[-1] if agree else None
+
+
+def _bare_answers(text: str, report: Statement | None, kind: Kind, choices: Sequence[str]) -> list[Found]:
+    """Return what stands alone before the confidence, or is the whole reply.
+
+    Beside other lines, those count that are an option or a word and nothing else; a number may end the last line.
+    """
+    lines = _lines(text[: report.start] if report else text)
+    alone = len(lines) == 1
+    if kind == "number" and report:
+        lines = lines[-1:]
+    elif kind in {"number", "text"} and not alone:
+        return []
+    found = [
+        Found(line, read_answer(line.value, kind, choices), ("bare_answer",)) for line in lines[:MAX_LINES]
+    ]
+    leniently = report and (alone or kind == "number")
+    return [one for one in found if one.reading.found and (leniently or not one.reading.rules)]
+
+
+def _lines(text: str) -> list[Statement]:
+    """Return the lines that say something."""
+    lines, start = [], 0
+    for line in text.split("\n"):
+        lines.append(Statement(line.strip(), start, start + len(line)))
+        start += len(line) + 1
+    return [line for line in lines if line.value]
+
+
+def _departures(text: str, answer: Statement, report: Statement, asked: Format) -> Iterator[str]:
+    """Name how the two parts depart from the order and the lines of the format."""
+    first, second = sorted((answer, report), key=lambda place: place.start)
+    if first is not answer:
+        yield "order"
+    if "\n" not in text[first.end : second.start]:
+        yield "one_line"
+    before, rest = text[: first.start], text[first.end : second.start] + text[second.end :]
+    if _SAYS_SOMETHING.search(rest if asked.free and before.startswith(asked.free) else before + rest):
+        yield "extra_text"
+
+
+def _unpaired(said: Statements, answer: Found, report: Statement, kind: Kind, choices: Sequence[str]) -> bool:
+    """Whether the last answer replaces an earlier one without a new confidence."""
+    before = [one for one in said.answers if one.start < report.start and not one.empty]
+    return (
+        bool(before)
+        and answer.place.start > report.start
+        and read_answer(before[-1].value, kind, choices).text != answer.reading.text
+    )
+
+
+def _read_leniently(text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format) -> Reading:
+    """Read any reply by the rules."""
+    cleaned, used = clean(text)
+    cleaned, layouts = apply_rules(LAYOUTS, cleaned)
+    turns = NEXT_TURN.split(cleaned, maxsplit=MAX_TURNS)
+    for turn in turns:
+        reading = _read_turn(turn, scale, kind, choices, asked)
+        if reading.answer or not math.isnan(reading.confidence_raw):
+            break
+    cut = () if turn is turns[-1] else ("next_turn",)
+    rules = tuple(dict.fromkeys((*used, *layouts, *cut, *reading.rules)))
+    return replace(reading, rules=rules or (("label",) if reading.status == "repaired" else ()))
+
+
+def _read_turn(text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format) -> Reading:
+    """Read what one speaker says."""
+    said = _statements(text)
+    stated = said.confidences[asked.counts] if said.confidences else None
+    report = read_confidence(stated.value.rstrip(".") if stated else "", scale)
+    answer = _find_answer(said, stated, kind, choices, asked.counts)
+    rules = [*(answer.rules + answer.reading.rules if answer else ()), *report.rules]
+    said_answer, raw = answer.reading.text if answer else "", report.raw
+    if answer and kind != "text" and takes_back(text[answer.place.end :]):
+        said_answer = ""
+        rules.append("taken_back")
+    elif answer and stated and asked.counts == LAST and _unpaired(said, answer, stated, kind, choices):
+        raw = math.nan
+        rules.append("unpaired")
+    if answer and stated:
+        rules.extend(_departures(text, answer.place, stated, asked))
+    status: Status = "repaired"
+    if not said_answer and ("refusal" in rules or is_refusal(text)):
+        status = "refused"
+        rules.append("refusal")
+    elif not said_answer:
+        status = "unreadable" if math.isnan(raw) else "missing_answer"
+    elif math.isnan(raw):
+        status = "missing_confidence"
+    elif scale.violates(raw):
+        status = "out_of_range"
+    elif not scale.lower <= raw <= scale.upper:
+        rules.append("clipped")
+    return Reading(said_answer, raw, status, tuple(rules))
+
+
+def read_scale_reply(
+    text: str,
+    scale: Scale,
+    *,
+    kind: Kind,
+    choices: Sequence[str] = (),
+    elicitation: Elicitation = "verbal",
+) -> Reading:
+    r"""Read the answer and the confidence that a reply states.
+
+    A total function: any text in, a reading out, in time linear in its length. It says what the reply claims, never
+    whether that is right.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    scale : Scale
+        The scale that was asked for.
+    kind : {"choice", "number", "text", "boolean"}
+        What an answer looks like.
+    choices : sequence of str
+        The options in the order shown; needed for ``choice``.
+    elicitation : {"verbal", "cot", "top_k"}
+        How the confidence was asked for; of the guesses of ``top_k`` the first is read, which is the best.
+
+    Returns
+    -------
+    Reading
+        The answer in canonical form (a letter; a decimal number; ``yes`` or ``no``; a text), the confidence as stated,
+        the status, and the names of the rules used. The status is
+
+        * ``ok`` for a reply to the letter of the format, its confidence an integer within the bounds;
+        * ``repaired`` where lenient rules were needed, also for a confidence off the scale by at most 5% of its width;
+        * ``out_of_range`` for one further off, which is kept as stated;
+        * ``missing_confidence``, ``missing_answer``, or ``unreadable`` where neither was found;
+        * ``refused`` where there is no answer because the model declines to give one.
+
+    Examples
+    --------
+    >>> cities = ("Paris", "London", "Rome", "Berlin")
+    >>> read_scale_reply("Answer: B\nConfidence: 17", Scale(0, 20), kind="choice", choices=cities)
+    Reading(answer='B', confidence_raw=17.0, status='ok', rules=())
+    >>> read_scale_reply("**Answer:** London\n**Confidence:** 17/20", Scale(0, 20), kind="choice", choices=cities)
+    Reading(answer='B', confidence_raw=17.0, status='repaired', rules=('markdown', 'of_upper'))
+    >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
+    Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
+    """
+    text, asked = bounded(text), FORMATS[kind == "number", elicitation]
+    return _read_strictly(text, scale, kind, choices, asked) or _read_leniently(
+        text, scale, kind, choices, asked
+    )

@@ -1,0 +1,89 @@
+"""How a simulated subject replies when it is asked for an answer and a confidence on a scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from confidence_tasks.simulation.answers import answer, ranked_guesses
+from confidence_tasks.simulation.draws import pick, uniform
+from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, reply_in_format
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.question import Question
+
+PATTERN = re.compile(r"rate your confidence as an integer between (\d+) and (\d+)")
+
+SLOPPY_FORMS: tuple[Callable[[str, int, Scale], str], ...] = (
+    lambda answer, raw, scale: f"**Answer:** {answer}\n**Confidence:** {raw}",
+    lambda answer, raw, scale: f"Answer: {answer}\nConfidence: {raw}/{scale.upper}",
+    lambda answer, raw, scale: f"Confidence: {raw}\nAnswer: {answer}",
+    lambda answer, raw, scale: f"Let me think about it.\n\nAnswer: {answer}\n\nConfidence: about {raw}",
+    lambda answer, raw, scale: f"The answer is {answer}, and my confidence is {raw}.",
+    lambda answer, raw, scale: f"Answer: {answer}\nConfid",
+    lambda answer, raw, scale: "I'm sorry, but I cannot help with that.",
+)
+"""Ways to stray from the format; the last two leave out what was asked for."""
+
+
+def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
+    """Put a confidence in [0, 1] as an integer on ``scale``, with the subject's habits.
+
+    Examples
+    --------
+    >>> report(0.87, Scale(0, 20), Subject(), 0, "q-1")
+    17
+    >>> report(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
+    85
+    """
+    if uniform(*key, "bounds") < subject.ignores_bounds:
+        scale = Scale(0, 100)
+    if subject.anchors:
+        confidence = min(subject.anchors, key=lambda anchor: abs(anchor - confidence))
+    raw = scale.lower + confidence * scale.width
+    if uniform(*key, "rounding") < subject.rounding:
+        return _nearest_multiple(raw, subject.round_to, scale)
+    return round(raw)
+
+
+ENOUGH_ROUND_NUMBERS = 7
+"""A scale with fewer multiples within its bounds, such as 0-20, draws nobody to them."""
+
+
+def _nearest_multiple(raw: float, step: int, scale: Scale) -> int:
+    """Return the multiple of ``step`` within the bounds that is nearest to ``raw``, where there are enough."""
+    multiples = range(-(-scale.lower // step) * step, scale.upper + 1, step)
+    if len(multiples) < ENOUGH_ROUND_NUMBERS:
+        return round(raw)
+    return min(multiples, key=lambda multiple: abs(multiple - raw))
+
+
+def respond(question: Question, request: Request) -> Reply:
+    """Answer ``question`` and state a confidence in the format asked for, or sloppily."""
+    lower, upper = map(int, request.match.groups())
+    scale, subject, seed = Scale(lower, upper), request.subject, request.seed
+    decision = subject.decide(question.id, scale.label, seed)
+    text = answer(question, correct=decision.correct, seed=seed)
+    key = (seed, question.id, scale.label)
+    raw = report(decision.confidence, scale, subject, *key)
+    if uniform(*key, "sloppy") < subject.sloppiness:
+        form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
+        return Reply(form(text, raw, scale), decision.confidence)
+    guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
+    reply = reply_in_format(
+        question, guesses, _elicitation(request.prompt), reasoning="I worked it out step by step."
+    )
+    return Reply(reply, decision.confidence)
+
+
+_SIGNS: dict[Elicitation, str] = {"top_k": "\nAnswer 1: <", "cot": "\nReasoning: <"}
+
+
+def _elicitation(prompt: str) -> Elicitation:
+    """Return how a prompt asks for confidence, by the reply format that it shows."""
+    return next((elicitation for elicitation, sign in _SIGNS.items() if sign in prompt), "verbal")
+
+
+RESPONDERS = ((PATTERN, respond),)
+"""What prompts contain, and how they are replied to."""

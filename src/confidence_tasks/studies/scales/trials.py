@@ -1,0 +1,344 @@
+"""Confidence scales: from a reply to a trial, and the measures of the study.
+
+Dai (2026), arXiv:2603.09309, section 3.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.reading.grading import grade
+from confidence_tasks.studies.scales.prompts import Elicitation
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.measures import (
+    ACCURACY,
+    ACCURACY_OF_ALL,
+    CONFIDENCE,
+    ENOUGH_FOR_A_MEAN,
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Compute,
+    Deciding,
+    Incomparable,
+    Influence,
+    Measure,
+    Posterior,
+    binned_as,
+    calibration_error,
+    fewest,
+    incomparable_by,
+    influence_of,
+    right_and_wrong,
+    statistic_of,
+    summarise,
+)
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from confidence_tasks.study.measures import Columns
+
+THRESHOLDS = (0.9, 0.95)
+"""Where confidence is split into high and low for meta-d' (section 3.3)."""
+
+PADDING = "hautus"
+"""The paper adds one half to each cell (section 3.3); it costs little at its numbers of questions."""
+
+_PRIOR = 0.75
+"""Trials of each outcome that the posterior distributions of meta-d' start from, halfway from Jeffreys' half to
+Laplace's whole. Where three sure and wrong answers are expected, one study in twenty has none, and a half puts its
+interval above the truth; where half a one is, hardly any interval lies above it (``docs/reliability.md``)."""
+
+
+class ScaleTrial(Trial):
+    """A trial of the scale study.
+
+    Attributes
+    ----------
+    answer : str
+        The answer read, empty when there is none.
+    confidence_raw : float
+        The confidence as stated, on the scale asked for; kept when it violates the bounds.
+    lower, upper : float
+        The bounds of the scale.
+    rules : str
+        Names of the lenient reading rules used, joined by ``+``.
+    """
+
+    answer: str
+    confidence_raw: float
+    lower: float
+    upper: float
+    rules: str
+
+
+def scale_trial(
+    question: Question, scale: Scale, reply: str, elicitation: Elicitation = "verbal"
+) -> ScaleTrial:
+    r"""Read a reply to ``question`` on ``scale`` into a trial.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+    >>> trial = scale_trial(question, Scale(0, 20), "Answer: A\nConfidence: 17")
+    >>> trial["correct"], trial["confidence"], trial["status"]
+    (1.0, 0.85, 'ok')
+    """
+    from confidence_tasks.studies.scales.reader import read_scale_reply
+
+    reading = read_scale_reply(
+        reply, scale, kind=question.kind, choices=question.choices, elicitation=elicitation
+    )
+    usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
+    return ScaleTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=scale.label,
+        correct=grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases),
+        confidence=scale.normalise(reading.confidence_raw) if usable else math.nan,
+        status=reading.status,
+        answer=reading.answer,
+        confidence_raw=reading.confidence_raw,
+        lower=float(scale.lower),
+        upper=float(scale.upper),
+        rules="+".join(reading.rules),
+    )
+
+
+def _judged(statistic: str, **options: Any) -> Compute:
+    """A statistic of correctness and confidence, over the trials that have both."""
+    return statistic_of(statistic, "correct", "confidence", **options)
+
+
+def _reported(statistic: str, **options: Any) -> Compute:
+    """A diagnostic of the raw confidences, whether they keep to the bounds or not."""
+    return statistic_of(statistic, "confidence_raw", **options)
+
+
+def _on_scale(statistic: str) -> Compute:
+    """A diagnostic of the raw confidences that depends on the bounds."""
+    return statistic_of(statistic, "confidence_raw", constants=("lower", "upper"))
+
+
+def _sides(trials: Columns) -> Columns:
+    """A right and a wrong answer on either side of every threshold."""
+    import numpy as np
+
+    return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
+
+
+def _split(statistic: str, threshold: float) -> Posterior:
+    """The posterior distribution of a statistic of the four cells that a threshold makes."""
+    return Posterior(_sides, _judged(statistic, threshold=threshold, padding="none"), prior=_PRIOR)
+
+
+def _moved(quantity: str, threshold: float) -> Influence:
+    """How much each trial moves a quantity of the four cells that a threshold makes."""
+    return influence_of(
+        "threshold_influence",
+        "correct",
+        "confidence",
+        quantity=quantity,
+        threshold=threshold,
+        padding=PADDING,
+    )
+
+
+def _incomparable(quantity: str, threshold: float) -> Incomparable:
+    """Why differences of such a quantity are withheld."""
+    return incomparable_by(
+        "threshold_incomparable", "correct", "confidence", quantity=quantity, threshold=threshold
+    )
+
+
+def _apart_from_the_usual(trials: Columns) -> Deciding:
+    """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
+    import numpy as np
+
+    stated = trials["confidence"][~np.isnan(trials["confidence"])]
+    _, counts = np.unique(stated, return_counts=True)
+    usual = counts.max(initial=0) / max(len(stated), 1)
+    return replace(fewest(*right_and_wrong())(trials), weight=float(1.0 - usual))
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "mratio",
+        _judged("m_ratio_threshold", threshold=THRESHOLDS[0], padding=PADDING),
+        "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
+        "higher",
+        posterior=_split("m_ratio_threshold", THRESHOLDS[0]),
+        influence=_moved("m_ratio", THRESHOLDS[0]),
+        incomparable=_incomparable("m_ratio", THRESHOLDS[0]),
+    ),
+    Measure(
+        "auroc",
+        _judged("auroc2"),
+        "Chance that a right answer has more confidence than a wrong one; ties count one half.",
+        "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong()),
+        influence=influence_of("auroc2_influence", "correct", "confidence"),
+    ),
+    calibration_error("ece", "Expected calibration error, 10 bins of equal width."),
+    ACCURACY,
+    ACCURACY_OF_ALL,
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Measure(
+        "overconfidence",
+        _judged("overconfidence"),
+        "Mean confidence minus accuracy; above 0 is overconfident.",
+        interval="mean",
+        decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
+    ),
+    Measure(
+        "brier",
+        _judged("brier"),
+        "Mean squared difference of confidence and correctness.",
+        "lower",
+        interval="wilson",
+        decisive=fewest(*right_and_wrong()),
+    ),
+    CONFIDENCE,
+    calibration_error("ece_15", "Expected calibration error, 15 bins of equal width.", bins=15),
+    calibration_error("ece_20", "Expected calibration error, 20 bins of equal width.", bins=20),
+    calibration_error(
+        "ece_mass", "Expected calibration error, 10 bins of equal numbers.", binning="equal_mass"
+    ),
+    Measure(
+        "meta_d",
+        _judged("meta_d_threshold", threshold=THRESHOLDS[0], padding=PADDING),
+        "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
+        "higher",
+        posterior=_split("meta_d_threshold", THRESHOLDS[0]),
+        influence=_moved("meta_d", THRESHOLDS[0]),
+        incomparable=_incomparable("meta_d", THRESHOLDS[0]),
+    ),
+    Measure(
+        "meta_d_95",
+        _judged("meta_d_threshold", threshold=THRESHOLDS[1], padding=PADDING),
+        "The same with the split at 0.95.",
+        "higher",
+        posterior=_split("meta_d_threshold", THRESHOLDS[1]),
+        influence=_moved("meta_d", THRESHOLDS[1]),
+        incomparable=_incomparable("meta_d", THRESHOLDS[1]),
+    ),
+    Measure(
+        "mratio_95",
+        _judged("m_ratio_threshold", threshold=THRESHOLDS[1], padding=PADDING),
+        "meta-d' / d' with the split at 0.95.",
+        "higher",
+        posterior=_split("m_ratio_threshold", THRESHOLDS[1]),
+        influence=_moved("m_ratio", THRESHOLDS[1]),
+        incomparable=_incomparable("m_ratio", THRESHOLDS[1]),
+    ),
+    Measure(
+        "meta_information",
+        _judged("meta_information"),
+        "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
+        "higher",
+        decisive=_apart_from_the_usual,
+        binned=binned_as("InformationTables", "correct", "confidence"),
+    ),
+    Measure(
+        "top1_share",
+        _reported("top_share"),
+        "Share of the most frequent report.",
+        interval="largest",
+        bounds=(0.0, 1.0),
+    ),
+    Measure(
+        "top3_share",
+        _reported("top_share", k=3),
+        "Share of the three most frequent reports.",
+        interval="largest",
+        bounds=(0.0, 1.0),
+    ),
+    Measure(
+        "distinct",
+        _reported("distinct_values"),
+        "Number of different reports.",
+        interval="none",
+    ),
+    Measure(
+        "entropy",
+        _reported("confidence_entropy"),
+        "Shannon entropy of the reports in bits.",
+        interval="none",
+    ),
+    Measure(
+        "round_share",
+        _on_scale("round_share"),
+        "Share of reports that are multiples of five within bounds.",
+        interval="wilson",
+    ),
+    Measure(
+        "violation_rate",
+        _on_scale("violation_share"),
+        "Share of reports off the scale by more than 5% of its width.",
+        "lower",
+        interval="wilson",
+    ),
+    Measure(
+        "utilization",
+        _on_scale("scale_utilization"),
+        "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
+        "higher",
+        interval="none",
+    ),
+)
+
+HEADLINE = "mratio"
+
+
+@metric(scores="unreduced")
+def scale_metrics(conditions: Sequence[str]) -> Metric:
+    """Every measure of the study in every condition, pooled as the mean over sources."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(summarise(trials, MEASURES, conditions))
+
+    return compute
+
+
+def _explanation(trial: ScaleTrial, question: Question) -> str:
+    """Say what was read and what became of it."""
+    scale = Scale(int(trial["lower"]), int(trial["upper"]))
+    stated = "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"
+    used = "" if math.isnan(trial["confidence"]) else f", that is {trial['confidence']:.3f} of 1"
+    return table(
+        [
+            ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**"),
+            ("Key", plain(question.gold or "none")),
+            ("Confidence", f"{stated} on {scale.label}{used}"),
+            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
+        ]
+    )
+
+
+@scorer(metrics=[])
+def scale_scorer() -> Scorer:
+    """Read the reply, judge the answer, and keep both as a trial."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        question = question_of(state.metadata)
+        scale = Scale.parse(state.metadata["condition"])
+        reply = reply_text(state.output)
+        trial = scale_trial(question, scale, reply, state.metadata["elicitation"])
+        return Score(
+            value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial, question)
+        )
+
+    return score

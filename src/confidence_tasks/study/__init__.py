@@ -1,0 +1,22 @@
+"""What the author of a study imports."""
+
+from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study
+from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.reference import LazyModule, Reference
+from confidence_tasks.study.trial import Trial
+
+__all__ = [
+    "BINARY",
+    "Design",
+    "Domain",
+    "LazyModule",
+    "Measure",
+    "Paper",
+    "Question",
+    "Reading",
+    "Reference",
+    "Study",
+    "Trial",
+]

@@ -1,0 +1,306 @@
+"""A study: everything that the harnesses, the report and the commands need to know of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.reference import LazyModule, Reference
+from confidence_tasks.study.trial import Trial
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_checks = LazyModule("confidence_tasks.report.checks")
+_general = LazyModule("confidence_tasks.report.figures.general")
+_groups = LazyModule("confidence_tasks.report.groups")
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """Where a study was published."""
+
+    authors: str
+    year: int
+    arxiv: str
+
+    @property
+    def cited(self) -> str:
+        """How it is cited.
+
+        Examples
+        --------
+        >>> Paper("Dai", 2026, "2603.09309").cited
+        'Dai (2026), arXiv:2603.09309'
+        """
+        return f"{self.authors} ({self.year}), arXiv:{self.arxiv}"
+
+    @property
+    def url(self) -> str:
+        """Its page."""
+        return f"https://arxiv.org/abs/{self.arxiv}"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """One task of a study.
+
+    Attributes
+    ----------
+    title : str
+        The task in a few words.
+    question : str
+        What it asks of a model, in a sentence.
+    baseline : str
+        The condition that the others are compared with; empty for no comparison.
+    reference : str
+        The group of trials that models are compared on in a sentence; by default the baseline, or the first group.
+    """
+
+    title: str
+    question: str
+    baseline: str = ""
+    reference: str = ""
+
+
+def shown(value: Any) -> str:
+    """Return a value out of a file, short and escaped.
+
+    Examples
+    --------
+    >>> shown("banana"), shown(0.5), len(shown(["x"] * 100))
+    ("'banana'", '0.5', 81)
+    """
+    text = f"{value:g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+_LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that a column of trials may hold; a trial with another is left out when a file is read.
+
+    Attributes
+    ----------
+    low, high : float
+        Bounds of a number, which is finite.
+    values : tuple of str or of float
+        The only values; empty for any.
+    needed : bool
+        Whether a trial without a value cannot be used. By default a value may be missing: NaN or the empty text.
+    check : callable, optional
+        Raises ValueError for a text that is none.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    values: tuple[str, ...] | tuple[float, ...] = ()
+    needed: bool = False
+    check: Callable[[str], object] | None = None
+
+    def faults(self, column: NDArray[Any]) -> Iterator[tuple[int, str]]:
+        """Yield the positions of the values that are none, with what is wrong."""
+        import numpy as np
+
+        if column.dtype == object:
+            missing = column == ""
+            wrong = ~np.isin(column, [*self.values, ""]) if self.values else np.zeros(len(column), dtype=bool)
+        else:
+            missing = np.isnan(column)
+            wrong = ~missing & ~(np.isfinite(column) & (column >= self.low) & (column <= self.high))
+            if self.values:
+                wrong |= ~missing & ~np.isin(column, self.values)
+        if self.needed:
+            yield from ((row, "is missing") for row in np.flatnonzero(missing).tolist())
+        yield from (
+            (row, f"is {shown(column[row])}, {self._allowed()}") for row in np.flatnonzero(wrong).tolist()
+        )
+        if self.check is not None:
+            for text in dict.fromkeys(column):
+                try:
+                    self.check(text)
+                except ValueError as error:
+                    rows = np.flatnonzero(column == text).tolist()
+                    yield from ((row, f"is {shown(text)}: {error}") for row in rows)
+
+    def _allowed(self) -> str:
+        if self.values:
+            return (
+                f"which is none of {', '.join(f'{v:g}' if isinstance(v, float) else v for v in self.values)}"
+            )
+        bounded = math.isfinite(self.low) or math.isfinite(self.high)
+        return f"not within [{self.low:g}, {self.high:g}]" if bounded else "which is not finite"
+
+
+BINARY = Domain(values=(0.0, 1.0))
+"""A number that is 0, 1 or missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One study. Functions and tables that are needed late may be given as references.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name in commands and in words.
+    paper : Paper
+        Where it was published.
+    scorer : Reference
+        Makes the scorer whose scores are trials; its name is that of the scorer in logs.
+    trial : type
+        The typed dictionary that a trial is.
+    measures : sequence of Measure
+        Every measure, the headline first.
+    designs : mapping of str to Design
+        Its tasks by name.
+    headline : tuple of str
+        Measures of the main table.
+    tested : tuple of str
+        Measures whose difference from the baseline is tested. They may read nothing but columns that mean the same
+        under every condition.
+    witnesses : mapping of str to tuple of str
+        By tested measure that depends on a threshold, the tested measures without one: a sentence says of its
+        differences which of these agree in sign and significance.
+    pooled : tuple of Measure
+        Measures of all trials of a model together, of whatever condition.
+    condition_numbers : callable
+        Gives the columns of a trial that its condition settles, such as the penalty; raises ValueError for a label
+        that is no condition of the study.
+    domains : mapping of str to Domain
+        What its measures take for granted of the columns of its own; those of all trials have theirs already.
+    ordered : tuple of (str, str)
+        Pairs of columns that have both a number or neither, the first not above the second.
+    binary_where : tuple of (str, str)
+        Pairs of columns: a trial with a number in the second has 0, 1 or nothing in the first.
+    grouping : callable
+        Puts trials in the groups that the tables have.
+    rank_conditions : bool
+        Whether its conditions are ways to ask for the same, of which one can be the best; tables then mark it. Radii,
+        penalties and levels are not: some are harder than others.
+    figures : tuple of callable or Reference
+        Make its figures. An entry may also be a tuple of these.
+    tables : tuple of callable or Reference
+        Make what its paper sets side by side beyond the measures.
+    checks : tuple of callable or Reference
+        Look for what calls its numbers into question.
+    subset_parameters : frozenset of str
+        Parameters of the tasks that say which questions and conditions are asked, not how.
+    protocol_values : frozenset of (str, str)
+        Such parameters with the values that say how all the same.
+    resampler : callable or Reference, optional
+        ``resampler(section, settings)`` resamples all models of a task at once; by default each measure is resampled by
+        itself.
+    responders : Reference, optional
+        Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
+    reply_forms : Reference, optional
+        By name, how files of replies to it are scored without a model
+        (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
+    power : Reference, optional
+        How it is simulated for power analysis (:class:`~confidence_tasks.report.power_design.PowerDesign`).
+    overviews : Reference, optional
+        Tuple of tables that set its tasks beside those of other studies
+        (:class:`~confidence_tasks.report.overviews.OverviewDesign`).
+    lm_eval : Reference, optional
+        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.stubs.TaskGroup`).
+    """
+
+    name: str
+    title: str
+    paper: Paper
+    scorer: Reference
+    trial: type[Trial]
+    measures: tuple[Measure, ...]
+    designs: Mapping[str, Design]
+    headline: tuple[str, ...]
+    tested: tuple[str, ...] = ()
+    witnesses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pooled: tuple[Measure, ...] = ()
+    condition_numbers: Callable[[str], Mapping[str, float]] = lambda label: {}
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    ordered: tuple[tuple[str, str], ...] = ()
+    binary_where: tuple[tuple[str, str], ...] = ()
+    grouping: Callable[..., Any] = _groups.by_condition
+    rank_conditions: bool = False
+    figures: tuple[Any, ...] = (_general.GENERAL,)
+    tables: tuple[Any, ...] = ()
+    checks: tuple[Any, ...] = (_checks.GENERAL,)
+    subset_parameters: frozenset[str] = field(default=frozenset({"sources", "source", "n", "mirror"}))
+    protocol_values: frozenset[tuple[str, str]] = frozenset()
+    resampler: Callable[..., Any] | None = None
+    responders: Reference | None = None
+    reply_forms: Reference | None = None
+    power: Reference | None = None
+    overviews: Reference | None = None
+    lm_eval: Reference | None = None
+
+    def __post_init__(self) -> None:
+        """Check that what the study names is there: a mistake must not show after the calls have been paid for."""
+        names = [measure.name for measure in self.measures + self.pooled]
+        if doubled := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"study {self.name}: two measures are called {', '.join(doubled)}")
+        if lacking := sorted(Trial.__annotations__.keys() - self.record.keys()):
+            raise ValueError(f"study {self.name}: its trial lacks {', '.join(lacking)}; derive it from Trial")
+        for field_name, named, known in (
+            ("headline", self.headline, names),
+            ("tested", self.tested, names),
+            (
+                "witnesses",
+                [*self.witnesses, *(name for those in self.witnesses.values() for name in those)],
+                names,
+            ),
+            ("domains", self.domains, self.record),
+            ("ordered", [name for pair in self.ordered for name in pair], self.record),
+            ("binary_where", [name for pair in self.binary_where for name in pair], self.record),
+        ):
+            for name in named:
+                if name not in known:
+                    near = get_close_matches(name, known, n=1)
+                    meant = f"; did you mean {near[0]!r}?" if near else ""
+                    raise ValueError(
+                        f"study {self.name}: {field_name} names {name!r}, which is none of its own{meant}"
+                    )
+
+    @cached_property
+    def record(self) -> dict[str, type]:
+        """The columns of a trial: ``float`` or ``str`` by name."""
+        return {key: float if kind is float else str for key, kind in get_type_hints(self.trial).items()}
+
+    @cached_property
+    def measure(self) -> dict[str, Measure]:
+        """The measures by name."""
+        return {measure.name: measure for measure in self.measures + self.pooled}
+
+    def how(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the parameters of a task that say how is asked, not what.
+
+        Examples
+        --------
+        >>> from confidence_tasks.studies.fermieval import STUDY
+        >>> STUDY.how({"n": 20, "split": "all", "seed": 1}), STUDY.how({"split": "cross"})
+        ({'seed': 1}, {'split': 'cross'})
+        """
+        return {
+            key: value
+            for key, value in parameters.items()
+            if key not in self.subset_parameters or (key, str(value)) in self.protocol_values
+        }
+
+    def design_of(self, task: str) -> str:
+        """Return the design that a task belongs to: one task of lm-eval asks one cell of it.
+
+        Examples
+        --------
+        >>> from confidence_tasks.studies.scales import STUDY
+        >>> STUDY.design_of("scale_granularity_0_20_mmlu")
+        'scale_granularity'
+        """
+        known = [name for name in self.designs if task == name or task.startswith(f"{name}_")]
+        return max(known, key=len, default=task)

@@ -1,0 +1,495 @@
+"""From trials to metrics: a table of measures, applied to each condition, on either harness and in every report.
+
+A measure takes the columns of some trials and, for intervals, weights over them: with weights of shape (resamples, n)
+it returns one value a resample. It picks the rows that it needs itself, so that what it does with a missing answer or
+confidence is said in one place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from confidence_tasks.study.trial import READABLE
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
+    from confidence_tasks.statistics.inference.test_inversion import Inverted
+
+# As texts, because NumPy is not imported before it is needed.
+Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
+Value: TypeAlias = "float | FloatArray"
+Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
+Binned: TypeAlias = "Callable[[Columns, IntArray], Inverted]"
+Decisive: TypeAlias = "Callable[[Columns], Deciding]"
+Influence: TypeAlias = "Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]"
+Incomparable: TypeAlias = "Callable[[Columns, FloatArray], Reason | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The questions that decide a measure, such as those answered wrong for an AUROC: each once, however often asked.
+
+    Attributes
+    ----------
+    questions : frozenset of str, optional
+        Their identifiers; None where all trials decide.
+    weight : float
+        How many each counts as, of the five that an interval needs.
+    """
+
+    questions: frozenset[str] | None = None
+    weight: float = 1.0
+
+    @property
+    def count(self) -> float:
+        """How many there are."""
+        return math.inf if self.questions is None else self.weight * len(self.questions)
+
+    @classmethod
+    def smallest(cls, trials: Columns, members: Iterable[NDArray[Any]], weight: float = 1.0) -> Deciding:
+        """Return the questions of the smallest of several sets of trials."""
+        asked = [frozenset(map(str, trials["question_id"][of])) for of in members]
+        return cls(min(asked, key=len), weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
+
+    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
+    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
+    outcome, seen or not.
+
+    Attributes
+    ----------
+    outcomes : callable
+        From trials to one trial of each outcome, with the columns that ``compute`` reads.
+    compute : callable
+        The measure, without additions of its own to the numbers of trials.
+    prepared : callable
+        What becomes of the trials, but not of those of ``outcomes``, before.
+    prior : float
+        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
+        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
+        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
+    """
+
+    outcomes: Callable[[Columns], Columns]
+    compute: Compute
+    prepared: Callable[[Columns], Columns] = lambda trials: trials
+    prior: float = 0.5
+
+    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
+        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
+        import numpy as np
+
+        own, one_of_each = self.prepared(trials), self.outcomes(trials)
+        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
+        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
+        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number about a set of trials.
+
+    Attributes
+    ----------
+    name : str
+        The metric's name in logs and tables.
+    compute : callable
+        ``compute(columns, weights)`` with ``weights`` None, or of shape (resamples, n) for one value a resample.
+    description : str
+        One sentence: what it is, and how it treats trials that lack something.
+    better : {"higher", "lower", "neither"}
+        Which direction is good.
+    interval : str
+        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"mean"``
+        is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
+        ratios, ``"largest"`` for the share of what is most frequent, ``"none"`` for what resamples do not tell.
+    share : str
+        Name of the share that this is less a constant, whose interval serves for both; empty for none.
+    decisive : callable, optional
+        ``decisive(columns)``: which questions decide it, such as those answered wrong for an AUROC. With fewer than
+        five, tables print no interval. By default all do.
+    bounds : tuple of float
+        The values between which it lies, and so its interval.
+    is_count : bool
+        Whether it is a number of trials, which conditions and sources add up instead of averaging.
+    fitted : bool
+        Whether ``compute`` fits something to the trials that it leaves as it is for all weights, so that its interval
+        takes it as it is, and exchanging trials does not tell how it varies.
+    refitted : callable, optional
+        For such a measure, the same fitted for each row of weights, which are whole numbers.
+    binned : callable, optional
+        Where its interval inverts a test: from trials and the number of each one's question to the bins that the
+        interval is made of, as of :func:`confidence_tasks.statistics.ece_interval`. These say whether it is withheld.
+    posterior : Posterior, optional
+        Where a trial has few outcomes, some of them rare: the distribution that its interval is read off instead of
+        the resamples. Then nothing needs to be withheld.
+    influence : callable, optional
+        ``influence(columns, weights)``: for each row of weights, how much every trial moves the measure, shape
+        (resamples, n), and the variance that no trial accounts for, (resamples,). Differences are tested by these; a
+        mean needs none.
+    incomparable : callable, optional
+        ``incomparable(columns, weights)``: why a difference of the measure from such trials is withheld, if so;
+        weights of shape (n,).
+    """
+
+    name: str
+    compute: Compute
+    description: str
+    better: Literal["higher", "lower", "neither"] = "neither"
+    interval: Literal[
+        "percentile", "student", "robust", "skewed", "mean", "logit", "log", "largest", "wilson", "none"
+    ] = "percentile"
+    share: str = ""
+    decisive: Decisive | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    is_count: bool = False
+    fitted: bool = False
+    refitted: Compute | None = None
+    binned: Binned | None = None
+    posterior: Posterior | None = None
+    influence: Influence | None = None
+    incomparable: Incomparable | None = None
+
+    @property
+    def exchangeable(self) -> Measure | None:
+        """The measure as a test that exchanges trials takes it; None where it cannot be tested so."""
+        if not self.fitted:
+            return self
+        return None if self.refitted is None else replace(self, compute=self.refitted, fitted=False)
+
+    @property
+    def largest_difference(self) -> float:
+        """How far apart two values can be: 1 for shares, and for what else lies between 0 and 1."""
+        if self.binned is not None or self.interval in ("wilson", "logit", "largest"):
+            return 1.0
+        return self.bounds[1] - self.bounds[0]
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
+        return self.interval in ("mean", "wilson")
+
+
+def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return trials as one NumPy array a key: float64 for numbers, object for texts.
+
+    Examples
+    --------
+    >>> columns([{"correct": 1.0, "status": "ok"}])["correct"]
+    array([1.])
+    """
+    import numpy as np
+
+    if not trials:
+        return {}
+    return {
+        key: np.asarray(
+            [trial[key] for trial in trials], dtype=object if isinstance(value, str) else np.float64
+        )
+        for key, value in trials[0].items()
+    }
+
+
+def statistic_of(
+    name: str,
+    *needed: str,
+    constants: Sequence[str] = (),
+    **options: Any,
+) -> Compute:
+    """Make a measure of a function of ``confidence_tasks.statistics``, over the trials that have all that it needs.
+
+    Parameters
+    ----------
+    name : str
+        The function, called as ``function(*columns, weights=..., **options)``.
+    *needed : str
+        Columns it takes, in order; a trial where one of them is NaN is left out.
+    constants : sequence of str
+        Columns that hold one value in all trials of a condition, passed as keyword options of the same name.
+    **options
+        Keyword options of the function.
+    """
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        kept_weights = None if weights is None else _of_kept(weights, keep)
+        fixed = {key: float(trials[key][0]) for key in constants}
+        function = getattr(statistics, name)
+        value: Value = function(
+            *(trials[key][keep] for key in needed), weights=kept_weights, **fixed, **options
+        )
+        return value
+
+    return compute
+
+
+def influence_of(name: str, *needed: str, **options: Any) -> Influence:
+    """Make the influence of trials by a function of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure.
+
+    A trial that is left out has none.
+    """
+
+    def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        kept, added = getattr(statistics, name)(
+            *(trials[key][keep] for key in needed), weights=_of_kept(weights, keep), **options
+        )
+        return of_all(kept, keep), added
+
+    return influence
+
+
+def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
+    """Hand influence of some trials to all: the others have none."""
+    import numpy as np
+
+    if keep.all():
+        return kept
+    influence = np.zeros((len(kept), len(keep)))
+    influence[:, keep] = kept
+    return influence
+
+
+def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
+    """Make the reason to withhold differences by a function of ``confidence_tasks.statistics``."""
+
+    def incomparable(trials: Columns, weights: FloatArray) -> Reason | None:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        reason: Reason | None = getattr(statistics, name)(
+            *(trials[key][keep] for key in needed), weights=weights[keep], **options
+        )
+        return reason
+
+    return incomparable
+
+
+def binned_as(name: str, *needed: str, **options: Any) -> Binned:
+    """Make the bins of an interval by a class of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure."""
+
+    def binned(trials: Columns, questions: IntArray) -> Inverted:
+        import numpy as np
+
+        from confidence_tasks import statistics
+
+        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        made: Inverted = getattr(statistics, name).of(
+            *(trials[key][keep] for key in needed), questions=questions[keep], **options
+        )
+        return made
+
+    return binned
+
+
+def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
+    """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
+    return weights if keep.all() else weights[..., keep]
+
+
+def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
+    """Make a measure of the share of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        holds = np.asarray(of(trials), dtype=np.float64)
+        keep = ~np.isnan(holds)
+        kept = np.ones(int(keep.sum())) if weights is None else _of_kept(weights, keep)
+        total = kept.sum(axis=-1)
+        with np.errstate(invalid="ignore"):
+            value = np.asarray(kept @ holds[keep]) / total
+        return value if value.ndim else float(value)
+
+    return compute
+
+
+def fewest(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Decisive:
+    """Find the questions that have a trial in the smallest of several sets: those that decide what compares the sets.
+
+    Where another number than five is ``enough`` for an interval, each counts so that so many make five.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> asked = {"correct": np.array([1.0, 0.0, 0.0]), "question_id": np.array(["a", "b", "b"])}
+    >>> fewest(having("correct", 1.0), having("correct", 0.0))(asked).count
+    1.0
+    """
+
+    def decisive(trials: Columns) -> Deciding:
+        return Deciding.smallest(trials, [of(trials) for of in sets], 5.0 / enough)
+
+    return decisive
+
+
+ENOUGH_FOR_A_MEAN = 2
+"""Questions answered right or wrong, whichever are fewer, that an interval of a mean needs, as it takes two more."""
+
+
+def having(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
+    """Make the set of trials that have a value in a column, and any value in some others."""
+
+    def holds(trials: Columns) -> NDArray[Any]:
+        import numpy as np
+
+        present = [~np.isnan(trials[key]) for key in needed]
+        return np.asarray(np.logical_and.reduce([trials[column] == value, *present]))
+
+    return holds
+
+
+def right_and_wrong(
+    correct: str = "correct", confidence: str = "confidence"
+) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
+    """Make the sets of right and of wrong answers with a confidence."""
+    return having(correct, 1.0, confidence), having(correct, 0.0, confidence)
+
+
+def calibration_error(
+    name: str,
+    description: str,
+    correct: str = "correct",
+    confidence: str = "confidence",
+    *,
+    graded: bool = False,
+    **options: Any,
+) -> Measure:
+    """Make the measure of an expected calibration error, over the trials that have both columns.
+
+    Parameters
+    ----------
+    name, description : str
+        As of a measure.
+    correct, confidence : str
+        Columns it takes.
+    graded : bool
+        Whether ``correct`` holds probabilities of being right. Otherwise the fewer of right and wrong answers decide
+        its differences.
+    **options
+        Keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut into bins.
+    """
+    return Measure(
+        name,
+        statistic_of("ece", correct, confidence, **options),
+        description,
+        "lower",
+        decisive=None if graded else fewest(*right_and_wrong(correct, confidence)),
+        binned=binned_as("BinnedTrials", correct, confidence, **options),
+        influence=influence_of("ece_influence", correct, confidence, **options),
+    )
+
+
+def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
+    def holds(trials: Columns) -> NDArray[Any]:
+        import numpy as np
+
+        return np.asarray([status in statuses for status in trials["status"]], dtype=np.bool_)
+
+    return holds
+
+
+def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
+    """Correctness, 0 for a reply without an answer, NaN for an answer without a key."""
+    import numpy as np
+
+    missing = _has_status("missing_answer", "unreadable", "refused")(trials)
+    return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
+
+
+ACCURACY = Measure(
+    "accuracy",
+    share(lambda trials: trials["correct"]),
+    "Mean correctness of the answers given; replies without an answer are left out.",
+    "higher",
+    interval="wilson",
+)
+ACCURACY_OF_ALL = Measure(
+    "accuracy_of_all",
+    share(_wrong_if_missing),
+    "The same where a reply without an answer is wrong.",
+    "higher",
+    interval="wilson",
+)
+PARSE_RATE = Measure(
+    "parse_rate",
+    share(_has_status(*READABLE)),
+    "Share of replies with a readable answer and a confidence within what was asked.",
+    "higher",
+    interval="wilson",
+)
+PARSE_RATE_STRICT = Measure(
+    "parse_rate_strict",
+    share(_has_status("ok")),
+    "Share of replies that keep to the letter of the format.",
+    "higher",
+    interval="wilson",
+)
+CONFIDENCE = Measure(
+    "confidence",
+    share(lambda trials: trials["confidence"]),
+    "Mean confidence of the replies that state one.",
+    interval="mean",
+    bounds=(0.0, 1.0),
+)
+
+
+def summarise(
+    trials: Sequence[Mapping[str, Any]],
+    measures: Sequence[Measure],
+    conditions: Sequence[str],
+) -> dict[str, float]:
+    """Return every measure in every condition, keyed ``name/condition``, measure by measure.
+
+    Where a condition holds trials of several sources, its value is the mean over the sources, as the papers pool
+    their data sets; numbers of trials are added up. A condition without trials gives NaN, so that the keys are always
+    the same.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of one study.
+    measures : sequence of Measure
+        What to compute.
+    conditions : sequence of str
+        The design's conditions, in its order.
+    """
+    cells: dict[str, dict[str, list[Mapping[str, Any]]]] = {condition: {} for condition in conditions}
+    for trial in trials:
+        cells[trial["condition"]].setdefault(trial["source"], []).append(trial)
+    tables = {
+        condition: [columns(cell) for cell in by_source.values()] for condition, by_source in cells.items()
+    }
+    return {
+        f"{measure.name}/{condition}": _together(
+            measure, [float(measure.compute(table, None)) for table in cell_tables]
+        )
+        for measure in measures
+        for condition, cell_tables in tables.items()
+    }
+
+
+def _together(measure: Measure, values: Sequence[float]) -> float:
+    if not values:
+        return math.nan
+    return sum(values) if measure.is_count else sum(values) / len(values)

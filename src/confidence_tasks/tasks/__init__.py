@@ -1,1 +1,0 @@
-"""The studies as tasks: question x condition -> sample."""

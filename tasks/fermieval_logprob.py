@@ -1,0 +1,13 @@
+"""FermiEval by token probabilities, to run by path: ``inspect eval tasks/fermieval_logprob.py``."""
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from confidence_tasks.studies.fermieval_logprob import task as study
+
+
+@task
+def fermieval_logprob(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/fermieval_logprob`` with the parameters given by ``-T``."""
+    return study.fermieval_logprob(**parameters)

@@ -1,0 +1,13 @@
+"""FermiEval by repeated samples, to run by path: ``inspect eval tasks/fermieval_sampling.py``."""
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from confidence_tasks.studies.fermieval_sampling import task as study
+
+
+@task
+def fermieval_sampling(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/fermieval_sampling`` with the parameters given by ``-T``."""
+    return study.fermieval_sampling(**parameters)

@@ -1,0 +1,13 @@
+"""Log-probability metacognition, to run by path: ``inspect eval tasks/nlp_metad.py``."""
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from confidence_tasks.studies.logprob_metacognition import task as study
+
+
+@task
+def nlp_metad(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/nlp_metad`` with the parameters given by ``-T``."""
+    return study.nlp_metad(**parameters)

@@ -1,0 +1,13 @@
+"""RiskEval, to run by path: ``inspect eval tasks/riskeval.py``."""
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from confidence_tasks.studies.riskeval import task as study
+
+
+@task
+def riskeval(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/riskeval`` with the parameters given by ``-T``."""
+    return study.riskeval(**parameters)

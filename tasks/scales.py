@@ -1,0 +1,25 @@
+"""Confidence scales, to run by path: ``inspect eval tasks/scales.py@scale_granularity``."""
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from confidence_tasks.studies.scales import task as study
+
+
+@task
+def scale_granularity(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/scale_granularity`` with the parameters given by ``-T``."""
+    return study.scale_granularity(**parameters)
+
+
+@task
+def scale_boundary(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/scale_boundary`` with the parameters given by ``-T``."""
+    return study.scale_boundary(**parameters)
+
+
+@task
+def scale_nonstandard(**parameters: Any) -> Task:
+    """Return ``confidence_tasks/scale_nonstandard`` with the parameters given by ``-T``."""
+    return study.scale_nonstandard(**parameters)

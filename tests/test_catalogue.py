@@ -1,0 +1,117 @@
+"""Studies of other packages are found by their entry points; what is wrong with one costs none of the others."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from confidence_tasks import catalogue
+from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.study import Domain, Reference, Study
+from confidence_tasks.study.reference import loaded
+
+STUDY = """
+from confidence_tasks.study import Design, Paper, Reference, Study, Trial
+from confidence_tasks.study.measures import ACCURACY
+
+STUDY = Study(
+    name={name!r},
+    title="Elsewhere",
+    paper=Paper("Somebody", 2026, "0000.00000"),
+    scorer=Reference("elsewhere", "elsewhere_scorer"),
+    trial=Trial,
+    measures=(ACCURACY,),
+    designs={{"elsewhere": Design("Elsewhere", "Is there a study in another package?")}},
+    headline=("accuracy",),
+)
+"""
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    catalogue.studies.cache_clear()
+    yield tmp_path
+    catalogue.studies.cache_clear()
+    for path in tmp_path.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
+def install(packages: Path, name: str, code: str) -> None:
+    """Write a module and what an installer would write about it."""
+    (packages / f"{name}.py").write_text(code, encoding="utf-8")
+    about = packages / f"{name}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(
+        f"[confidence_tasks.studies]\n{name} = {name}:STUDY\n", encoding="utf-8"
+    )
+
+
+def test_every_folder_of_studies_is_one() -> None:
+    own = {path.parent.name for path in Path(catalogue.__file__).parent.glob("studies/*/__init__.py")}
+    assert {package.rpartition(".")[2] for package in catalogue.own_packages()} == own
+    assert len(catalogue.studies()) == len(own)
+
+
+def test_a_study_of_another_package_is_found(packages: Path) -> None:
+    install(packages, "elsewhere", STUDY.format(name="elsewhere"))
+    assert "elsewhere" in [study.name for study in catalogue.studies()]
+    found = catalogue.study_of_scores({"elsewhere_scorer": {}})
+    assert isinstance(found, Study)
+    assert found.name == "elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("STUDY = 7", "TypeError: it is a int, no Study"),
+        ("", "AttributeError"),
+        (STUDY.format(name="scales"), "ValueError: there is another study called scales"),
+    ],
+)
+def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
+    packages: Path, caplog: pytest.LogCaptureFixture, code: str, said: str
+) -> None:
+    install(packages, "elsewhere", code)
+    with caplog.at_level(logging.WARNING):
+        names = [study.name for study in catalogue.studies()]
+    assert "scales" in names
+    assert "elsewhere" not in names
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith("study elsewhere (elsewhere:STUDY) is left out: ")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"headline": ("acuracy",)},
+            "headline names 'acuracy', which is none of its own; did you mean 'accuracy'",
+        ),
+        ({"tested": ("auroc2",)}, "tested names 'auroc2', which is none of its own; did you mean 'auroc'"),
+        ({"witnesses": {"mratio": ("zzz",)}}, "witnesses names 'zzz', which is none of its own$"),
+        ({"domains": {"confidense": Domain()}}, "domains names 'confidense', .*; did you mean 'confidence'"),
+        ({"ordered": (("lower", "uper"),)}, "ordered names 'uper', .*; did you mean 'upper'"),
+        ({"measures": SCALES.measures * 2}, "two measures are called accuracy, "),
+        ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
+    ],
+)
+def test_a_mistake_in_a_study_is_named_when_it_is_made(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=f"study scales: {said}"):
+        replace(SCALES, **changes)
+
+
+@pytest.mark.parametrize("study", catalogue.studies(), ids=lambda study: study.name)
+def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
+    values = [getattr(study, field.name) for field in fields(study)]
+    entries = [entry for value in values for entry in (value if isinstance(value, tuple) else (value,))]
+    references = [entry for entry in entries if isinstance(entry, Reference)]
+    assert references
+    assert all(found is not None for found in loaded(references))
