@@ -17,7 +17,7 @@ import pandas as pd
 
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.inference.evidence_draws import auroc2_columns, drawn_columns
 from confidence_tasks.statistics.selective import auroc2
@@ -26,7 +26,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.robustness import robustness_checks
-from confidence_tasks.studies.logprob_metacognition.tables import Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import LogprobResampler
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N, RESAMPLES = 5_000, 10_000
@@ -72,14 +72,14 @@ def timed(what: str) -> Iterator[None]:
     print(f"| {what} | {time.process_time() - cpu:.1f} | {time.perf_counter() - clock:.1f} |", flush=True)
 
 
-def measure_all(experiment: Experiment) -> None:
+def measure_all(experiment: LogprobResampler) -> None:
     """Compute every measure of the log under every condition, with its interval."""
     for key, cell in experiment.cells.items():
         for measure in () if key.domain or key.binning else MEASURES:
             cell.measure(measure.name).interval(SETTINGS)
 
 
-def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, Section]:
+def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, TaskTrials]:
     """Make what ``compare`` takes of the first n questions of two models at T = 1."""
     at_one = trials[(trials["source"] == "trivia_qa") & (trials["temperature"] == 1.0)].assign(
         condition="T=1"
@@ -98,7 +98,7 @@ def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, Se
         )
         for name in ("a", "b")
     )
-    return first, second, Section(NLP_METAD, "nlp_metad", (first, second))
+    return first, second, TaskTrials(NLP_METAD, "nlp_metad", (first, second))
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from confidence_tasks import _registry
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.rescore import rescore
-from confidence_tasks.report.results import findings
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources.table import SOURCES
 
 from .golden_logs import EXAMPLES, made_now, path_of, trials
@@ -81,13 +81,13 @@ def test_the_report_gives_the_values_of_the_log(run: SmallRun) -> None:
     log = read_eval_log(str(path_of(run)), header_only=True)
     assert log.results
     metrics = {
-        name: float(found.value) for score in log.results.scores for name, found in score.metrics.items()
+        name: float(results.value) for score in log.results.scores for name, results in score.metrics.items()
     }
-    (found,) = findings(sections(collect(path_of(run)).files), Settings(n_resamples=5))
+    (results,) = compute_results(group_by_task(collect(path_of(run)).files), Settings(n_resamples=5))
     shared = {}
     for name in metrics:
         measure, _, group = name.partition("/")
-        entry = found.estimate(found.models[0].label, group, measure)
+        entry = results.estimate(results.models[0].label, group, measure)
         if entry and not CUT_AT_T_1.fullmatch(name):
             shared[name] = float(entry.interval.estimate)
     assert len(shared) >= 12

@@ -9,7 +9,7 @@ from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.power import Pair
-from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
@@ -113,8 +113,8 @@ def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
             prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
             trials.append(harness.trial(item, respond(subject, prompt, seed=f"{2 * number + position}").text))
         models.append(ModelTrials(f"{position}", f"{position}", columns(trials), (), 0))
-    section = Section(harness.study, next(iter(harness.study.designs)), tuple(models))
-    (found,) = compare(*models, section, [setting.measure], Settings(EXCHANGES, seed=number))
+    task_trials = TaskTrials(harness.study, next(iter(harness.study.designs)), tuple(models))
+    (found,) = compare(*models, task_trials, [setting.measure], Settings(EXCHANGES, seed=number))
     return found
 
 

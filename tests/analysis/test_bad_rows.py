@@ -78,14 +78,14 @@ def test_bad_cells_are_named_and_the_other_rows_are_reported(study, tmp_path):
     rows = [dict(row) for row in sound(study)]
     for row, (column, value, _) in enumerate(ENDED[study]):
         rows[row][column] = value
-    found = read(rows, tmp_path)
-    reasons = [entry.reason for entry in found.skipped]
+    results = read(rows, tmp_path)
+    reasons = [entry.reason for entry in results.skipped]
     assert len(reasons) == len(ENDED[study])
     for row, (_, _, reason) in enumerate(ENDED[study], start=1):
         start = f"1 of {len(rows)} trials does not count (row {row}): {reason}"
         assert any(given.startswith(start) for given in reasons), start
-    made = report_of(found, settings=FEW)
-    (task,) = made.findings
+    made = report_of(results, settings=FEW)
+    (task,) = made.results
     assert sum(map(len, task.models)) == len(rows) - len(reasons)
     assert "(row 1)" in made.html
 

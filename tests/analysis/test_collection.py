@@ -20,7 +20,7 @@ from confidence_tasks.report import collect, report_of, trials
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.riskeval.task import riskeval
@@ -104,13 +104,13 @@ def test_many_remote_logs_are_read_through_fsspec(log, tmp_path):
     write(tmp_path / "t.jsonl", rows("riskeval"))
     memory.pipe("/bucket/deep/er/t.jsonl", (tmp_path / "t.jsonl").read_bytes())
     try:
-        found = collect("memory://bucket")
-        assert not found.skipped
-        assert len(found.files) == 13
-        assert all(file.path.startswith("memory://") for file in found.files)
-        made = report_of(found, settings=FEW)
+        results = collect("memory://bucket")
+        assert not results.skipped
+        assert len(results.files) == 13
+        assert all(file.path.startswith("memory://") for file in results.files)
+        made = report_of(results, settings=FEW)
         # The same questions in twelve logs are asked more than once, and count once.
-        (scales,) = [found for found in made.findings if found.section.study.name == "scales"]
+        (scales,) = [results for results in made.results if results.task_trials.study.name == "scales"]
         assert len(scales.models[0]) == 8
         assert scales.models[0].repeated == 88
     finally:
@@ -382,7 +382,7 @@ def test_astronomical_numbers_in_replies_are_reported_without_a_warning(number, 
             )
         write(tmp_path / f"{study}.jsonl", [{"study": study, "model": "m", **trial} for trial in trials])
     made = report_of(collect(tmp_path), settings=FEW)
-    assert [len(found.models[0]) for found in made.findings] == [40, 40]
+    assert [len(results.models[0]) for results in made.results] == [40, 40]
 
 
 def test_an_existing_page_is_not_replaced_by_one_that_has_nothing_to_report(tmp_path):
@@ -429,7 +429,7 @@ def test_a_table_that_does_not_say_what_was_asked_or_read_is_refused(tmp_path, l
 def test_questions_of_two_sources_may_have_the_same_ids(tmp_path):
     for source in "ab":
         table(tmp_path / f"{source}.csv", *(f"scales,m,{i},{source},0-20,1,0.5,ok" for i in range(3)))
-    (model,) = sections(collect(tmp_path).files)[0].models
+    (model,) = group_by_task(collect(tmp_path).files)[0].models
     assert (len(model), model.repeated, model.doubled) == (6, 0, 0)
 
 
@@ -443,5 +443,5 @@ def test_a_byte_order_mark_costs_no_line(tmp_path):
 def test_models_that_were_asked_other_sources_share_no_question(tmp_path):
     for model, source in (("m", "a"), ("n", "b")):
         table(tmp_path / f"{model}.csv", *(f"scales,{model},{i},{source},0-20,1,0.5,ok" for i in range(3)))
-    (section,) = sections(collect(tmp_path).files)
-    assert compare(*section.models, section, settings=FEW) == []
+    (task_trials,) = group_by_task(collect(tmp_path).files)
+    assert compare(*task_trials.models, task_trials, settings=FEW) == []

@@ -14,8 +14,8 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.compare import compare as command
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.results import Findings, findings
-from confidence_tasks.report.task_trials import ModelTrials, Section, sections
+from confidence_tasks.report.results import TaskResults, compute_results
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
@@ -50,9 +50,9 @@ def bold_and_careful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(bold_and_careful: Path) -> Findings:
-    (found,) = findings(sections(collect(bold_and_careful).files), FEW)
-    return found
+def results(bold_and_careful: Path) -> TaskResults:
+    (results,) = compute_results(group_by_task(collect(bold_and_careful).files), FEW)
+    return results
 
 
 def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -89,26 +89,28 @@ def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
     } | {"confidence": numbers["confidence_raw"] / 100}
 
 
-def _compared(found: Findings, *measures: str) -> dict[str, Comparison]:
-    return {each.measure: each for each in compare(*found.models, found.section, measures or None, FEW)}
+def _compared(results: TaskResults, *measures: str) -> dict[str, Comparison]:
+    return {
+        each.measure: each for each in compare(*results.models, results.task_trials, measures or None, FEW)
+    }
 
 
-def test_an_abstention_without_a_confidence_is_an_abstention(found: Findings) -> None:
-    abstained = _compared(found)["abstention_rate"]
+def test_an_abstention_without_a_confidence_is_an_abstention(results: TaskResults) -> None:
+    abstained = _compared(results)["abstention_rate"]
     assert abstained.first_interval.estimate == 0.0
     assert abstained.second_interval.estimate == ABSTAINED / N
     assert abstained.p_value < 0.05
 
 
-def test_only_questions_that_both_were_asked_count(found: Findings) -> None:
-    assert {each.n_questions for each in _compared(found).values()} == {N}
+def test_only_questions_that_both_were_asked_count(results: TaskResults) -> None:
+    assert {each.n_questions for each in _compared(results).values()} == {N}
 
 
 @pytest.mark.parametrize("measure", ["abstention_rate", "parse_rate", "ece", "normalized_utility"])
-def test_a_model_has_the_value_that_the_report_gives_it(found: Findings, measure: str) -> None:
-    reported = found.estimate("lab/careful", "lambda=10", measure)
+def test_a_model_has_the_value_that_the_report_gives_it(results: TaskResults, measure: str) -> None:
+    reported = results.estimate("lab/careful", "lambda=10", measure)
     assert reported is not None
-    compared = _compared(found, measure)[measure]
+    compared = _compared(results, measure)[measure]
     assert compared.second_interval.estimate == reported.interval.estimate
 
 
@@ -119,8 +121,8 @@ def test_a_copy_differs_in_nothing(study: Study) -> None:
     order = np.random.default_rng(1).permutation(len(trials["question_id"]))
     copy = {name: column[order] for name, column in trials.items()}
     models = tuple(ModelTrials(name, name, rows, (), 0) for name, rows in (("a", trials), ("b", copy)))
-    section = Section(study, next(iter(study.designs)), models)
-    compared = compare(*models, section, list(study.measure), FEW)
+    task_trials = TaskTrials(study, next(iter(study.designs)), models)
+    compared = compare(*models, task_trials, list(study.measure), FEW)
     assert {each.measure for each in compared} >= {*study.headline, *study.tested}
     for each in compared:
         if not math.isnan(each.difference.estimate):
@@ -128,15 +130,15 @@ def test_a_copy_differs_in_nothing(study: Study) -> None:
             assert math.isnan(each.p_value) or each.p_value == each.p_adjusted == 1.0, each.measure
 
 
-def test_rates_of_reading_can_be_compared(found: Findings) -> None:
-    read = _compared(found, "parse_rate")["parse_rate"]
+def test_rates_of_reading_can_be_compared(results: TaskResults) -> None:
+    read = _compared(results, "parse_rate")["parse_rate"]
     assert (read.first_interval.estimate, read.second_interval.estimate) == (1.0, 1.0 - ABSTAINED / N)
     assert read.p_value < 0.05
 
 
-def test_what_cannot_be_fitted_for_every_exchange_has_no_p_value(found: Findings) -> None:
+def test_what_cannot_be_fitted_for_every_exchange_has_no_p_value(results: TaskResults) -> None:
     measure = "normalized_recalibrated_utility"
-    recalibrated = _compared(found, measure)[measure]
+    recalibrated = _compared(results, measure)[measure]
     assert not math.isnan(recalibrated.difference.estimate)
     assert math.isnan(recalibrated.p_value)
 

@@ -150,10 +150,10 @@ def test_nothing_is_compared_where_all_texts_differ(own_files: list[Path], tmp_p
 
 def test_the_report_names_them_and_takes_none_for_the_other(own_files: list[Path], tmp_path: Path) -> None:
     made = report_of(collect(own_files), settings=Settings(50))
-    ((task,), (found,)) = made.tasks, made.findings
+    ((task,), (results,)) = made.tasks, made.results
     (notice,) = (n for n in task.notices if n.title == "Other questions under the same ids")
     assert notice.where == ("mine-q-1",)
-    assert [len(model) for model in found.models] == [2, 2]
+    assert [len(model) for model in results.models] == [2, 2]
 
 
 def test_an_order_of_options_makes_no_other_question(own_files: list[Path], tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Distribution, Settings
 from confidence_tasks.report.export import contrasts_frame
 from confidence_tasks.report.page.sentences import sentences as said_of
-from confidence_tasks.report.results import Findings, findings
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.results import TaskResults, compute_results
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.statistics import BinnedTrials, Estimate, permutation_test
 
 N = 40
@@ -55,9 +55,9 @@ def same_answers(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.mark.parametrize(("condition", "n_questions"), [("0-20", N), ("0-10", 2 * N)])
 def test_identical_answers_differ_in_nothing(same_answers: Report, condition: str, n_questions: int) -> None:
-    (found,) = same_answers.findings
+    (results,) = same_answers.results
     for measure in ("accuracy", "brier", "ece"):
-        contrast = found.contrast("lab/same", condition, measure)
+        contrast = results.contrast("lab/same", condition, measure)
         assert contrast is not None
         assert contrast.interval.estimate == 0.0
         assert contrast.p_value == 1.0
@@ -65,8 +65,8 @@ def test_identical_answers_differ_in_nothing(same_answers: Report, condition: st
 
 
 def test_without_a_shared_source_there_is_no_contrast(same_answers: Report) -> None:
-    (found,) = same_answers.findings
-    assert {contrast.group for contrast in found.contrasts} == {"0-10", "0-20"}
+    (results,) = same_answers.results
+    assert {contrast.group for contrast in results.contrasts} == {"0-10", "0-20"}
 
 
 def test_the_report_says_on_which_sources_conditions_were_compared(same_answers: Report) -> None:
@@ -89,8 +89,8 @@ def test_shares_are_no_further_apart_than_one(tmp_path: Path) -> None:
         if row["source"] == "easy"
     ]
     path = write(tmp_path / "trials.jsonl", rows)
-    (found,) = report_of(collect(path), settings=Settings(n_resamples=200)).findings
-    contrast = found.contrast("lab/same", "0-20", "accuracy")
+    (results,) = report_of(collect(path), settings=Settings(n_resamples=200)).results
+    contrast = results.contrast("lab/same", "0-20", "accuracy")
     assert contrast is not None
     assert 0.7 < contrast.interval.low < contrast.interval.estimate < contrast.interval.high == 1.0
 
@@ -146,14 +146,14 @@ def _shifted(n: int = 150, gain: dict[str, float] = GAIN) -> list[dict[str, obje
 
 
 @pytest.fixture(scope="module")
-def shifted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, ...]:
+def shifted(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskResults, ...]:
     """One model whose level of confidence changes with the condition, in two tasks."""
     path = write(tmp_path_factory.mktemp("shifted") / "trials.jsonl", _shifted())
-    return tuple(findings(sections(collect(path).files), Settings(n_resamples=400)))
+    return tuple(compute_results(group_by_task(collect(path).files), Settings(n_resamples=400)))
 
 
 def test_a_difference_is_significant_exactly_when_its_interval_leaves_out_0(
-    shifted: tuple[Findings, ...],
+    shifted: tuple[TaskResults, ...],
 ) -> None:
     told = set()
     for task in shifted:
@@ -167,7 +167,7 @@ def test_a_difference_is_significant_exactly_when_its_interval_leaves_out_0(
     assert told >= set(product(("exchange", "wald"), (False, True)))
 
 
-def test_a_shift_of_level_does_not_hide_a_difference_in_ranking(shifted: tuple[Findings, ...]) -> None:
+def test_a_shift_of_level_does_not_hide_a_difference_in_ranking(shifted: tuple[TaskResults, ...]) -> None:
     """Exchanging conditions mixes the two levels, which makes differences in AUROC that are not there."""
     found = shifted[0]
     ranking = found.contrast("lab/shifting", "0-10", "auroc")
@@ -177,7 +177,7 @@ def test_a_shift_of_level_does_not_hide_a_difference_in_ranking(shifted: tuple[F
     assert ranking.p_exchange > 2 * ranking.p_value
 
 
-def test_the_papers_test_keeps_a_column(shifted: tuple[Findings, ...]) -> None:
+def test_the_papers_test_keeps_a_column(shifted: tuple[TaskResults, ...]) -> None:
     """It is the permutation test of accuracy, which is alike under all conditions, and of the Brier score."""
     frame = contrasts_frame(shifted)
     rows = frame[(frame.measure == "brier") & (frame.condition == "0-20")]
@@ -197,7 +197,7 @@ def test_the_papers_test_keeps_a_column(shifted: tuple[Findings, ...]) -> None:
     assert rows.p_exchange.item() == pytest.approx(wanted.p_value, abs=0.05)
 
 
-def test_p_values_are_corrected_for_all_comparisons_of_a_study(shifted: tuple[Findings, ...]) -> None:
+def test_p_values_are_corrected_for_all_comparisons_of_a_study(shifted: tuple[TaskResults, ...]) -> None:
     several = 0
     for task in shifted:
         for contrast in task.contrasts:
@@ -215,8 +215,8 @@ def _said(tmp_path: Path, threshold_only: bool) -> str:
         if threshold_only and row["condition"] == "0-20" and row["confidence"] > 0.84:
             row["confidence"] = 0.91 if row["correct"] or rng.random() < 0.25 else 0.9
     path = write(tmp_path / "trials.jsonl", rows)
-    found, _ = findings(sections(collect(path).files), Settings(n_resamples=400))
-    return " ".join(said_of(found))
+    results, _ = compute_results(group_by_task(collect(path).files), Settings(n_resamples=400))
+    return " ".join(said_of(results))
 
 
 def test_a_headline_of_m_ratio_needs_a_witness(tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ def crossed(tmp_path_factory):
 
 
 def test_a_gap_is_the_share_held_less_the_level_in_each_group_of_questions(crossed):
-    (found,) = crossed.findings
-    gaps = gaps_by_size(found).set_index(["model", "condition", "size"])
-    trials = next(each.columns for each in found.models if each.label == "lab/bold")
+    (results,) = crossed.results
+    gaps = gaps_by_size(results).set_index(["model", "condition", "size"])
+    trials = next(each.columns for each in results.models if each.label == "lab/bold")
     at_level = trials["condition"] == LEVEL
     n = 0
     for low, high in SIZES:
@@ -63,34 +63,34 @@ def test_gaps_are_drawn_and_tabled_with_what_makes_a_group_hard(crossed):
 
 
 def test_without_a_calibration_half_measures_are_of_intervals_adjusted_by_each_other(crossed):
-    (found,) = crossed.findings
-    names = [measure.name for measure in found.headline]
+    (results,) = crossed.results
+    names = [measure.name for measure in results.headline]
     assert "conformal_jackknife_coverage" in names
     assert "conformal_coverage" not in names
     assert "Conformal jackknife coverage" in crossed.html
-    (model, _) = found.models
+    (model, _) = results.models
     columns = model.columns
     trials = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     levels = sorted({trial["level"] for trial in trials})
     expected = fermieval_summary(trials, levels, conformal=False)
     for measure in ("coverage", "width", "winkler"):
         name = f"conformal_jackknife_{measure}"
-        value = found.estimate(model.label, LEVEL, name).interval.estimate
+        value = results.estimate(model.label, LEVEL, name).interval.estimate
         assert value == pytest.approx(expected[f"{name}/{LEVEL}"])
-    assert np.isnan(found.estimate(model.label, LEVEL, "conformal_coverage").interval.estimate)
+    assert np.isnan(results.estimate(model.label, LEVEL, "conformal_coverage").interval.estimate)
 
 
 def test_with_a_calibration_half_there_is_no_adjustment_by_each_other(report):
-    found = next(each for each in report.findings if each.section.study.name == "fermieval")
-    names = [measure.name for measure in found.headline]
+    results = next(each for each in report.results if each.task_trials.study.name == "fermieval")
+    names = [measure.name for measure in results.headline]
     assert "conformal_coverage" in names
     assert "conformal_jackknife_coverage" not in names
-    assert np.isnan(found.estimate("lab/bold", LEVEL, "conformal_jackknife_coverage").interval.estimate)
+    assert np.isnan(results.estimate("lab/bold", LEVEL, "conformal_jackknife_coverage").interval.estimate)
 
 
 def test_a_comparison_leaves_out_what_neither_has(crossed):
-    (found,) = crossed.findings
-    compared = {each.measure for each in compare(*found.models, found.section, settings=FEW)}
+    (results,) = crossed.results
+    compared = {each.measure for each in compare(*results.models, results.task_trials, settings=FEW)}
     assert "conformal_jackknife_winkler" in compared
     assert not {"conformal_coverage", "conformal_winkler"} & compared
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.report.groups import Cell, split_by_source
+from confidence_tasks.report.groups import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
 from confidence_tasks.studies.scales.trials import MEASURES
@@ -46,7 +46,7 @@ def width(found):
 
 
 def by_condition(columns):
-    return [Cell("s", np.flatnonzero(columns["condition"] == name)) for name in ("a", "b")]
+    return [TrialSubset("s", np.flatnonzero(columns["condition"] == name)) for name in ("a", "b")]
 
 
 def alone(measure):

@@ -92,12 +92,12 @@ def test_a_question_under_two_conditions_counts_as_two():
 def test_the_report_agrees_with_the_log(two_models, tmp_path):
     told = two_models.assign(study="lifeeval", task="lifeeval")
     told.to_csv(tmp_path / "trials.csv", index=False)
-    (found,) = report_of(collect(tmp_path), settings=Settings(n_resamples=10)).findings
+    (results,) = report_of(collect(tmp_path), settings=Settings(n_resamples=10)).results
     for model, its in two_models.groupby("model"):
         logged = summarise_groups(its.drop(columns="model").to_dict("records"), MEASURES, RADII)
-        groups = [group for group in found.groups[model] if group.by in ("all", "radius")]
+        groups = [group for group in results.groups[model] if group.by in ("all", "radius")]
         for measure, group in product(MEASURES, groups):
-            entry = found.estimate(model, group.label, measure.name)
+            entry = results.estimate(model, group.label, measure.name)
             assert entry.interval.estimate == pytest.approx(
                 logged[f"{measure.name}/{group.label}"], abs=1e-12, nan_ok=True
             )

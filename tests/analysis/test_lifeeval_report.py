@@ -71,9 +71,9 @@ def test_the_same_answers_again_make_no_interval_by_difficulty_narrower(tmp_path
 
 def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None:
     table = next(extra for extra in report.extras if extra.name == "lifeeval_overview").frame
-    found = next(each for each in report.findings if each.section.task == "lifeeval")
+    results = next(each for each in report.results if each.task_trials.task == "lifeeval")
     for model, row in table.set_index("model").iterrows():
-        entry = found.estimate(str(model), "all", "ece")
+        entry = results.estimate(str(model), "all", "ece")
         assert entry is not None
         assert (row["ECE"], row["ECE low"], row["ECE high"]) == (
             entry.interval.estimate,

@@ -10,7 +10,7 @@ from confidence_tasks.harness.lm_eval.stubs import task_groups
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.lm_eval_samples import _study
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import NotTrialsError
 
 
@@ -38,7 +38,7 @@ def test_runs_with_other_words_around_the_prompt_are_other_ways_of_asking(tmp_pa
         )
         run = {"model_name": "lab/model", "config": {"model": "hf", "model_args": "pretrained=lab/model"}}
         (tmp_path / f"results_{time}.json").write_text(json.dumps({**run, what: digest}), encoding="utf-8")
-    models = sections(collect(tmp_path).files)[0].models
+    models = group_by_task(collect(tmp_path).files)[0].models
     assert [len(model) for model in models] == [len(asked)] * 2
     assert "01234567" in models[1].label
 

@@ -19,13 +19,13 @@ from confidence_tasks.statistics import (
 )
 from confidence_tasks.statistics.inference.evidence_draws import drawn_columns, weighted_columns
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
-from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, Key
+from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, CellKey
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
 from confidence_tasks.study.measures import columns
 
 QUICK = Settings(n_resamples=200, seed=1)
 ONLY_PRIMARY = {"": BINNINGS[""]}
-HERE = Key("a", TRIVIA, 1.0)
+HERE = CellKey("a", TRIVIA, 1.0)
 
 
 def cell_of(table, **options):
@@ -150,7 +150,7 @@ def test_conditions_and_models_share_their_draws():
     table = trials(Evidence(), 200, rng=rng)
     copies = [table.assign(temperature=0.3), table.assign(model="b")]
     experiment = resample(together(table, *copies), settings=QUICK, binnings=ONLY_PRIMARY)
-    cells = [experiment.cells[key] for key in (HERE, Key("a", TRIVIA, 0.3), Key("b", TRIVIA, 1.0))]
+    cells = [experiment.cells[key] for key in (HERE, CellKey("a", TRIVIA, 0.3), CellKey("b", TRIVIA, 1.0))]
     for name in ("mratio_v1", "auroc2", "meta_information"):
         for cell in cells[1:]:
             assert (cells[0].measure(name) - cell.measure(name)).resamples == pytest.approx(0.0)
@@ -161,7 +161,7 @@ def test_edges_are_those_of_temperature_one_at_every_temperature():
     experiment = resample(together(cold, hot), settings=QUICK, binnings=ONLY_PRIMARY)
     edges = quantile_edges(hot["nlp"], 8)
     for temperature, table in ((0.3, cold), (1.0, hot)):
-        cell = experiment.cells[Key("a", TRIVIA, temperature)]
+        cell = experiment.cells[CellKey("a", TRIVIA, temperature)]
         assert (cell.edges == edges).all()
         assert (cell.counts == np.stack(correctness_table(table["correct"], table["nlp"], edges=edges))).all()
 

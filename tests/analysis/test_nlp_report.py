@@ -70,7 +70,7 @@ def test_every_hypothesis_and_check_has_a_verdict(full):
 
 
 def test_tables_are_estimates_of_the_report(full):
-    (found,) = full.findings
+    (results,) = full.results
     valid = table(full, "valid")
     assert len(valid) == 4
     for row in valid.to_dict("records"):
@@ -79,7 +79,7 @@ def test_tables_are_estimates_of_the_report(full):
             ("AUROC₂", "auroc2"),
             ("d_a", "d_a"),
         ):
-            entry = found.estimate(row["model"], "T=1", measure, row["source"])
+            entry = results.estimate(row["model"], "T=1", measure, row["source"])
             assert row[label] == pytest.approx(entry.interval.estimate)
             assert row[f"{label} low"] == pytest.approx(entry.interval.low)
     assert (valid["p"] == "<.001").all()
@@ -92,11 +92,11 @@ def test_tables_are_estimates_of_the_report(full):
 
 
 def test_every_measure_is_estimated_with_an_interval_of_its_kind(full):
-    (found,) = full.findings
+    (results,) = full.results
     for measure in MEASURES:
-        entry = found.estimate("small", "T=0.3", measure.name)
+        entry = results.estimate("small", "T=0.3", measure.name)
         assert entry.interval.low <= entry.interval.estimate <= entry.interval.high, measure.name
-    accuracy = found.estimate("small", "T=0.3", "accuracy").interval
+    accuracy = results.estimate("small", "T=0.3", "accuracy").interval
     low, high = wilson_interval(round(accuracy.estimate * 800), 800)
     assert (accuracy.low, accuracy.high) == pytest.approx((float(low), float(high)), abs=0.006)
 
@@ -124,14 +124,14 @@ def test_one_model_at_one_temperature_is_reported_with_what_cannot_be_tested(tmp
     (task,) = made.tasks
     (notice,) = [notice for notice in task.notices if notice.title == "Not asked at T = 1"]
     assert notice.where == ("a, trivia_qa: T = 0.7 instead",)
-    assert made.findings[0].estimate("a", "T=0.7", "auroc2").interval.estimate > 0.7
+    assert made.results[0].estimate("a", "T=0.7", "auroc2").interval.estimate > 0.7
 
 
 def test_trials_without_evidence_are_reported(tmp_path):
     made = report(
         tmp_path, trials(Evidence(), 20).assign(nlp=np.nan, confidence=np.nan, status="missing_confidence")
     )
-    entry = made.findings[0].estimate("a", "T=1", "meta_information")
+    entry = made.results[0].estimate("a", "T=1", "meta_information")
     assert np.isnan(entry.interval.estimate)
     assert entry.interval.estimate.reason is not None
     assert {extra.name for extra in made.extras} == {"nlp_metad_verdicts"}

@@ -129,8 +129,8 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tm
                 told = {"study": "scales", "task": f"scale_{name}", "model": f"laboratory/model-{i}-{k}"}
                 write(tmp_path / f"{name}-{i}-{k}.jsonl", [{**told, **trial} for trial in trials])
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
-    assert [len(found.models) for found in made.findings] == [20, 20, 20]
-    assert len({label for found in made.findings for label in found.conditions}) == 13
+    assert [len(results.models) for results in made.results] == [20, 20, 20]
+    assert len({label for results in made.results for label in results.conditions}) == 13
     assert len(made.html.encode()) < 2_500_000
     assert "`--figures`" not in made.html
     assert "<code>--figures</code> writes all of them" in made.html

@@ -30,7 +30,7 @@ from confidence_tasks.statistics import (
 
 
 def of_study(report, name):
-    return next(found for found in report.findings if found.section.study.name == name)
+    return next(results for results in report.results if results.task_trials.study.name == name)
 
 
 def cell(found, model, **equal):
@@ -58,8 +58,8 @@ def test_a_number_is_what_its_statistic_gives_for_the_same_trials(report, model)
 
 
 def test_every_estimate_has_its_number_of_trials_and_an_interval_around_it(report):
-    for found in report.findings:
-        for entry in found.estimates:
+    for results in report.results:
+        for entry in results.estimates:
             interval = entry.interval
             assert entry.n > 0
             assert 0 < interval.n_units <= entry.n
@@ -92,8 +92,8 @@ def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
     made = report_of(
         collect(write(tmp_path / "a.jsonl", rows("scales")[:12])), settings=Settings(n_resamples=50)
     )
-    (found,) = made.findings
-    entry = found.estimate("lab/steady", found.conditions[0], "auroc")
+    (results,) = made.results
+    entry = results.estimate("lab/steady", results.conditions[0], "auroc")
     assert not np.isnan(entry.interval.estimate)
     assert np.isnan(entry.interval.low)
     why = f"no interval: {entry.interval.low.reason}"
@@ -168,8 +168,8 @@ def test_the_value_stated_most_often_stands_beside_its_share(report):
 @pytest.mark.parametrize("task", SHOWN)
 def test_every_study_has_its_figures_and_tables(report, task):
     names = {figure.name for figure in report.figures}
-    found = next(found for found in report.findings if found.section.task == task)
-    headline = {f"{task}_{measure.name}" for measure in found.headline}
+    results = next(results for results in report.results if results.task_trials.task == task)
+    headline = {f"{task}_{measure.name}" for measure in results.headline}
     assert len(headline) >= 5
     assert {f"{task}_{name}" for name in SHOWN[task]} | headline <= names
     assert {f"{task}_{name}" for name in TABLES[task]} <= {extra.name for extra in report.extras}
@@ -330,7 +330,7 @@ def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
             )
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert len(made.html.encode()) < 3_000_000
-    assert all(len(found.models) == 10 for found in made.findings)
+    assert all(len(results.models) == 10 for results in made.results)
 
 
 def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagram(report):

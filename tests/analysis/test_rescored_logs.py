@@ -14,7 +14,7 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from confidence_tasks.cli import main
 from confidence_tasks.report import collect
 from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.task_trials import ModelTrials, sections
+from confidence_tasks.report.task_trials import ModelTrials, group_by_task
 
 
 def _reply(path: Path, reply: str) -> Path:
@@ -52,7 +52,7 @@ def rescore(*arguments: object) -> list[dict[str, object]]:
 
 
 def model(*paths: Path) -> ModelTrials:
-    ((found,),) = (section.models for section in sections(collect(list(map(str, paths))).files))
+    ((found,),) = (task_trials.models for task_trials in group_by_task(collect(list(map(str, paths))).files))
     return found
 
 

@@ -16,7 +16,7 @@ from tests.analysis.runs import rows, write
 from confidence_tasks.harness.lm_eval.aggregation import TRIAL
 from confidence_tasks.report import collect
 from confidence_tasks.report.run_config import setup_of
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.task_trials import group_by_task
 
 SECRETS = {
     "token": "hf_abcdef",
@@ -52,8 +52,8 @@ def _lm_eval_run(
 
 
 def _labels(folder: Path) -> list[str]:
-    (section,) = sections(collect(folder).files)
-    return [model.label for model in section.models]
+    (task_trials,) = group_by_task(collect(folder).files)
+    return [model.label for model in task_trials.models]
 
 
 @pytest.mark.parametrize("key", SECRETS)
@@ -203,8 +203,8 @@ def test_parts_of_a_run_of_several_conditions_and_sources_are_one(log: Path, tmp
             copy.eval.metadata["sources"] = {condition: condition * 8}
 
         _edited(log, tmp_path / f"{i}.eval", only)
-    (section,) = sections(collect(tmp_path).files)
-    assert [(model.label, len(model)) for model in section.models] == [("simulated/overconfident", 8)]
+    (task_trials,) = group_by_task(collect(tmp_path).files)
+    assert [(model.label, len(model)) for model in task_trials.models] == [("simulated/overconfident", 8)]
 
 
 def test_a_log_that_goes_with_either_of_two_is_put_with_neither(log: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def reported(folder, rows) -> Report:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """Two sources, one off by +.2 and the other by -.2, and of different sizes."""
-    (task,) = reported(tmp_path_factory.mktemp("sources"), trials("0-100", SOURCES)).findings
+    (task,) = reported(tmp_path_factory.mktemp("sources"), trials("0-100", SOURCES)).results
     return task
 
 
@@ -122,14 +122,14 @@ def mixed(tmp_path_factory):
 
 
 def test_a_mean_is_over_the_sources_that_conditions_share(mixed):
-    (found,) = mixed.findings
+    (results,) = mixed.results
     for measure in ("accuracy", "ece", "overconfidence"):
-        assert value(found, measure) == value(found, measure, "0-20"), measure
-        assert value(found, measure, source="over") == value(found, measure, "0-20", "over"), measure
-    assert value(found, "accuracy") == pytest.approx(0.5)
-    assert value(found, "accuracy", source="under") == pytest.approx(0.9)
-    assert found.estimate("lab/m", "0-100", "accuracy").n == SIZES["over"]
-    first, second = lines(ece_by_bins(found, general.looks(["lab/m"])))
+        assert value(results, measure) == value(results, measure, "0-20"), measure
+        assert value(results, measure, source="over") == value(results, measure, "0-20", "over"), measure
+    assert value(results, "accuracy") == pytest.approx(0.5)
+    assert value(results, "accuracy", source="under") == pytest.approx(0.9)
+    assert results.estimate("lab/m", "0-100", "accuracy").n == SIZES["over"]
+    first, second = lines(ece_by_bins(results, general.looks(["lab/m"])))
     assert first.y == pytest.approx(second.y)
 
 
@@ -167,9 +167,9 @@ def test_temperatures_are_compared_on_the_question_sets_that_all_were_asked_of(t
     rows = nlp_trials(1.0, "trivia_qa") + nlp_trials(1.0, "nq_open") + nlp_trials(0.5, "trivia_qa")
     rows = [{**row, "nlp": min(row["nlp"], 0.0), "confidence": min(row["confidence"], 1.0)} for row in rows]
     report = reported(tmp_path, rows)
-    (found,), (task,) = report.findings, report.tasks
-    assert value(found, "accuracy", "T=1") == value(found, "accuracy", "T=0.5") == pytest.approx(0.75)
-    assert value(found, "accuracy", "T=1", "nq_open") == pytest.approx(0.5)
+    (results,), (task,) = report.results, report.tasks
+    assert value(results, "accuracy", "T=1") == value(results, "accuracy", "T=0.5") == pytest.approx(0.75)
+    assert value(results, "accuracy", "T=1", "nq_open") == pytest.approx(0.5)
     told = [line for notice in task.notices for line in notice.where if "averaged without" in line]
     assert told == ["lab/m, T=1: averaged without nq_open"]
 

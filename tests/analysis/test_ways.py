@@ -36,14 +36,14 @@ def made(paths):
 
 
 def test_each_way_is_reported_as_if_it_were_alone(made, paths):
-    (found,) = made.findings
+    (results,) = made.results
     # Runs begun in the same second have no order in time.
-    assert {model.label for model in found.models} == {f"{MODEL} (elicitation={way})" for way in paths}
+    assert {model.label for model in results.models} == {f"{MODEL} (elicitation={way})" for way in paths}
     for way, path in paths.items():
-        (alone,) = report_of(collect(path), settings=FEW).findings
+        (alone,) = report_of(collect(path), settings=FEW).results
         for entry in alone.estimates:
             if entry.measure in ("ece", "accuracy", "confidence_raw", "parse_rate"):
-                together = found.estimate(f"{MODEL} (elicitation={way})", entry.group, entry.measure)
+                together = results.estimate(f"{MODEL} (elicitation={way})", entry.group, entry.measure)
                 assert repr(together.interval) == repr(entry.interval)  # NaN is not itself
                 assert together.n == entry.n == 12
 
@@ -56,7 +56,7 @@ def test_ways_stand_side_by_side_with_a_word_on_it(made):
     figure = next(figure for figure in made.figures if figure.name == "scale_granularity_ways")
     ((label, panels),) = figure.rows
     assert label == MODEL
-    assert len(panels) == len(made.findings[0].headline)
+    assert len(panels) == len(made.results[0].headline)
     assert {key.label for key in figure.keys} == set(table["model"])
 
 
@@ -69,17 +69,17 @@ def test_one_way_needs_no_word(report):
 def test_another_solver_or_judge_is_another_way(paths, tmp_path):
     other = asked(tmp_path, solver=generate(), model_roles={"judge": "simulated/ideal"})
     assert read_inspect_log(other).setup["judge"] == "simulated/ideal"
-    (found,) = report_of(collect([paths["verbal"], other]), settings=FEW).findings
-    assert len(found.models) == 2
+    (results,) = report_of(collect([paths["verbal"], other]), settings=FEW).results
+    assert len(results.models) == 2
 
 
 def test_a_file_of_trials_says_how_they_were_asked(tmp_path):
     told = [{**row, "setup": json.dumps({"prompt": way})} for way in "ab" for row in rows("scales")]
     named = [{**row, "setup": way} for way in ("plain", "polite") for row in rows("scales")]
     for expected, its in (("prompt=a", told), ("setup=polite", named)):
-        (found,) = report_of(collect(write(tmp_path / "a.jsonl", its)), settings=FEW).findings
-        assert f"lab/steady ({expected})" in [model.label for model in found.models]
-        assert {len(model) for model in found.models} == {len(rows("scales"))}
+        (results,) = report_of(collect(write(tmp_path / "a.jsonl", its)), settings=FEW).results
+        assert f"lab/steady ({expected})" in [model.label for model in results.models]
+        assert {len(model) for model in results.models} == {len(rows("scales"))}
 
 
 def test_a_question_asked_twice_without_saying_how_is_noticed(tmp_path):
@@ -94,8 +94,12 @@ def test_trials_of_logs_written_to_a_file_are_the_same_models_and_studies_again(
     every = [*paths.values(), tmp_path / "risk.jsonl"]
     trials(every).to_csv(tmp_path / "all.csv", index=False)
     before, after = (
-        {(each.section.task, model.label, len(model)) for each in found.findings for model in each.models}
-        for found in (report_of(collect(what), settings=FEW) for what in (every, tmp_path / "all.csv"))
+        {
+            (each.task_trials.task, model.label, len(model))
+            for each in results.results
+            for model in each.models
+        }
+        for results in (report_of(collect(what), settings=FEW) for what in (every, tmp_path / "all.csv"))
     )
     assert before == after
     assert isinstance(trials(tmp_path / "all.csv"), pd.DataFrame)

@@ -6,9 +6,9 @@ import pytest
 from confidence_tasks.statistics import meta_information
 from confidence_tasks.statistics.inference.trial_counts import (
     alike_units,
+    count_alike,
     drawn_counts,
     exchanged_kinds,
-    kinds_of,
     resampled_kinds,
     weighted_kinds,
 )
@@ -21,7 +21,7 @@ def samples_of(n_units, each):
     """Two samples of the same units; the value of each trial is its kind."""
     unit = np.repeat(np.arange(n_units), each)
     values = np.random.default_rng(1).integers(0, 3, (2, len(unit)))
-    return unit, values, [kinds_of([value], unit, n_units) for value in values]
+    return unit, values, [count_alike([value], unit, n_units) for value in values]
 
 
 def counted(trial_weights, value):

@@ -27,7 +27,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
 )
 from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome
 from confidence_tasks.studies.logprob_metacognition.resampling import at_quantiles
-from confidence_tasks.studies.logprob_metacognition.tables import Cell, Experiment, Key
+from confidence_tasks.studies.logprob_metacognition.tables import CellKey, ConditionCounts, LogprobResampler
 
 BINS, DECILES = 8, 10
 
@@ -58,15 +58,19 @@ def count(found: Answers, edges: FloatArray) -> FloatArray:
 
 
 def cells_of(
-    parts: Mapping[Key, Answers], whole: Whole, edges: FloatArray, n_resamples: int, rng: np.random.Generator
-) -> Iterator[Cell]:
+    parts: Mapping[CellKey, Answers],
+    whole: Whole,
+    edges: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[ConditionCounts]:
     """Count answers whose edges are the quantiles of the whole, and in each resample and draw."""
     tables = np.array([count(found, edges) for found in parts.values()])
     weights = rng.standard_gamma(tables, size=(n_resamples, *tables.shape))
     for i, (key, (correct, evidence)) in enumerate(parts.items()):
         deciles = count((correct, evidence), quantile_edges(evidence, DECILES))
         start = rng.gamma(1.0 / BINS, size=(n_resamples, 2, BINS))
-        yield Cell(
+        yield ConditionCounts(
             key,
             correct,
             evidence,
@@ -88,35 +92,35 @@ def _all_together(tables: FloatArray) -> FloatArray:
     return np.asarray(tables.sum(axis=-3))
 
 
-def _experiment(cells: Iterator[Cell], n_resamples: int) -> Experiment:
-    return Experiment({cell.key: cell for cell in cells}, Settings(n_resamples))
+def _experiment(cells: Iterator[ConditionCounts], n_resamples: int) -> LogprobResampler:
+    return LogprobResampler({cell.key: cell for cell in cells}, Settings(n_resamples))
 
 
 def models_alike(
     rng: np.random.Generator, n: int, n_resamples: int, n_models: int, evidence: Evidence = EQUAL
-) -> Experiment:
+) -> LogprobResampler:
     """Models that do not differ, at T = 1."""
 
-    def cells() -> Iterator[Cell]:
+    def cells() -> Iterator[ConditionCounts]:
         for model in range(n_models):
             found = answers(evidence, n, rng)
             edges = quantile_edges(found[1], BINS)
-            yield from cells_of({Key(str(model), TRIVIA, 1.0): found}, _last, edges, n_resamples, rng)
+            yield from cells_of({CellKey(str(model), TRIVIA, 1.0): found}, _last, edges, n_resamples, rng)
 
     return _experiment(cells(), n_resamples)
 
 
 def domains_alike(
     rng: np.random.Generator, n: int, n_resamples: int, n_models: int, evidence: Evidence = EQUAL
-) -> Experiment:
+) -> LogprobResampler:
     """Models whose four domains do not differ."""
 
-    def cells() -> Iterator[Cell]:
+    def cells() -> Iterator[ConditionCounts]:
         for model in range(n_models):
             correct, value = answers(evidence, n, rng)
             edges = quantile_edges(value, BINS)
             parts = {
-                Key(str(model), TRIVIA, 1.0, domain): (correct[i::4], value[i::4])
+                CellKey(str(model), TRIVIA, 1.0, domain): (correct[i::4], value[i::4])
                 for i, domain in enumerate(DOMAINS)
             }
             yield from cells_of(parts, _all_together, edges, n_resamples, rng)
@@ -126,15 +130,15 @@ def domains_alike(
 
 def over_temperatures(
     rng: np.random.Generator, n: int, n_resamples: int, n_models: int, distances: Sequence[float]
-) -> Experiment:
+) -> LogprobResampler:
     """Models of equal variance, so that d' and meta-d' are one: these at the four temperatures of H3."""
 
-    def cells() -> Iterator[Cell]:
+    def cells() -> Iterator[ConditionCounts]:
         for model in range(n_models):
             found = [answers(Evidence(distance, 1.0, 0.5), n, rng) for distance in distances]
             edges = quantile_edges(found[-1][1], BINS)
             parts = {
-                Key(str(model), TRIVIA, temperature): its_answers
+                CellKey(str(model), TRIVIA, temperature): its_answers
                 for temperature, its_answers in zip(TEMPERATURES, found, strict=True)
             }
             yield from cells_of(parts, _last, edges, n_resamples, rng)
@@ -142,15 +146,15 @@ def over_temperatures(
     return _experiment(cells(), n_resamples)
 
 
-Study: TypeAlias = Callable[[np.random.Generator, int, int, int], Experiment]
+Study: TypeAlias = Callable[[np.random.Generator, int, int, int], LogprobResampler]
 """``study(rng, n, n_resamples, n_models)``."""
 
-_CORRECTED: Mapping[str, Callable[[Experiment], Outcome]] = {
+_CORRECTED: Mapping[str, Callable[[LogprobResampler], Outcome]] = {
     "H2": partial(domain_specific_efficiency, correction="bonferroni"),
     "H4": partial(hidden_structure, correction="bonferroni"),
 }
 
-STUDIES: Mapping[str, tuple[Study, Callable[[Experiment], Outcome]]] = {
+STUDIES: Mapping[str, tuple[Study, Callable[[LogprobResampler], Outcome]]] = {
     "H1, M-ratio 1": (models_alike, suboptimal_metacognition),
     "H2": (domains_alike, domain_specific_efficiency),
     "H2, corrected": (domains_alike, _CORRECTED["H2"]),

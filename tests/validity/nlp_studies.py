@@ -27,7 +27,7 @@ from confidence_tasks.studies.logprob_metacognition.robustness import (
     matched_difficulty,
     unequal_variance,
 )
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, ConditionCounts, LogprobResampler
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 INFINITE = 100_000
@@ -65,16 +65,16 @@ class Design:
     """
 
     parts: tuple[Callable[..., pd.DataFrame], ...]
-    printed: Callable[[Experiment], Printed]
+    printed: Callable[[LogprobResampler], Printed]
     binnings: tuple[str, ...] = (PRIMARY,)
 
-    def experiment(self, n: int, rng: np.random.Generator | None, settings: Settings) -> Experiment:
+    def experiment(self, n: int, rng: np.random.Generator | None, settings: Settings) -> LogprobResampler:
         """Ask so many questions."""
         table = together(*(part(n=n, rng=rng) for part in self.parts))
         return resample(table, settings=settings, binnings={name: BINNINGS[name] for name in self.binnings})
 
 
-def whole_condition(experiment: Experiment) -> Printed:
+def whole_condition(experiment: LogprobResampler) -> Printed:
     """Every measure of the log at T = 1, as in the tables."""
     cell = experiment.get("a", TRIVIA)
     assert cell is not None
@@ -83,7 +83,7 @@ def whole_condition(experiment: Experiment) -> Printed:
     }
 
 
-def two_temperatures(experiment: Experiment) -> Printed:
+def two_temperatures(experiment: LogprobResampler) -> Printed:
     """Version 1 at another temperature than that of the edges, and the differences that H3 looks at."""
     cold, warm = (experiment.get("a", TRIVIA, temperature=temperature) for temperature in (0.3, 1.0))
     assert cold is not None
@@ -97,13 +97,13 @@ def two_temperatures(experiment: Experiment) -> Printed:
     return found | {("T = 0.3 minus T = 1, 90%", "meta_d_v1"): limits(difference, settings, 0.9)}
 
 
-def two_models(experiment: Experiment) -> Printed:
+def two_models(experiment: LogprobResampler) -> Printed:
     """Differences of two models, as in H4."""
     cells = {model: experiment.get(model, TRIVIA) for model in experiment.models}
     return _differences({model: cell for model, cell in cells.items() if cell is not None}, experiment)
 
 
-def domains(experiment: Experiment) -> Printed:
+def domains(experiment: LogprobResampler) -> Printed:
     """Measures of a domain, and differences of two, as in H2."""
     cells = {name: experiment.get("a", TRIVIA, domain=name) for name in DOMAINS[:2]}
     known = {name: cell for name, cell in cells.items() if cell is not None}
@@ -114,7 +114,7 @@ def domains(experiment: Experiment) -> Printed:
     return found | dict(_differences(known, experiment))
 
 
-def _differences(cells: Mapping[str, Cell], experiment: Experiment) -> Printed:
+def _differences(cells: Mapping[str, ConditionCounts], experiment: LogprobResampler) -> Printed:
     return {
         (test["what"], measure): test
         for measure in ("mratio_v1", "meta_information", "auroc2")
@@ -122,7 +122,7 @@ def _differences(cells: Mapping[str, Cell], experiment: Experiment) -> Printed:
     }
 
 
-def other_ways(experiment: Experiment) -> Printed:
+def other_ways(experiment: LogprobResampler) -> Printed:
     """Changes of M-ratio by R1, R2, R3 and R6, and the smallest rise of accuracy from quarter to quarter."""
     found: dict[tuple[str, str], Mapping[str, float]] = {}
     for check in (binning_sensitivity, unequal_variance, equal_width_bins, matched_difficulty):

@@ -17,10 +17,10 @@ from scipy.sparse import csr_array
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, deciding, mean, resampled
-from confidence_tasks.report.groups import Cell
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.simulated_trials import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.statistics.inference.trial_counts import Kinds
+from confidence_tasks.statistics.inference.trial_counts import TrialCounts
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.studies.scales.power import reported
 from confidence_tasks.studies.scales.scale import ALL_SCALES, BASELINE, Scale
@@ -146,7 +146,7 @@ def _tables(scale: Scale, questions: np.ndarray, measures: Sequence[Measure]) ->
         unit = np.arange(len(of)) + number * len(of)
         members = csr_array((np.ones(len(of)), (kind, unit)), shape=(distinct.shape[1], questions.size))
         columns = dict(zip(trials[scale.label], distinct, strict=True))
-        found.append(CellTable(columns, Kinds(np.arange(distinct.shape[1]), members), tuple(measures)))
+        found.append(CellTable(columns, TrialCounts(np.arange(distinct.shape[1]), members), tuple(measures)))
     return found
 
 
@@ -165,7 +165,7 @@ def _sides(
     drawn = {}
     if resampled_measures:
         cells = {
-            (scale, number): Cell(str(number), np.empty(0, dtype=np.int64))
+            (scale, number): TrialSubset(str(number), np.empty(0, dtype=np.int64))
             for scale in tables
             for number in range(len(SOURCES))
         }

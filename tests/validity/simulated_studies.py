@@ -28,7 +28,7 @@ from confidence_tasks.report.estimates import (
     resampled,
     together,
 )
-from confidence_tasks.report.groups import Cell, Group
+from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
@@ -82,7 +82,7 @@ class Population:
             return {measure.name: "one pivot with its test" for measure in self.measures}
         return {measure.name: _method(measure) for measure in self.measures}
 
-    def tables(self) -> tuple[int, list[tuple[Cell, CellTable]]]:
+    def tables(self) -> tuple[int, list[tuple[TrialSubset, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
         unit, n_units = number_questions(self.columns, np.ones(len(self.columns["question_id"]), dtype=bool))
         cells = dict.fromkeys(cell for group in self.groups for cell in group.cells)
@@ -145,7 +145,7 @@ def studies(
         drawn = rng.integers(n_units, size=n)
         study = [(cell, replace(table, kinds=table.kinds.of_units(drawn))) for cell, table in tables]
         values = resampled(study, settings.n_resamples, rng, rng)
-        found: dict[tuple[Cell, str], Distribution] = {}
+        found: dict[tuple[TrialSubset, str], Distribution] = {}
         for cell, table in study:
             counts = table.kinds.counts
             trials, numbers = table.one_by_one()
@@ -171,14 +171,14 @@ def studies(
 
 def _differences(
     population: Population,
-    study: Iterable[tuple[Cell, CellTable]],
+    study: Iterable[tuple[TrialSubset, CellTable]],
     found: Distributions,
     settings: Settings,
     rng: np.random.Generator,
 ) -> dict[tuple[str, str], Interval]:
     """The difference of the two groups in each measure, as the report prints it."""
     (first,), (second,) = (group.cells for group in population.groups)
-    of_cell: dict[Cell, list[CellTable]] = {}
+    of_cell: dict[TrialSubset, list[CellTable]] = {}
     for cell, table in study:
         of_cell.setdefault(cell, []).append(table)
     pairs = [PairedTables.of(*pair) for pair in product(of_cell[first], of_cell[second])]

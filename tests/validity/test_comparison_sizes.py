@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_models_that_are_alike_are_told_apart_as_seldom_as_the_level_says(split:
     for number in range(N_STUDIES):
         truth = np.round(rng.normal(5.0, 4.0, N))
         models = tuple(_model(label, truth, split, rng) for label in "ab")
-        section = Section(FERMIEVAL, "fermieval", models)
-        for found in compare(*models, section, MEASURES[split], Settings(199, seed=number)):
+        task_trials = TaskTrials(FERMIEVAL, "fermieval", models)
+        for found in compare(*models, task_trials, MEASURES[split], Settings(199, seed=number)):
             rejected[found.measure] += found.p_value <= ALPHA
     assert max(rejected.values()) / N_STUDIES <= LARGEST, rejected

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.groups import Cell, Columns
+from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.trial_counts import Kinds, kinds_of
+from confidence_tasks.statistics.inference.trial_counts import TrialCounts, count_alike
 from confidence_tasks.study.measures import Measure
 
 _PROBES = 8
@@ -27,14 +27,14 @@ class CellTable:
     ----------
     columns : mapping of str to ndarray
         One row a kind of trial.
-    kinds : Kinds
+    kinds : TrialCounts
         How many trials of each kind each question has.
     measures : tuple of Measure
         The measures.
     """
 
     columns: Columns
-    kinds: Kinds
+    kinds: TrialCounts
     measures: tuple[Measure, ...]
 
     def one_by_one(self) -> tuple[Columns, IntArray]:
@@ -79,7 +79,7 @@ def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntAr
 
 
 def tabulate(
-    columns: Columns, cell: Cell, measures: Sequence[Measure], unit: IntArray, n_units: int
+    columns: Columns, cell: TrialSubset, measures: Sequence[Measure], unit: IntArray, n_units: int
 ) -> list[CellTable]:
     """Gather the trials of a cell for some measures.
 
@@ -91,7 +91,7 @@ def tabulate(
     ----------
     columns : mapping of str to ndarray
         Trials of one model.
-    cell : Cell
+    cell : TrialSubset
         Which of them.
     measures : sequence of Measure
         What is to be computed.
@@ -108,16 +108,16 @@ def tabulate(
     unit = unit[cell.rows]
     rows = {name: column[cell.rows] for name, column in columns.items()}
     telling = [column for name, column in rows.items() if name not in _APART and _tells(name, column)]
-    by_trial = kinds_of(telling, np.arange(len(unit)), len(unit))
+    by_trial = count_alike(telling, np.arange(len(unit)), len(unit))
     asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
-    alike = Kinds(by_trial.example, by_trial.members @ asked)
+    alike = TrialCounts(by_trial.example, by_trial.members @ asked)
     gathered = {name: column[alike.example] for name, column in rows.items()}
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
     probe = _Probe.of(rows, gathered, by_trial.members)
     served = [measure for measure in measures if probe.agrees(measure)]
     others = [measure for measure in measures if measure not in served]
-    as_they_are = kinds_of([np.arange(len(unit))], unit, n_units)
+    as_they_are = count_alike([np.arange(len(unit))], unit, n_units)
     tables = CellTable(gathered, alike, tuple(served)), CellTable(rows, as_they_are, tuple(others))
     return [table for table in tables if table.measures]
 

@@ -17,7 +17,7 @@ from confidence_tasks.study.trial import READABLE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.trial_files import TrialFile
 
 Severity = Literal["serious", "warning", "note"]
@@ -61,12 +61,12 @@ class Notice:
     where: tuple[str, ...]
 
 
-Check: TypeAlias = "Callable[[Findings], Iterator[Notice]]"
+Check: TypeAlias = "Callable[[TaskResults], Iterator[Notice]]"
 
 
-def notices(found: Findings, checks: Sequence[Check]) -> list[Notice]:
+def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
     """Run some checks; what they find, the serious first."""
-    return in_order_of_severity(notice for check in checks for notice in check(found))
+    return in_order_of_severity(notice for check in checks for notice in check(results))
 
 
 def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
@@ -80,22 +80,22 @@ def notice_if_any(severity: Severity, title: str, meaning: str, where: Sequence[
         yield Notice(severity, title, meaning, tuple(where))
 
 
-def cells_of(found: Findings) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
+def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
     """Model, condition and trials of every cell of the design: each source by itself, as tables average over them."""
-    for model in found.models:
-        for condition in found.conditions:
+    for model in results.models:
+        for condition in results.conditions:
             cells = split_by_source(model.columns, model.columns["condition"] == condition)
             for cell in cells:
                 named = condition if len(cells) == 1 else f"{condition}, {cell.source}"
                 yield model.label, named, {name: column[cell.rows] for name, column in model.columns.items()}
 
 
-def incomplete(found: Findings) -> Iterator[Notice]:
+def incomplete(results: TaskResults) -> Iterator[Notice]:
     """Runs that did not succeed, and samples without a trial: of a resumed run, those that its fullest file lacks."""
     lost = [
         f"{model.label}: {file.lost} of {file.lost + len(file)} in {file.path.rsplit('/', 1)[-1]}"
         + (f" (status: {file.status})" if file.status not in _ENDED else "")
-        for model in found.models
+        for model in results.models
         for file in _fullest_of_each_run(model.files)
         if file.lost or file.status not in _ENDED
     ]
@@ -116,9 +116,9 @@ def _fullest_of_each_run(files: Iterable[TrialFile]) -> Iterable[TrialFile]:
     return {file.run or file.path: file for file in sorted(files, key=lambda file: -file.lost)}.values()
 
 
-def repeated(found: Findings) -> Iterator[Notice]:
+def repeated(results: TaskResults) -> Iterator[Notice]:
     """Trials that several files have."""
-    where = [f"{model.label}: {model.repeated} trials" for model in found.models if model.repeated]
+    where = [f"{model.label}: {model.repeated} trials" for model in results.models if model.repeated]
     yield from notice_if_any(
         "note",
         "Asked more than once",
@@ -128,7 +128,7 @@ def repeated(found: Findings) -> Iterator[Notice]:
     )
 
 
-def several_ways(found: Findings) -> Iterator[Notice]:
+def several_ways(results: TaskResults) -> Iterator[Notice]:
     """Models that were asked in several ways."""
     yield from notice_if_any(
         "note",
@@ -136,24 +136,24 @@ def several_ways(found: Findings) -> Iterator[Notice]:
         "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. It"
         " stands once for each way, with what sets them apart in brackets; trials of different ways are never taken"
         " together.",
-        [", ".join(model.label for model in its) for its in found.asked_in_several_ways.values()],
+        [", ".join(model.label for model in its) for its in results.asked_in_several_ways.values()],
     )
 
 
-def same_trial_twice(found: Findings) -> Iterator[Notice]:
+def same_trial_twice(results: TaskResults) -> Iterator[Notice]:
     """Files in which a question was asked several times under one condition, with nothing to tell the times apart."""
     yield from notice_if_any(
         "warning",
         "The same question several times in a file",
         "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
         " in different ways, say so in a column `setup`: each way is then reported by itself.",
-        [f"{model.label}: {model.doubled} trials more" for model in found.models if model.doubled],
+        [f"{model.label}: {model.doubled} trials more" for model in results.models if model.doubled],
     )
 
 
-def mixed_versions(found: Findings) -> Iterator[Notice]:
+def mixed_versions(results: TaskResults) -> Iterator[Notice]:
     """Files written by different versions."""
-    files = [model.files[i] for model in found.models for i in np.unique(model.columns["file"])]
+    files = [model.files[i] for model in results.models for i in np.unique(model.columns["file"])]
     names = sorted({name for file in files for name in file.versions})
     seen = {
         name: sorted({file.versions[name] for file in files if file.versions.get(name)}) for name in names
@@ -169,9 +169,9 @@ def mixed_versions(found: Findings) -> Iterator[Notice]:
     )
 
 
-def different_questions(found: Findings) -> Iterator[Notice]:
+def different_questions(results: TaskResults) -> Iterator[Notice]:
     """Models that were not asked the same."""
-    asked = {model.label: set(model.columns["question_id"]) for model in found.models}
+    asked = {model.label: set(model.columns["question_id"]) for model in results.models}
     every, common = set().union(*asked.values()), set.intersection(*asked.values())
     where = [f"{label}: {len(questions)} questions" for label, questions in asked.items()]
     yield from notice_if_any(
@@ -183,9 +183,9 @@ def different_questions(found: Findings) -> Iterator[Notice]:
     )
 
 
-def unlike_questions(found: Findings) -> Iterator[Notice]:
+def unlike_questions(results: TaskResults) -> Iterator[Notice]:
     """Questions that share an id and nothing else, as those of two files of one name may."""
-    unlike = unlike_of_one_id([model.columns for model in found.models])
+    unlike = unlike_of_one_id([model.columns for model in results.models])
     yield from unlike_notice({(source, name) for _, source, name in unlike})
 
 
@@ -219,11 +219,11 @@ def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[s
     return {key for key, its in texts.items() if len(its) > 1}
 
 
-def unread_replies(found: Findings) -> Iterator[Notice]:
+def unread_replies(results: TaskResults) -> Iterator[Notice]:
     """Replies that lack an answer or a confidence."""
     rates = [
         (model, condition, float(np.isin(columns["status"].astype(str), list(READABLE)).mean()))
-        for model, condition, columns in cells_of(found)
+        for model, condition, columns in cells_of(results)
     ]
     for severity, low, high in (
         ("serious", 0.0, VERY_LOW_PARSE_RATE),
@@ -243,10 +243,10 @@ def unread_replies(found: Findings) -> Iterator[Notice]:
         )
 
 
-def few_trials(found: Findings) -> Iterator[Notice]:
+def few_trials(results: TaskResults) -> Iterator[Notice]:
     """Too few right or wrong answers to compare the two."""
     where = []
-    for model, condition, columns in cells_of(found):
+    for model, condition, columns in cells_of(results):
         told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
         correct, asked = columns["correct"][told], columns["question_id"][told].astype(str)
         right, wrong = (len(np.unique(asked[correct == value])) for value in (1.0, 0.0))
@@ -262,10 +262,10 @@ def few_trials(found: Findings) -> Iterator[Notice]:
     )
 
 
-def tied(found: Findings) -> Iterator[Notice]:
+def tied(results: TaskResults) -> Iterator[Notice]:
     """Confidence that hardly varies."""
     where = []
-    for model, condition, columns in cells_of(found):
+    for model, condition, columns in cells_of(results):
         _, confidence = complete(columns["correct"], columns["confidence"])
         values, counts = np.unique(confidence, return_counts=True)
         if len(values) and counts.max() >= TIED_SHARE * len(confidence):
@@ -281,11 +281,11 @@ def tied(found: Findings) -> Iterator[Notice]:
     )
 
 
-def undefined_resamples(found: Findings) -> Iterator[Notice]:
+def undefined_resamples(results: TaskResults) -> Iterator[Notice]:
     """Measures that many resamples leave undefined."""
     where = [
         f"{entry.model}, {entry.group}, {entry.measure}: {entry.interval.n_undefined} of {entry.interval.n_resamples}"
-        for entry in found.estimates
+        for entry in results.estimates
         if not entry.source
         and not math.isnan(entry.interval.low)
         and entry.interval.n_undefined > UNDEFINED_SHARE * entry.interval.n_resamples
@@ -299,12 +299,12 @@ def undefined_resamples(found: Findings) -> Iterator[Notice]:
     )
 
 
-def unstable_accuracy(found: Findings) -> Iterator[Notice]:
+def unstable_accuracy(results: TaskResults) -> Iterator[Notice]:
     """Accuracy that depends on the condition."""
     where = [
         f"{contrast.model}, {contrast.group}: {contrast.interval.estimate:+.3f}"
         f" [{contrast.interval.low:+.3f}, {contrast.interval.high:+.3f}]"
-        for contrast in found.contrasts
+        for contrast in results.contrasts
         if contrast.measure == "accuracy"
         and abs(contrast.interval.estimate) >= STABLE_ACCURACY
         and contrast.significant
@@ -318,11 +318,13 @@ def unstable_accuracy(found: Findings) -> Iterator[Notice]:
     )
 
 
-def no_baseline(found: Findings) -> Iterator[Notice]:
+def no_baseline(results: TaskResults) -> Iterator[Notice]:
     """Models without the condition that the others are compared with."""
-    baseline = found.section.design.baseline
+    baseline = results.task_trials.design.baseline
     missing = [
-        model.label for model in found.models if baseline and baseline not in set(model.columns["condition"])
+        model.label
+        for model in results.models
+        if baseline and baseline not in set(model.columns["condition"])
     ]
     yield from notice_if_any(
         "note",
@@ -332,13 +334,13 @@ def no_baseline(found: Findings) -> Iterator[Notice]:
     )
 
 
-def different_sources(found: Findings) -> Iterator[Notice]:
+def different_sources(results: TaskResults) -> Iterator[Notice]:
     """Conditions that were not asked of the same sources as the baseline or reference."""
-    baseline = found.section.design.baseline or found.reference
+    baseline = results.task_trials.design.baseline or results.reference
     sources = {
         (model.label, condition): set(map(str, model.columns["source"][rows]))
-        for model in found.models
-        for condition in found.conditions
+        for model in results.models
+        for condition in results.conditions
         if (rows := model.columns["condition"] == condition).any()
     }
     where = []
@@ -351,7 +353,7 @@ def different_sources(found: Findings) -> Iterator[Notice]:
             )
     where += [
         f"{model}, {group.label}: averaged without {', '.join(cell.source for cell in group.apart)}"
-        for model, groups in found.groups.items()
+        for model, groups in results.groups.items()
         for group in groups
         if group.apart
     ]

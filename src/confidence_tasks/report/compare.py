@@ -24,9 +24,9 @@ from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
 from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.results import ALL_TRIALS, findings
+from confidence_tasks.report.results import ALL_TRIALS, compute_results
 from confidence_tasks.report.run_config import PROMPT
-from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
@@ -78,7 +78,7 @@ class Comparison:
 def compare(
     first: ModelTrials,
     second: ModelTrials,
-    section: Section,
+    task_trials: TaskTrials,
     measures: Sequence[str] | None = None,
     settings: Settings | None = None,
 ) -> list[Comparison]:
@@ -91,7 +91,7 @@ def compare(
     ----------
     first, second : ModelTrials
         The trials of each.
-    section : Section
+    task_trials : TaskTrials
         The task that both were asked.
     measures : sequence of str, optional
         What to compare; by default the study's headline, tested and pooled measures, but those that neither model has
@@ -109,7 +109,7 @@ def compare(
     ValueError
         If the study has no measure of a given name.
     """
-    study, settings = section.study, settings or Settings()
+    study, settings = task_trials.study, settings or Settings()
     pooled = [measure.name for measure in study.pooled]
     names = list(measures or dict.fromkeys((*study.headline, *study.tested, *pooled)))
     if unknown := [name for name in names if name not in study.measure]:
@@ -126,7 +126,7 @@ def compare(
         (ALL_TRIALS, conditions, over_all),
     ):
         if its_measures:
-            for found in _of_conditions(first, second, section, label, among, its_measures, settings):
+            for found in _of_conditions(first, second, task_trials, label, among, its_measures, settings):
                 by_measure[found.measure].append(found)
     shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
     return [corrected for found in shown for corrected in _corrected(found)]
@@ -139,7 +139,7 @@ def _has_a_value(found: Comparison) -> bool:
 def _of_conditions(
     first: ModelTrials,
     second: ModelTrials,
-    section: Section,
+    task_trials: TaskTrials,
     label: str,
     conditions: Sequence[str],
     measures: Sequence[Measure],
@@ -159,10 +159,10 @@ def _of_conditions(
     }
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
-        measure = section.study.measure[contrast.measure]
+        measure = task_trials.study.measure[contrast.measure]
         yield Comparison(
-            study=section.study.name,
-            task=section.task,
+            study=task_trials.study.name,
+            task=task_trials.task,
             condition=label,
             measure=contrast.measure,
             first=first.label,
@@ -210,7 +210,7 @@ def _sides(first: ModelTrials, second: ModelTrials) -> tuple[ModelTrials, ModelT
 
 
 def cautions(
-    first: ModelTrials, second: ModelTrials, section: Section, settings: Settings | None = None
+    first: ModelTrials, second: ModelTrials, task_trials: TaskTrials, settings: Settings | None = None
 ) -> list[Notice]:
     """Return what calls a comparison into question: every check of the report, on the trials that are compared.
 
@@ -234,8 +234,10 @@ def cautions(
             for model, whose in zip(_sides(first, second), (FIRST, SECOND), strict=True)
         )
         fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))
-        (found,) = findings([replace(section, models=compared)], fewer)
-        own += notices(found, [check for check in loaded(section.study.checks) if check not in _SAID_HERE])
+        (results,) = compute_results([replace(task_trials, models=compared)], fewer)
+        own += notices(
+            results, [check for check in loaded(task_trials.study.checks) if check not in _SAID_HERE]
+        )
     return in_order_of_severity(own)
 
 

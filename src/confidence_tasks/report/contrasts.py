@@ -23,7 +23,12 @@ from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.paired_tests import Pivot, exchange_pivot, student_pivot
-from confidence_tasks.statistics.inference.trial_counts import Kinds, alike_units, exchanged_kinds, is_exact
+from confidence_tasks.statistics.inference.trial_counts import (
+    TrialCounts,
+    alike_units,
+    exchanged_kinds,
+    is_exact,
+)
 from confidence_tasks.statistics.inference.units import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.study.measures import Influence, Measure
@@ -182,7 +187,7 @@ class PairedTables:
     ----------
     first, second : CellTable
         Those of each, of the same questions.
-    alike : Kinds
+    alike : TrialCounts
         The questions that have the same trials under both.
     of_first, of_second : sparse array, shape (J, K1) and (J, K2)
         How many trials of each kind a question of each kind has.
@@ -190,7 +195,7 @@ class PairedTables:
 
     first: CellTable
     second: CellTable
-    alike: Kinds
+    alike: TrialCounts
     of_first: csr_array
     of_second: csr_array
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.report.groups import Cell, Columns, Group
+from confidence_tasks.report.groups import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.bootstrap import interval_of
@@ -151,11 +151,11 @@ class Distribution:
         return replace(interval, low=low, high=high, method="inverted")
 
 
-Distributions: TypeAlias = Mapping[tuple[Cell, str], Distribution]
+Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]
 
 
 def distributions(
-    columns: Columns, cells: Iterable[Cell], measures: Sequence[Measure], settings: Settings
+    columns: Columns, cells: Iterable[TrialSubset], measures: Sequence[Measure], settings: Settings
 ) -> Distributions:
     """Evaluate measures of cells on the resamples of their questions; one draw of a source serves all its cells.
 
@@ -163,7 +163,7 @@ def distributions(
     ----------
     columns : mapping of str to ndarray
         Trials of one model.
-    cells : iterable of Cell
+    cells : iterable of TrialSubset
         Which trials.
     measures : sequence of Measure
         What to compute.
@@ -172,9 +172,9 @@ def distributions(
 
     Returns
     -------
-    mapping of (Cell, str) to Distribution
+    mapping of (TrialSubset, str) to Distribution
     """
-    found: dict[tuple[Cell, str], Distribution] = {}
+    found: dict[tuple[TrialSubset, str], Distribution] = {}
     distinct = list(dict.fromkeys(cells))
     for source in sorted({cell.source for cell in distinct}):
         unit, n_units = number_questions(columns, columns["source"] == source)
@@ -210,16 +210,16 @@ def distributions(
 
 
 def resampled(
-    tables: Sequence[tuple[Cell, CellTable]],
+    tables: Sequence[tuple[TrialSubset, CellTable]],
     n_resamples: int,
     bootstrap: np.random.Generator,
     posterior: np.random.Generator,
-) -> dict[tuple[Cell, str], FloatArray]:
+) -> dict[tuple[TrialSubset, str], FloatArray]:
     """Evaluate the measures of tables of the same questions on their resamples, or draw them from their posterior.
 
     Parameters
     ----------
-    tables : sequence of (Cell, CellTable)
+    tables : sequence of (TrialSubset, CellTable)
         Trials of each cell.
     n_resamples : int
         How many of either.
@@ -228,11 +228,11 @@ def resampled(
 
     Returns
     -------
-    mapping of (Cell, str) to ndarray, shape (n_resamples,)
+    mapping of (TrialSubset, str) to ndarray, shape (n_resamples,)
         By cell and measure.
     """
     kinds = [table.kinds for _, table in tables]
-    parts: dict[tuple[Cell, str], list[FloatArray]] = {}
+    parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
     for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=bootstrap):
         for (cell, table), weights in zip(tables, block, strict=True):
             for name, values in table.without_posterior.values(weights).items():

@@ -17,7 +17,7 @@ from confidence_tasks.report.figures.svg import figure_svg
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.overviews import Overview
 from confidence_tasks.report.page.numbers import decimals_for, why_missing
-from confidence_tasks.report.results import Findings
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.statistics import Interval
 
@@ -37,12 +37,12 @@ _LATEX = {
 }
 
 
-def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
+def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     """Return every estimate of a report as a table, one row each.
 
     Parameters
     ----------
-    found : iterable of Findings
+    found : iterable of TaskResults
         The tasks.
 
     Returns
@@ -54,8 +54,8 @@ def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
     """
     rows = [
         {
-            "study": task.section.study.name,
-            "task": task.section.task,
+            "study": task.task_trials.study.name,
+            "task": task.task_trials.task,
             "model": entry.model,
             "by": entry.by,
             "group": entry.group,
@@ -68,18 +68,18 @@ def estimates_frame(found: Iterable[Findings]) -> pd.DataFrame:
             "n_undefined": entry.interval.n_undefined,
             "reason": why_missing(entry.interval),
         }
-        for task in found
+        for task in results
         for entry in task.estimates
     ]
     return pd.DataFrame(rows)
 
 
-def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
+def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     """Return every contrast with a baseline as a table, one row each.
 
     Parameters
     ----------
-    found : iterable of Findings
+    found : iterable of TaskResults
         The tasks.
 
     Returns
@@ -93,8 +93,8 @@ def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
     """
     rows = [
         {
-            "study": task.section.study.name,
-            "task": task.section.task,
+            "study": task.task_trials.study.name,
+            "task": task.task_trials.task,
             "model": contrast.model,
             "condition": contrast.group,
             "baseline": contrast.baseline,
@@ -107,7 +107,7 @@ def contrasts_frame(found: Iterable[Findings]) -> pd.DataFrame:
             "n_questions": contrast.interval.n_units,
             "reason": why_missing(contrast.interval),
         }
-        for task in found
+        for task in results
         for contrast in task.contrasts
     ]
     return pd.DataFrame(rows)
@@ -156,19 +156,22 @@ def _plain_cell(value: object) -> object:
 
 
 def write_tables(
-    found: Sequence[Findings], extras: Iterable[ExtraTable], folder: Path, overviews: Iterable[Overview] = ()
+    results: Sequence[TaskResults],
+    extras: Iterable[ExtraTable],
+    folder: Path,
+    overviews: Iterable[Overview] = (),
 ) -> list[Path]:
     """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     above = list(overviews)
-    tables = {"estimates": estimates_frame(found), "contrasts": contrasts_frame(found)}
+    tables = {"estimates": estimates_frame(results), "contrasts": contrasts_frame(results)}
     tables |= {overview.design.name: overview.frame() for overview in above}
     for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
         written.append(folder / f"{name}.csv")
         write_atomically(written[-1], table.map(_plain_cell).to_csv(index=False).encode(errors="replace"))
     texts = {overview.design.name: latex_overview(overview) for overview in above}
-    for name, text in (texts | {task.section.slug: latex_table(task) for task in found}).items():
+    for name, text in (texts | {task.task_trials.slug: latex_table(task) for task in results}).items():
         written.append(folder / f"{name}.tex")
         write_atomically(written[-1], text.encode(errors="replace"))
     return written
@@ -184,27 +187,27 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     return written
 
 
-def latex_table(found: Findings) -> str:
+def latex_table(results: TaskResults) -> str:
     """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
     rows = [
         (
             model.label,
             measure.name,
-            [found.estimate(model.label, label, measure.name) for label in found.conditions],
+            [results.estimate(model.label, label, measure.name) for label in results.conditions],
         )
-        for model in found.models
-        for measure in found.headline
+        for model in results.models
+        for measure in results.headline
     ]
-    note = _latex_note(found.settings)
-    if found.contrasts:
-        baseline = found.section.design.baseline
+    note = _latex_note(results.settings)
+    if results.contrasts:
+        baseline = results.task_trials.design.baseline
         note += f"; * differs from {baseline} at .05 after Bonferroni's correction over the study"
 
     def starred(entry: Estimated) -> bool:
-        contrast = found.contrast(entry.model, entry.group, entry.measure)
+        contrast = results.contrast(entry.model, entry.group, entry.measure)
         return contrast is not None and contrast.significant
 
-    return f"{note}\n{_latex_rows(found.conditions, rows, starred)}"
+    return f"{note}\n{_latex_rows(results.conditions, rows, starred)}"
 
 
 def latex_overview(overview: Overview) -> str:

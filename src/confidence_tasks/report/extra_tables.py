@@ -13,8 +13,8 @@ from confidence_tasks.report.page.numbers import why_missing
 
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
-    from confidence_tasks.report.results import Findings
-    from confidence_tasks.report.task_trials import Section
+    from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import TaskTrials
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ExtraTable:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-MakeTable: TypeAlias = "Callable[[Findings], ExtraTable]"
+MakeTable: TypeAlias = "Callable[[TaskResults], ExtraTable]"
 """Makes a table of a task; an empty frame where there is nothing to show."""
 
 
@@ -65,12 +65,12 @@ def side_by_side(name: str, title: str, note: str, group: str, measures: Sequenc
         Names of the measures.
     """
 
-    def make(found: Findings) -> ExtraTable:
+    def make(results: TaskResults) -> ExtraTable:
         rows = [
-            (model.label, [found.estimate(model.label, group, measure) for measure in measures])
-            for model in found.models
+            (model.label, [results.estimate(model.label, group, measure) for measure in measures])
+            for model in results.models
         ]
-        return table_of_entries(f"{found.section.slug}_{name}", title, note, rows, measures)
+        return table_of_entries(f"{results.task_trials.slug}_{name}", title, note, rows, measures)
 
     return make
 
@@ -119,7 +119,7 @@ def table_of_entries(
     )
 
 
-def trials_frame(section: Section) -> pd.DataFrame:
+def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:
     """Return the trials of all models of a task as one table, with the models' labels in ``model``."""
-    parts = [pd.DataFrame(dict(model.columns)).assign(model=model.label) for model in section.models]
+    parts = [pd.DataFrame(dict(model.columns)).assign(model=model.label) for model in task_trials.models]
     return pd.concat(parts, ignore_index=True)

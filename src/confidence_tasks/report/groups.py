@@ -18,7 +18,7 @@ BY_CONDITION = "condition"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell:
+class TrialSubset:
     """Trials of one model from one source of questions.
 
     Attributes
@@ -43,9 +43,9 @@ class Group:
         The column's heading, such as a condition.
     by : str
         What the trials are grouped by.
-    cells : tuple of Cell
+    cells : tuple of TrialSubset
         One for trials that are pooled; several where the papers average, such as over sources.
-    apart : tuple of Cell
+    apart : tuple of TrialSubset
         Those of sources that other columns lack: they have entries of their own, and no part in the mean.
     skips_undefined : bool
         Whether cells where a measure is undefined are left out of the mean, instead of making it undefined.
@@ -53,8 +53,8 @@ class Group:
 
     label: str
     by: str
-    cells: tuple[Cell, ...]
-    apart: tuple[Cell, ...] = ()
+    cells: tuple[TrialSubset, ...]
+    apart: tuple[TrialSubset, ...] = ()
     skips_undefined: bool = False
 
     @property
@@ -106,11 +106,11 @@ def _shared_sources(asked: Mapping[str, set[str]]) -> dict[str, set[str]]:
     return dict.fromkeys(having, common) | _shared_sources(others)
 
 
-def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[Cell, ...]:
+def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialSubset, ...]:
     """Return the chosen trials as one cell a source."""
     sources = np.unique(columns["source"][chosen].astype(str))
     return tuple(
-        Cell(str(source), np.flatnonzero(chosen & (columns["source"] == source))) for source in sources
+        TrialSubset(str(source), np.flatnonzero(chosen & (columns["source"] == source))) for source in sources
     )
 
 

@@ -12,7 +12,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import group_label
-from confidence_tasks.report.results import Findings
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
 
 Key: TypeAlias = tuple[str, str, str]
@@ -70,7 +70,7 @@ class Overview:
     ----------
     design : OverviewDesign
         What is set side by side.
-    tasks : tuple of Findings
+    tasks : tuple of TaskResults
         The tasks, in order.
     models, columns : tuple of str
         Labels of the models, and headings of the tasks or of their conditions.
@@ -79,7 +79,7 @@ class Overview:
     """
 
     design: OverviewDesign
-    tasks: tuple[Findings, ...]
+    tasks: tuple[TaskResults, ...]
     models: tuple[str, ...]
     columns: tuple[str, ...]
     entries: Mapping[Key, Estimated]
@@ -106,17 +106,19 @@ class Overview:
         return pd.DataFrame(rows)
 
 
-def overviews(found: Sequence[Findings], designs: Sequence[OverviewDesign] | None = None) -> list[Overview]:
+def overviews(
+    results: Sequence[TaskResults], designs: Sequence[OverviewDesign] | None = None
+) -> list[Overview]:
     """Return the overviews that have several columns to set side by side.
 
     Parameters
     ----------
-    found : sequence of Findings
+    found : sequence of TaskResults
         The tasks of a report.
     designs : sequence of OverviewDesign, optional
         What can be set side by side; by default those of every study.
     """
-    made = [_overview(design, found) for design in (_designs() if designs is None else designs)]
+    made = [_overview(design, results) for design in (_designs() if designs is None else designs)]
     return [overview for overview in made if len(overview.tasks) > 1]
 
 
@@ -124,8 +126,10 @@ def _designs() -> list[OverviewDesign]:
     return [design for study in studies() if study.overviews for design in study.overviews.load()]
 
 
-def _overview(design: OverviewDesign, found: Sequence[Findings]) -> Overview:
-    parts = [(side, task) for side in design.sides for task in found if task.section.study.name == side.study]
+def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overview:
+    parts = [
+        (side, task) for side in design.sides for task in results if task.task_trials.study.name == side.study
+    ]
     entries = {key: entry for side, task in parts for key, entry in _entries(design, side, task)}
     return Overview(
         design,
@@ -136,11 +140,11 @@ def _overview(design: OverviewDesign, found: Sequence[Findings]) -> Overview:
     )
 
 
-def _entries(design: OverviewDesign, side: Side, task: Findings) -> Iterator[tuple[Key, Estimated]]:
+def _entries(design: OverviewDesign, side: Side, task: TaskResults) -> Iterator[tuple[Key, Estimated]]:
     """Yield the estimates of a task under the overview's names."""
     groups = [side.group] if side.group else task.labels(BY_CONDITION)
     for group in groups:
-        column = task.section.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
+        column = task.task_trials.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
         for model in task.models:
             for measure in design.measures:
                 entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))

@@ -22,14 +22,14 @@ from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, deciding, resampled
-from confidence_tasks.report.groups import Cell, Columns
+from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.report.power_design import EffectParameter, PowerDesign
 from confidence_tasks.report.simulated_trials import Draws, paired_draws
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.trial_counts import Kinds
+from confidence_tasks.statistics.inference.trial_counts import TrialCounts
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.study.measures import Measure
 
@@ -262,7 +262,7 @@ class _Answers:
         unit = np.repeat(np.arange(len(questions)), self.n_replies)
         members = csr_array((np.ones(len(own)), (own, unit)), shape=(len(rows), len(questions)))
         columns = {name: column[rows] for name, column in self.trials.items()}
-        return CellTable(columns, Kinds(np.arange(len(rows)), members), (measure,))
+        return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
 
     def value(self, measure: Measure) -> float:
         """The measure over the population."""
@@ -349,7 +349,7 @@ def _rejections(
         source = PairedTables.of(tables[0], tables[1])
         spread: list[FloatArray | None] = [None, None]
         if influence_on(measure, source) is None:
-            cells = [Cell("", np.empty(0, dtype=np.int64)) for _ in tables]
+            cells = [TrialSubset("", np.empty(0, dtype=np.int64)) for _ in tables]
             drawn = resampled(list(zip(cells, tables, strict=True)), settings.n_resamples, rng, rng)
             spread = [drawn[cell, measure.name] for cell in cells]
         one, other = (_side(table, measure, names, spread[i]) for i, table in enumerate(tables))

@@ -12,8 +12,8 @@ import numpy as np
 
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Distributions, Estimated, Settings, distributions, estimates
-from confidence_tasks.report.groups import BY_CONDITION, Cell, Group, in_order, split_by_source
-from confidence_tasks.report.task_trials import ModelTrials, Section
+from confidence_tasks.report.groups import BY_CONDITION, Group, TrialSubset, in_order, split_by_source
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bonferroni
 from confidence_tasks.study.measures import Measure
 
@@ -24,7 +24,7 @@ ALL_TRIALS = "all trials"
 class Resampler(Protocol):
     """All models of a task, resampled together by a study that knows a cheaper way than measure by measure."""
 
-    def distributions(self, model: ModelTrials, cells: Iterable[Cell]) -> Distributions:
+    def distributions(self, model: ModelTrials, cells: Iterable[TrialSubset]) -> Distributions:
         """Return every measure of some cells of a model, over the resamples of their questions."""
 
 
@@ -33,12 +33,12 @@ Advance = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Findings:
+class TaskResults:
     """The numbers of a report about one task.
 
     Attributes
     ----------
-    section : Section
+    task_trials : TaskTrials
         The task and its trials.
     groups : mapping of str to list of Group
         By model, the groups of trials that its tables have.
@@ -48,24 +48,24 @@ class Findings:
         The tested measures of every model and condition against the baseline.
     settings : Settings
         How uncertainty was computed.
-    related : tuple of Section
+    related : tuple of TaskTrials
         All tasks of the report, this one among them: some tables set one task beside another.
     resampler : Resampler, optional
         What a study that resamples all models at once keeps of it for its own tables and figures.
     """
 
-    section: Section
+    task_trials: TaskTrials
     groups: dict[str, list[Group]]
     estimates: list[Estimated]
     contrasts: list[Contrast]
     settings: Settings
-    related: tuple[Section, ...]
+    related: tuple[TaskTrials, ...]
     resampler: Resampler | None = None
 
     @property
     def models(self) -> tuple[ModelTrials, ...]:
         """The models, in order."""
-        return self.section.models
+        return self.task_trials.models
 
     @cached_property
     def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
@@ -78,8 +78,8 @@ class Findings:
     @cached_property
     def headline(self) -> list[Measure]:
         """The measures of the main table, but for those that no model has a value of, if others are left."""
-        study = self.section.study
-        valued = {found.measure for found in self.estimates if not math.isnan(found.interval.estimate)}
+        study = self.task_trials.study
+        valued = {entry.measure for entry in self.estimates if not math.isnan(entry.interval.estimate)}
         every = [study.measure[name] for name in study.headline]
         return [measure for measure in every if measure.name in valued] or every
 
@@ -87,7 +87,7 @@ class Findings:
     def reference(self) -> str:
         """The group to compare models on: the design's, else its baseline, else the first one."""
         labels = [group.label for groups in self.groups.values() for group in groups]
-        design = self.section.design
+        design = self.task_trials.design
         return next((label for label in (design.reference, design.baseline) if label in labels), labels[0])
 
     @cached_property
@@ -111,7 +111,7 @@ class Findings:
 
     @cached_property
     def _by_key(self) -> dict[tuple[str, str, str, str], Estimated]:
-        return {(found.model, found.group, found.source, found.measure): found for found in self.estimates}
+        return {(entry.model, entry.group, entry.source, entry.measure): entry for entry in self.estimates}
 
     def estimate(self, model: str, group: str, measure: str, source: str = "") -> Estimated | None:
         """Return an entry of the tables; None where a model was not asked."""
@@ -119,42 +119,43 @@ class Findings:
 
     @cached_property
     def _contrast_by_key(self) -> dict[tuple[str, str, str], Contrast]:
-        return {(found.model, found.group, found.measure): found for found in self.contrasts}
+        return {(contrast.model, contrast.group, contrast.measure): contrast for contrast in self.contrasts}
 
     def contrast(self, model: str, group: str, measure: str) -> Contrast | None:
         """Return a condition's contrast with the baseline; None for the baseline and for measures not tested."""
         return self._contrast_by_key.get((model, group, measure))
 
 
-def findings(
-    sections: Iterable[Section], settings: Settings | None = None, advance: Advance | None = None
-) -> Iterator[Findings]:
+def compute_results(
+    group_by_task: Iterable[TaskTrials], settings: Settings | None = None, advance: Advance | None = None
+) -> Iterator[TaskResults]:
     """Compute the numbers of a report, task by task.
 
     Parameters
     ----------
-    sections : iterable of Section
+    tasks : iterable of TaskTrials
         Tasks with their trials.
     settings : Settings, optional
         Number of resamples, level and seed.
     advance : callable, optional
         Called after each model.
     """
-    every = tuple(sections)
-    found = [
-        _findings(section, every, settings or Settings(), advance or (lambda what: None)) for section in every
+    every = tuple(group_by_task)
+    results = [
+        _findings(task_trials, every, settings or Settings(), advance or (lambda what: None))
+        for task_trials in every
     ]
-    yield from corrected_by_study(found)
+    yield from corrected_by_study(results)
 
 
-def corrected_by_study(found: Sequence[Findings]) -> Iterator[Findings]:
+def corrected_by_study(results: Sequence[TaskResults]) -> Iterator[TaskResults]:
     """Correct the p-values of each measure for all that a model's study compares: its tasks are one experiment."""
     p_values: dict[tuple[str, str, str], list[float]] = {}
-    for task in found:
+    for task in results:
         for contrast in task.contrasts:
             p_values.setdefault(_family(task, contrast), []).append(contrast.p_value)
     adjusted = {key: iter(adjusted_for_all(its, bonferroni)) for key, its in p_values.items()}
-    for task in found:
+    for task in results:
         corrected = [
             replace(contrast, p_adjusted=next(adjusted[_family(task, contrast)]))
             for contrast in task.contrasts
@@ -162,20 +163,20 @@ def corrected_by_study(found: Sequence[Findings]) -> Iterator[Findings]:
         yield replace(task, contrasts=corrected)
 
 
-def _family(task: Findings, contrast: Contrast) -> tuple[str, str, str]:
-    return task.section.study.name, contrast.model, contrast.measure
+def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
+    return task.task_trials.study.name, contrast.model, contrast.measure
 
 
 def _findings(
-    section: Section, related: tuple[Section, ...], settings: Settings, advance: Advance
-) -> Findings:
-    study = section.study
+    task_trials: TaskTrials, related: tuple[TaskTrials, ...], settings: Settings, advance: Advance
+) -> TaskResults:
+    study = task_trials.study
     all_groups: dict[str, list[Group]] = {}
     found: list[Estimated] = []
     compared: list[Contrast] = []
     tested = [study.measure[name] for name in study.tested]
-    resampler = study.resampler(section, settings) if study.resampler else None
-    for model in section.models:
+    resampler = study.resampler(task_trials, settings) if study.resampler else None
+    for model in task_trials.models:
         groups = study.grouping(model.columns)
         cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
         drawn = (
@@ -190,7 +191,7 @@ def _findings(
             if group.by == BY_CONDITION
         ]
         compared += contrasts(
-            model.label, model.columns, conditions, section.design.baseline, tested, drawn, settings
+            model.label, model.columns, conditions, task_trials.design.baseline, tested, drawn, settings
         )
         if study.pooled:
             every = Group(
@@ -200,5 +201,5 @@ def _findings(
             found += estimates(model.label, [every], study.pooled, drawn, settings)
             groups = [*groups, every]
         all_groups[model.label] = groups
-        advance(f"{section.design.title}: {model.label}")
-    return Findings(section, all_groups, found, compared, settings, related, resampler)
+        advance(f"{task_trials.design.title}: {model.label}")
+    return TaskResults(task_trials, all_groups, found, compared, settings, related, resampler)

@@ -51,7 +51,7 @@ class ModelTrials:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TaskTrials:
     """One task of a study, with every model that was asked."""
 
     study: Study
@@ -76,7 +76,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG_LENGTH = 60
 
 
-def sections(files: Iterable[TrialFile]) -> list[Section]:
+def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
     """Group files by task, in the order of the studies, and by model, in alphabetical order."""
     by_name = {study.name: study for study in studies()}
     order = list(by_name)
@@ -95,7 +95,7 @@ def sections(files: Iterable[TrialFile]) -> list[Section]:
             for _, of_model in groupby(its_files, key=lambda file: file.model)
             for model in _variants(list(of_model))
         )
-        found.append(Section(by_name[its_files[0].study], its_files[0].design, models))
+        found.append(TaskTrials(by_name[its_files[0].study], its_files[0].design, models))
     return found
 
 

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import Looks, interval_line, model_keys
+from confidence_tasks.report.figures.general import ModelStyles, interval_line, model_keys
 from confidence_tasks.report.labels import group_label, measure_label
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
 
 
-def ways_figure(found: Findings, look: Looks) -> Figure:
+def ways_figure(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the headline measures of each such model against the conditions, a line a way."""
-    labels, several = found.conditions, found.asked_in_several_ways
+    labels, several = results.conditions, results.asked_in_several_ways
     rows = []
     for name, parts in several.items():
         its_panels = []
-        for measure in found.headline:
+        for measure in results.headline:
             lines = [
-                interval_line(found, part.label, labels, measure.name, *look[part.label]) for part in parts
+                interval_line(results, part.label, labels, measure.name, *styles[part.label])
+                for part in parts
             ]
             title = measure_label(measure.name)
             ticks = [group_label(label).partition("\u00a0=\u00a0")[2] or label for label in labels]
@@ -35,9 +36,9 @@ def ways_figure(found: Findings, look: Looks) -> Figure:
             its_panels.append(Panel(title, draw))
         rows.append((name, tuple(its_panels)))
     shown = {part.label for parts in several.values() for part in parts}
-    keys = [key for key in model_keys(found, look) if key.label in shown]
+    keys = [key for key in model_keys(results, styles) if key.label in shown]
     return Figure(
-        f"{found.section.slug}_ways",
+        f"{results.task_trials.slug}_ways",
         "Asked in several ways",
         "The headline measures of models that were asked in several ways, with intervals: a line is a way. Lines that"
         " lie on one another are a result that does not hang on the prompt.",
@@ -47,17 +48,17 @@ def ways_figure(found: Findings, look: Looks) -> Figure:
     )
 
 
-def ways_table(found: Findings) -> ExtraTable:
+def ways_table(results: TaskResults) -> ExtraTable:
     """Return the headline measures of each way of asking a model, on the group that models are compared on."""
-    names, where = [measure.name for measure in found.headline], found.reference
+    names, where = [measure.name for measure in results.headline], results.reference
     rows = [
-        (part.label, [found.estimate(part.label, where, name) for name in names])
-        for parts in found.asked_in_several_ways.values()
+        (part.label, [results.estimate(part.label, where, name) for name in names])
+        for parts in results.asked_in_several_ways.values()
         for part in parts
     ]
     place = "Over all conditions" if where == "all" else f"On {group_label(where)}"
     return table_of_entries(
-        f"{found.section.slug}_ways",
+        f"{results.task_trials.slug}_ways",
         "Asked in several ways",
         f"{place}. Trials of different ways are never taken together. confidence-tasks compare pairs two ways by"
         " question, and tests the difference.",

@@ -14,8 +14,8 @@ from confidence_tasks.report.page.overview import overview_figures, overview_vie
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import figures_of, task_view
 from confidence_tasks.report.page.views import TaskView
-from confidence_tasks.report.results import Advance, Findings, findings
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.results import Advance, TaskResults, compute_results
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.variants import ways_table
 from confidence_tasks.study.reference import loaded
 
@@ -33,7 +33,7 @@ class Report:
     ----------
     html : str
         The page, self-contained.
-    findings : tuple of Findings
+    results : tuple of TaskResults
         Its numbers, by task.
     figures : tuple of Figure
         Its figures.
@@ -46,7 +46,7 @@ class Report:
     """
 
     html: str
-    findings: tuple[Findings, ...]
+    results: tuple[TaskResults, ...]
     figures: tuple[Figure, ...]
     extras: tuple[ExtraTable, ...]
     tasks: tuple[TaskView, ...]
@@ -77,17 +77,17 @@ def report_of(
         Told what was just computed.
     """
     settings = settings or Settings()
-    found = tuple(findings(sections(collection.files), settings, advance))
-    look = looks(list(dict.fromkeys(model.label for task in found for model in task.models)))
-    figures = [figures_of(task, look) for task in found]
-    extras = [extras_of(task) for task in found]
-    tasks = tuple(task_view(*parts, viewer) for parts in zip(found, figures, extras, strict=True))
-    above = tuple(overviews(found))
+    results = tuple(compute_results(group_by_task(collection.files), settings, advance))
+    look = looks(list(dict.fromkeys(model.label for task in results for model in task.models)))
+    figures = [figures_of(task, look) for task in results]
+    extras = [extras_of(task) for task in results]
+    tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
+    above = tuple(overviews(results))
     above_figures = [overview_figures(overview, look) for overview in above]
     views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
     return Report(
         html=page(tasks, collection, look, settings, overviews=views, title=title),
-        findings=found,
+        results=results,
         figures=tuple(figure for its in above_figures + figures for figure in its),
         extras=tuple(extra for its in extras for extra in its),
         tasks=tasks,
@@ -95,7 +95,7 @@ def report_of(
     )
 
 
-def extras_of(found: Findings) -> list[ExtraTable]:
+def extras_of(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, but those with nothing to show."""
-    made = [make(found) for make in (ways_table, *loaded(found.section.study.tables))]
+    made = [make(results) for make in (ways_table, *loaded(results.task_trials.study.tables))]
     return [extra for extra in made if not extra.frame.empty]

@@ -26,7 +26,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import json_number
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.page.numbers import limits, number, p_value, signed, why_missing
-from confidence_tasks.report.task_trials import ModelTrials, Section, sections
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_by_task
 
 _DECIMALS = 3
 MOST_SHOWN = 10
@@ -69,7 +69,7 @@ def compare(
     """
     settings = Settings(resamples, level, seed)
     collections = [read([path]) for path in (first, second)]
-    ours, theirs = (sections(collection.files) for collection in collections)
+    ours, theirs = (group_by_task(collection.files) for collection in collections)
     left_out = [
         {"what": file.path, "reason": file.reason}
         for collection in collections
@@ -80,12 +80,12 @@ def compare(
     found: list[Comparison] = []
     doubts: dict[str, list[Notice]] = {}
     with progress("comparing") as advance:
-        for done, (section, a, b) in enumerate(pairs, start=1):
+        for done, (task_trials, a, b) in enumerate(pairs, start=1):
             try:
-                found += compared(a, b, section, measures or None, settings)
+                found += compared(a, b, task_trials, measures or None, settings)
             except ValueError as error:
                 raise click.BadParameter(str(error), param_hint="--measure") from error
-            doubts[section.task] = cautions(a, b, section, settings)
+            doubts[task_trials.task] = cautions(a, b, task_trials, settings)
             advance(done, len(pairs))
     if as_json:
         print_json(
@@ -100,8 +100,14 @@ def compare(
             }
         )
     else:
-        for section, a, b in pairs:
-            _print(section, a, b, [each for each in found if each.task == section.task], doubts[section.task])
+        for task_trials, a, b in pairs:
+            _print(
+                task_trials,
+                a,
+                b,
+                [each for each in found if each.task == task_trials.task],
+                doubts[task_trials.task],
+            )
         _print_footer(found)
     for task, reason in unpaired.items():
         errors.print(f"[yellow]skipped[/] {escape(task)}: {escape(reason)}", highlight=False)
@@ -111,8 +117,8 @@ def compare(
 
 
 def _pairs(
-    ours: Sequence[Section], theirs: Sequence[Section], model_a: str | None, model_b: str | None
-) -> tuple[list[tuple[Section, ModelTrials, ModelTrials]], dict[str, str]]:
+    ours: Sequence[TaskTrials], theirs: Sequence[TaskTrials], model_a: str | None, model_b: str | None
+) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
     """Return the models to compare, task by task, and why there are none in the other tasks.
 
     Raises
@@ -121,18 +127,21 @@ def _pairs(
         If a model that was asked for is in no task.
     """
     for side, wanted, option in ((ours, model_a, "--model-a"), (theirs, model_b, "--model-b")):
-        labels = dict.fromkeys(model.label for section in side for model in section.models)
-        names = {model.name for section in side for model in section.models}
+        labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
+        names = {model.name for task_trials in side for model in task_trials.models}
         if wanted is not None and side and wanted not in names.union(labels):
             raise click.UsageError(f"{option}: there is no {wanted}; choose one of {', '.join(labels)}")
-    by_task = [{(section.study.name, section.task): section for section in side} for side in (ours, theirs)]
+    by_task = [
+        {(task_trials.study.name, task_trials.task): task_trials for task_trials in side}
+        for side in (ours, theirs)
+    ]
     pairs, unpaired = [], {}
     for key in dict.fromkeys([*by_task[0], *by_task[1]]):
         here = [side.get(key) for side in by_task]
         if None in here:
             unpaired[key[1]] = f"only {'A' if here[0] else 'B'} has trials of this task"
             continue
-        one, other = (section for section in here if section)
+        one, other = (task_trials for task_trials in here if task_trials)
         chosen = [_model(one, model_a, "--model-a"), _model(other, model_b, "--model-b")]
         if reasons := [each for each in chosen if isinstance(each, str)]:
             unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
@@ -142,14 +151,14 @@ def _pairs(
     return pairs, unpaired
 
 
-def _model(section: Section, wanted: str | None, option: str) -> ModelTrials | str:
+def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
     """Return the model asked for by its label or name, or the only one; otherwise why there is none."""
-    labels = ", ".join(model.label for model in section.models)
+    labels = ", ".join(model.label for model in task_trials.models)
     if wanted is None:
-        if len(section.models) == 1:
-            return section.models[0]
-        raise click.UsageError(f"{section.task}: choose one of its models with {option}: {labels}")
-    for named in ({model.label: [model] for model in section.models}.get(wanted), section.models):
+        if len(task_trials.models) == 1:
+            return task_trials.models[0]
+        raise click.UsageError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
+    for named in ({model.label: [model] for model in task_trials.models}.get(wanted), task_trials.models):
         found = [model for model in named or () if wanted in (model.label, model.name)]
         if len(found) == 1:
             return found[0]
@@ -177,10 +186,14 @@ def _record(each: Comparison) -> dict[str, Any]:
 
 
 def _print(
-    section: Section, a: ModelTrials, b: ModelTrials, found: Sequence[Comparison], raised: Sequence[Notice]
+    task_trials: TaskTrials,
+    a: ModelTrials,
+    b: ModelTrials,
+    found: Sequence[Comparison],
+    raised: Sequence[Notice],
 ) -> None:
     """Print the table of a task, and what calls it into question."""
-    click.echo(f"{section.task}\nA  {a.label}\nB  {b.label}\n")
+    click.echo(f"{task_trials.task}\nA  {a.label}\nB  {b.label}\n")
     if found:
         print_table([_row(each) for each in found], frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
         click.echo()

@@ -17,7 +17,7 @@ from confidence_tasks.report.export import (
     write_figures,
     write_tables,
 )
-from confidence_tasks.report.task_trials import sections
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import TITLE, VIEWER, report_of
 from confidence_tasks.sources.storage import write_atomically
 
@@ -78,7 +78,7 @@ def report(
     as it is.
     """
     collection = read(paths)
-    total = sum(len(section.models) for section in sections(collection.files))
+    total = sum(len(task_trials.models) for task_trials in group_by_task(collection.files))
     with progress("computing") as advance:
         done = iter(range(1, total + 1))
         made = report_of(
@@ -88,28 +88,28 @@ def report(
             title=title,
             advance=lambda what: advance(next(done), total),
         )
-    found_any = bool(made.findings)
+    found_any = bool(made.results)
     written = found_any or not output.exists()
     if written:
         write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
     if found_any and tables is not None:
-        write_tables(made.findings, made.extras, tables, made.overviews)
+        write_tables(made.results, made.extras, tables, made.overviews)
     if found_any and figures is not None:
         write_figures(made.figures, figures)
     if as_json:
         print_json(
             {
                 "report": str(output) if written else None,
-                "estimates": records(estimates_frame(made.findings)),
-                "contrasts": records(contrasts_frame(made.findings)),
+                "estimates": records(estimates_frame(made.results)),
+                "contrasts": records(contrasts_frame(made.results)),
                 "notices": [
                     {
-                        "task": found.section.task,
+                        "task": results.task_trials.task,
                         "severity": notice.severity,
                         "title": notice.title,
                         "where": list(notice.where),
                     }
-                    for found, task in zip(made.findings, made.tasks, strict=True)
+                    for results, task in zip(made.results, made.tasks, strict=True)
                     for notice in task.notices
                 ],
                 "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],

@@ -31,7 +31,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendEntry:
     """An entry of the legend.
 
     Attributes
@@ -63,7 +63,7 @@ class Figure:
         What is shown and how to read it.
     rows : tuple of (str, tuple of Panel)
         Rows with their labels; the label is empty where there is one row.
-    keys : tuple of Key
+    keys : tuple of LegendEntry
         The legend.
     size : (float, float)
         Width and height of a panel in inches.
@@ -73,5 +73,5 @@ class Figure:
     title: str
     caption: str
     rows: tuple[tuple[str, tuple[Panel, ...]], ...]
-    keys: tuple[Key, ...] = ()
+    keys: tuple[LegendEntry, ...] = ()
     size: tuple[float, float] = (1.95, 1.8)

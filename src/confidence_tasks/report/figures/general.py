@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.cell_tables import number_questions
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
@@ -21,34 +21,34 @@ from confidence_tasks.statistics.core import FloatArray
 
 if TYPE_CHECKING:
     from confidence_tasks.report.overviews import Overview
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
 
-Looks: TypeAlias = dict[str, tuple[Colour, str]]
+ModelStyles: TypeAlias = dict[str, tuple[Colour, str]]
 """Colour and marker of each model, the same throughout a report."""
 
 Points: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Gives the points of a curve of correctness and confidence."""
 
-MakeFigure: TypeAlias = "Callable[[Findings, Looks], Figure]"
+MakeFigure: TypeAlias = "Callable[[TaskResults, ModelStyles], Figure]"
 """Makes a figure of what was found; one without rows where there is nothing to show."""
 
 
-def looks(models: Sequence[str]) -> Looks:
+def looks(models: Sequence[str]) -> ModelStyles:
     """Give every model its colour and marker."""
     return {model: series(i) for i, model in enumerate(models)}
 
 
-def model_keys(found: Findings, look: Looks) -> tuple[Key, ...]:
+def model_keys(results: TaskResults, styles: ModelStyles) -> tuple[LegendEntry, ...]:
     """Return the legend of the models."""
-    return tuple(Key(model.label, *look[model.label]) for model in found.models)
+    return tuple(LegendEntry(model.label, *styles[model.label]) for model in results.models)
 
 
-def averaged(found: Findings, model: ModelTrials, condition: str | None = None) -> list[Columns]:
+def averaged(results: TaskResults, model: ModelTrials, condition: str | None = None) -> list[Columns]:
     """Return the trials of each source that tables average over, under one condition or each."""
     cells = [
         cell
-        for group in found.groups[model.label]
+        for group in results.groups[model.label]
         if group.by == BY_CONDITION and condition in (None, group.label)
         for cell in group.cells
     ] or split_by_source(model.columns, _asked(model, condition))
@@ -56,11 +56,11 @@ def averaged(found: Findings, model: ModelTrials, condition: str | None = None) 
 
 
 def judged(
-    found: Findings, model: ModelTrials, condition: str | None = None
+    results: TaskResults, model: ModelTrials, condition: str | None = None
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return correctness and confidence of the trials that have both, of each source that tables average over."""
     pairs = []
-    for columns in averaged(found, model, condition):
+    for columns in averaged(results, model, condition):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         if len(correct):
             pairs.append((correct, confidence))
@@ -91,13 +91,21 @@ def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
 
 
 def by_condition(
-    found: Findings, look: Looks, measure: str, *, title: str, caption: str, reference: float | None = None
+    results: TaskResults,
+    styles: ModelStyles,
+    measure: str,
+    *,
+    title: str,
+    caption: str,
+    reference: float | None = None,
 ) -> Figure:
     """Draw a measure against the conditions, every model with its intervals."""
-    labels = found.conditions
-    lines = [interval_line(found, model.label, labels, measure, *look[model.label]) for model in found.models]
+    labels = results.conditions
+    lines = [
+        interval_line(results, model.label, labels, measure, *styles[model.label]) for model in results.models
+    ]
     return intervals_figure(
-        f"{found.section.slug}_{measure}",
+        f"{results.task_trials.slug}_{measure}",
         title,
         caption,
         [group_label(label) for label in labels],
@@ -118,7 +126,7 @@ def intervals_figure(
 ) -> Figure:
     """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
     draw = partial(panels.intervals, labels=places, lines=lines, y=title, reference=reference, joined=joined)
-    keys = tuple(Key(line.label, line.colour, line.marker) for line in lines)
+    keys = tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines)
     size = _WIDE if len(places) > 1 else _NARROW
     return Figure(name, title, caption, (("", (Panel("", draw),)),), keys, size=size)
 
@@ -134,10 +142,15 @@ def rows_of_models(
 
 
 def interval_line(
-    found: Findings | Overview, model: str, labels: Sequence[str], measure: str, colour: Colour, marker: str
+    results: TaskResults | Overview,
+    model: str,
+    labels: Sequence[str],
+    measure: str,
+    colour: Colour,
+    marker: str,
 ) -> Line:
     """Return a model's estimates of a measure over some groups."""
-    entries = [found.estimate(model, label, measure) for label in labels]
+    entries = [results.estimate(model, label, measure) for label in labels]
     value, low, high = (
         np.array(
             [np.nan if entry is None else getattr(entry.interval, limit) for entry in entries],
@@ -171,43 +184,45 @@ _SELECTIVE = (
 _POOLED = " Trials of all sources are taken together here, while tables average over the sources."
 
 
-def reliability(found: Findings, look: Looks) -> Figure:
+def reliability(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
-    return _reliability(found, look, _RELIABILITY, outcomes=True)
+    return _reliability(results, styles, _RELIABILITY, outcomes=True)
 
 
-def reliability_of_scores(found: Findings, look: Looks) -> Figure:
+def reliability_of_scores(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the same where correctness is a probability that is known, not an outcome."""
-    return _reliability(found, look, _RELIABILITY_OF_SCORES, outcomes=False)
+    return _reliability(results, styles, _RELIABILITY_OF_SCORES, outcomes=False)
 
 
-def reliability_overall(found: Findings, look: Looks) -> Figure:
+def reliability_overall(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw a reliability diagram for every model, over all conditions."""
-    return _reliability_overall(found, look, _RELIABILITY, outcomes=True)
+    return _reliability_overall(results, styles, _RELIABILITY, outcomes=True)
 
 
-def _reliability(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
-    if len(found.models) * len(found.conditions) > MANY_PANELS:
-        return _reliability_overall(found, look, caption, outcomes=outcomes)
+def _reliability(results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool) -> Figure:
+    if len(results.models) * len(results.conditions) > MANY_PANELS:
+        return _reliability_overall(results, styles, caption, outcomes=outcomes)
     rows = rows_of_models(
-        (model.label, tuple(_reliability_panels(model, found.conditions, look[model.label][0], outcomes)))
-        for model in found.models
+        (model.label, tuple(_reliability_panels(model, results.conditions, styles[model.label][0], outcomes)))
+        for model in results.models
     )
-    return Figure(f"{found.section.slug}_reliability", "Reliability", _said(found, caption), rows)
+    return Figure(f"{results.task_trials.slug}_reliability", "Reliability", _said(results, caption), rows)
 
 
-def _said(found: Findings, caption: str) -> str:
-    return caption + _POOLED if len(found.sources) > 1 else caption
+def _said(results: TaskResults, caption: str) -> str:
+    return caption + _POOLED if len(results.sources) > 1 else caption
 
 
-def _reliability_overall(found: Findings, look: Looks, caption: str, *, outcomes: bool) -> Figure:
+def _reliability_overall(
+    results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool
+) -> Figure:
     its_panels = tuple(
         Panel(model.label, panel.draw)
-        for model in found.models
-        for panel in _reliability_panels(model, [None], look[model.label][0], outcomes)
+        for model in results.models
+        for panel in _reliability_panels(model, [None], styles[model.label][0], outcomes)
     )
-    name = f"{found.section.slug}_reliability"
-    return Figure(name, "Reliability, all conditions", _said(found, caption), (("", its_panels),))
+    name = f"{results.task_trials.slug}_reliability"
+    return Figure(name, "Reliability, all conditions", _said(results, caption), (("", its_panels),))
 
 
 def _reliability_panels(
@@ -226,8 +241,8 @@ def _reliability_panels(
 
 
 def _curves(
-    found: Findings,
-    look: Looks,
+    results: TaskResults,
+    styles: ModelStyles,
     conditions: Sequence[str | None],
     points: Points,
     *,
@@ -241,52 +256,54 @@ def _curves(
     curves = []
     for label in conditions:
         lines = []
-        for model in found.models:
-            pairs = judged(found, model, label)
+        for model in results.models:
+            pairs = judged(results, model, label)
             both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
             if (all(both) and both) if of_all else any(both):
                 x, y = mean_curve([points(*pair) for pair in pairs])
                 n = sum(len(correct) for correct, _ in pairs)
                 shown = x >= min(first / n, 1.0)
-                lines.append(Line(model.label, look[model.label][0], x[shown], y[shown]))
+                lines.append(Line(model.label, styles[model.label][0], x[shown], y[shown]))
         curves.append((group_label(label or ""), lines))
     return [(label, lines) for label, lines in curves if lines]
 
 
-def type2_roc(found: Findings, look: Looks) -> Figure:
+def type2_roc(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the type-2 ROC curves of all models under every condition."""
     rows = tuple(
         Panel(label, partial(panels.curves, lines=lines, x="false alarm rate", y="hit rate", diagonal=True))
-        for label, lines in _curves(found, look, found.conditions, panels.roc)
+        for label, lines in _curves(results, styles, results.conditions, panels.roc)
     )
     return Figure(
-        f"{found.section.slug}_type2_roc",
+        f"{results.task_trials.slug}_type2_roc",
         "Type-2 ROC",
         "Share of right answers (hits) against share of wrong answers (false alarms) at or above each confidence."
         " On the dashed line confidence tells nothing; the area under the curve is AUROC. Curves, as values in tables,"
         " are means over the sources.",
         (("", rows),),
-        model_keys(found, look),
+        model_keys(results, styles),
     )
 
 
-def selective(found: Findings, look: Looks) -> Figure:
+def selective(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw accuracy against coverage of all models under every condition."""
-    return _selective(found, look, found.conditions, "Accuracy at coverage")
+    return _selective(results, styles, results.conditions, "Accuracy at coverage")
 
 
-def selective_overall(found: Findings, look: Looks) -> Figure:
+def selective_overall(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw accuracy against coverage of all models, over all conditions."""
-    return _selective(found, look, [None], "Accuracy at coverage, all conditions")
+    return _selective(results, styles, [None], "Accuracy at coverage, all conditions")
 
 
-def _selective(found: Findings, look: Looks, conditions: Sequence[str | None], title: str) -> Figure:
-    curves = _curves(found, look, conditions, panels.accuracy_coverage, of_all=False, first=_NOISY)
+def _selective(
+    results: TaskResults, styles: ModelStyles, conditions: Sequence[str | None], title: str
+) -> Figure:
+    curves = _curves(results, styles, conditions, panels.accuracy_coverage, of_all=False, first=_NOISY)
     least = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
     draw = partial(panels.curves, x="share answered", y="accuracy", lowest=np.floor(least * 10) / 10)
     its_panels = tuple(Panel(label, partial(draw, lines=lines)) for label, lines in curves)
-    name = f"{found.section.slug}_risk_coverage"
-    return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(found, look))
+    name = f"{results.task_trials.slug}_risk_coverage"
+    return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(results, styles))
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.figures.general import Looks, interval_line, intervals_figure
+from confidence_tasks.report.figures.general import ModelStyles, interval_line, intervals_figure
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.overviews import Overview
 from confidence_tasks.report.page.tables import overview_table
@@ -14,7 +14,7 @@ from confidence_tasks.report.page.tasks import REFERENCES, figure_view, measure_
 from confidence_tasks.report.page.views import OverviewView
 
 
-def overview_figures(overview: Overview, look: Looks) -> list[Figure]:
+def overview_figures(overview: Overview, styles: ModelStyles) -> list[Figure]:
     """Return a figure of each measure: every model in every task, with intervals."""
     return [
         intervals_figure(
@@ -23,7 +23,7 @@ def overview_figures(overview: Overview, look: Looks) -> list[Figure]:
             measure_caption(measure, overview.tasks[0].settings),
             overview.columns,
             [
-                interval_line(overview, model, overview.columns, measure.name, *look[model])
+                interval_line(overview, model, overview.columns, measure.name, *styles[model])
                 for model in overview.models
             ],
             REFERENCES.get(measure.name),
@@ -35,7 +35,7 @@ def overview_figures(overview: Overview, look: Looks) -> list[Figure]:
 
 def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView:
     """Lay out an overview with its figures, as :func:`overview_figures` gives them."""
-    design, study = overview.design, overview.tasks[0].section.study
+    design, study = overview.design, overview.tasks[0].task_trials.study
     models = [model for task in overview.tasks for model in task.models]
     measures = tuple(
         measure_view(measure, figure_view(figure), (overview_table(overview, measure),))

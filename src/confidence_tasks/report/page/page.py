@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures.general import Looks
+from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.style import DARK, LIGHT
 from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES
@@ -47,7 +47,7 @@ _DARK_PAGE = (
 def page(
     tasks: Sequence[TaskView],
     collection: Collection,
-    look: Looks,
+    styles: ModelStyles,
     settings: Settings,
     *,
     overviews: Sequence[OverviewView] = (),
@@ -81,12 +81,12 @@ def page(
         title=title,
         heading=title,
         date=f"{datetime.now(UTC):%-d %B %Y}",
-        facts=_facts(tasks, collection, look),
+        facts=_facts(tasks, collection, styles),
         tasks=tasks,
         overviews=overviews,
-        models=list(look),
-        looks=look,
-        model_numbers={model: number for number, model in enumerate(look)},
+        models=list(styles),
+        looks=styles,
+        model_numbers={model: number for number, model in enumerate(styles)},
         marks=_MARKS,
         shared=Markup(SHARED),  # noqa: S704 - a constant
         marker_names={marker: number for number, marker in enumerate(_MARKS)},
@@ -128,9 +128,9 @@ def _part(name: str) -> str:
     return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")
 
 
-def _facts(tasks: Sequence[TaskView], collection: Collection, look: Looks) -> list[tuple[str, Any]]:
+def _facts(tasks: Sequence[TaskView], collection: Collection, styles: ModelStyles) -> list[tuple[str, Any]]:
     counts = {
-        "models": len(look),
+        "models": len(styles),
         "tasks": len(tasks),
         "trials": sum(task.n_trials for task in tasks),
         "files": len(collection.files),

@@ -8,33 +8,33 @@ from collections.abc import Iterator, Sequence
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.page.numbers import limits, number, p_is, signed
-from confidence_tasks.report.results import Findings
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
 
 _NAMED = 3
 """Differences spelled out; of more, the number is given."""
 
 
-def sentences(found: Findings) -> list[str]:
+def sentences(results: TaskResults) -> list[str]:
     """Say what can be told apart from the baseline, which model leads, and which way confidence errs."""
-    return [*_contrasts(found), *_leader(found), *_overconfidence(found)]
+    return [*_contrasts(results), *_leader(results), *_overconfidence(results)]
 
 
-def _contrasts(found: Findings) -> Iterator[str]:
+def _contrasts(results: TaskResults) -> Iterator[str]:
     """The first tested measure against the baseline, and what its witnesses say."""
-    base = group_label(found.section.design.baseline)
-    for name in found.section.study.tested[:1]:
-        compared = [contrast for contrast in found.contrasts if contrast.measure == name]
+    base = group_label(results.task_trials.design.baseline)
+    for name in results.task_trials.study.tested[:1]:
+        compared = [contrast for contrast in results.contrasts if contrast.measure == name]
         told = sorted(
             (contrast for contrast in compared if contrast.significant),
             key=lambda contrast: -abs(contrast.interval.estimate),
         )
-        borne_out = [contrast for contrast in told if _is_borne_out(found, contrast)]
+        borne_out = [contrast for contrast in told if _is_borne_out(results, contrast)]
         alone = [contrast for contrast in told if contrast not in borne_out]
         if borne_out:
             yield f"{measure_label(name)} differs from that on {base} for {_listed(borne_out)}."
         if alone:
-            labels = map(measure_label, found.section.study.witnesses[name])
+            labels = map(measure_label, results.task_trials.study.witnesses[name])
             witnesses = " nor ".join(map(_in_a_sentence, labels))
             yield (
                 f"{measure_label(name)} also differs" if borne_out else f"{measure_label(name)} differs"
@@ -50,10 +50,10 @@ def _contrasts(found: Findings) -> Iterator[str]:
             )
 
 
-def _is_borne_out(found: Findings, contrast: Contrast) -> bool:
+def _is_borne_out(results: TaskResults, contrast: Contrast) -> bool:
     """Whether a measure without a threshold differs significantly in the same direction, where a study names any."""
-    witnesses = found.section.study.witnesses.get(contrast.measure, ())
-    others = [found.contrast(contrast.model, contrast.group, name) for name in witnesses]
+    witnesses = results.task_trials.study.witnesses.get(contrast.measure, ())
+    others = [results.contrast(contrast.model, contrast.group, name) for name in witnesses]
     return not witnesses or any(
         other is not None
         and other.significant
@@ -75,11 +75,11 @@ def _difference(interval: Interval) -> str:
     return f"{signed(interval.estimate)} {limits(interval)}".strip()
 
 
-def _leader(found: Findings) -> Iterator[str]:
+def _leader(results: TaskResults) -> Iterator[str]:
     """The model with the best headline measure, where there are several."""
-    study = found.section.study
-    measure, where = study.measure[study.headline[0]], found.reference
-    entries = [found.estimate(model.label, where, measure.name) for model in found.models]
+    study = results.task_trials.study
+    measure, where = study.measure[study.headline[0]], results.reference
+    entries = [results.estimate(model.label, where, measure.name) for model in results.models]
     defined = [entry for entry in entries if entry is not None and not math.isnan(entry.interval.estimate)]
     if len(defined) < 2 or measure.better == "neither":
         return
@@ -107,14 +107,14 @@ _BEYOND_0 = {
 """Measures of which way confidence errs, and what a model is whose interval lies above 0, or below."""
 
 
-def _overconfidence(found: Findings) -> Iterator[str]:
+def _overconfidence(results: TaskResults) -> Iterator[str]:
     """How many models state more, or less, confidence than their accuracy bears out."""
-    where = found.reference
+    where = results.reference
     for measure, (above, below) in _BEYOND_0.items():
         entries = [
             entry
-            for model in found.models
-            if (entry := found.estimate(model.label, where, measure)) is not None
+            for model in results.models
+            if (entry := results.estimate(model.label, where, measure)) is not None
             and not math.isnan(entry.interval.low)
         ]
         for words, chosen in (

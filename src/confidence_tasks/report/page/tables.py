@@ -24,7 +24,7 @@ from confidence_tasks.report.page.numbers import (
     why_missing,
 )
 from confidence_tasks.report.page.views import CellView, RowView, TableView
-from confidence_tasks.report.results import Findings
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
 
 NOTHING = CellView("")
@@ -33,19 +33,19 @@ _UNDRAWN = (math.nan, math.nan)
 """Range of a table whose intervals are not drawn: a long one, in which only what is unusual is said of a cell."""
 
 
-def measure_tables(found: Findings, measure: Measure) -> tuple[TableView, ...]:
+def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, ...]:
     """Return a measure of every model, one table a grouping of the trials."""
     tables = []
-    entries = [entry for entry in found.estimates if entry.measure == measure.name and not entry.source]
+    entries = [entry for entry in results.estimates if entry.measure == measure.name and not entry.source]
     decimals = _decimals(entries)
-    for by in found.groupings:
-        labels = found.labels(by)
+    for by in results.groupings:
+        labels = results.labels(by)
         rows = [
-            (model.label, [found.estimate(model.label, label, measure.name) for label in labels])
-            for model in found.models
+            (model.label, [results.estimate(model.label, label, measure.name) for label in labels])
+            for model in results.models
         ]
-        caption = "" if by == found.groupings[0] else f"By {by}"
-        tables.append(_table(found, measure, labels, rows, caption, decimals))
+        caption = "" if by == results.groupings[0] else f"By {by}"
+        tables.append(_table(results, measure, labels, rows, caption, decimals))
     return tuple(table for table in tables if table.rows)
 
 
@@ -76,46 +76,46 @@ def overview_table(overview: Overview, measure: Measure) -> TableView:
     )
 
 
-def source_tables(found: Findings, measures: Sequence[Measure]) -> tuple[TableView, ...]:
+def source_tables(results: TaskResults, measures: Sequence[Measure]) -> tuple[TableView, ...]:
     """Return measures of every model and source of questions; none where there is one source."""
-    if len(found.sources) < 2:
+    if len(results.sources) < 2:
         return ()
-    labels, tables = found.conditions, []
+    labels, tables = results.conditions, []
     for measure in measures:
         rows = [
             (
                 f"{model.label} · {printable(source)}",
-                [found.estimate(model.label, label, measure.name, source) for label in labels],
+                [results.estimate(model.label, label, measure.name, source) for label in labels],
             )
-            for model in found.models
-            for source in found.sources
+            for model in results.models
+            for source in results.sources
         ]
         decimals = _decimals([entry for _, entries in rows for entry in entries])
-        tables.append(_table(found, measure, labels, rows, measure_label(measure.name), decimals))
+        tables.append(_table(results, measure, labels, rows, measure_label(measure.name), decimals))
     return tuple(tables)
 
 
-def model_tables(found: Findings) -> tuple[TableView, ...]:
+def model_tables(results: TaskResults) -> tuple[TableView, ...]:
     """Return every measure that is defined anywhere, one table a model."""
-    labels = list(dict.fromkeys(label for by in found.groupings for label in found.labels(by)))
+    labels = list(dict.fromkeys(label for by in results.groupings for label in results.labels(by)))
     tables = []
-    for model in found.models:
+    for model in results.models:
         rows = []
-        for measure in found.section.study.measures:
-            entries = [found.estimate(model.label, label, measure.name) for label in labels]
+        for measure in results.task_trials.study.measures:
+            entries = [results.estimate(model.label, label, measure.name) for label in labels]
             if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
-                cells = _cells(found, measure, entries, _UNDRAWN, _decimals(entries))
+                cells = _cells(results, measure, entries, _UNDRAWN, _decimals(entries))
                 rows.append(RowView(measure_label(measure.name), cells, _n(entries)))
         tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label, dense=True))
     return tuple(tables)
 
 
-def contrast_table(found: Findings) -> TableView | None:
+def contrast_table(results: TaskResults) -> TableView | None:
     """Return every contrast with the baseline; None where there is none."""
-    if not found.contrasts:
+    if not results.contrasts:
         return None
     rows = []
-    for contrast in found.contrasts:
+    for contrast in results.contrasts:
         decimals = decimals_for([contrast.interval.low, contrast.interval.high])
         difference = CellView(
             signed(contrast.interval.estimate, decimals),
@@ -170,7 +170,7 @@ def _text(value: object, decimals: int) -> str:
 
 
 def _table(
-    found: Findings | None,
+    results: TaskResults | None,
     measure: Measure,
     labels: Sequence[str],
     rows: Sequence[tuple[str, list[Estimated | None]]],
@@ -180,7 +180,7 @@ def _table(
     kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
     span = _span([entry for _, entries in kept for entry in entries])
     views = tuple(
-        RowView(label, _cells(found, measure, entries, span, decimals), _n(entries))
+        RowView(label, _cells(results, measure, entries, span, decimals), _n(entries))
         for label, entries in kept
     )
     return TableView(tuple(map(group_label, labels)), views, caption)
@@ -207,26 +207,28 @@ def _decimals(entries: Sequence[Estimated | None]) -> int:
 
 
 def _cells(
-    found: Findings | None,
+    results: TaskResults | None,
     measure: Measure,
     entries: Sequence[Estimated | None],
     span: tuple[float, float],
     decimals: int,
 ) -> tuple[CellView, ...]:
     """Cells of one row; those of one task have contrasts, and the best where that says anything."""
-    ranked = found is not None and found.section.study.rank_conditions
+    ranked = results is not None and results.task_trials.study.rank_conditions
     best = _best(measure, _values(entries)) if ranked else set()
     return tuple(
-        NOTHING if entry is None else _cell(entry, _contrast(found, entry), decimals, position in best, span)
+        NOTHING
+        if entry is None
+        else _cell(entry, _contrast(results, entry), decimals, position in best, span)
         for position, entry in enumerate(entries)
     )
 
 
-def _contrast(found: Findings | None, entry: Estimated) -> Contrast | None:
+def _contrast(results: TaskResults | None, entry: Estimated) -> Contrast | None:
     """The contrast of an entry with the baseline, if it has one."""
-    if found is None or entry.source:
+    if results is None or entry.source:
         return None
-    return found.contrast(entry.model, entry.group, entry.measure)
+    return results.contrast(entry.model, entry.group, entry.measure)
 
 
 def _best(measure: Measure, values: Sequence[float]) -> set[int]:

@@ -12,7 +12,7 @@ from confidence_tasks.report.checks import notices
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import MANY_PANELS, Looks, by_condition
+from confidence_tasks.report.figures.general import MANY_PANELS, ModelStyles, by_condition
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, printable
 from confidence_tasks.report.page.numbers import number
@@ -32,7 +32,7 @@ from confidence_tasks.report.page.views import (
     TableView,
     TaskView,
 )
-from confidence_tasks.report.results import Findings
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.variants import ways_figure
 from confidence_tasks.study.measures import Measure
@@ -55,20 +55,20 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 """Values that mean something: drawn as a dashed line."""
 
 
-def figures_of(found: Findings, look: Looks) -> list[Figure]:
+def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
-    headline = [_measure_figure(found, look, measure) for measure in found.headline]
-    others = [make(found, look) for make in (ways_figure, *loaded(found.section.study.figures))]
+    headline = [_measure_figure(results, styles, measure) for measure in results.headline]
+    others = [make(results, styles) for make in (ways_figure, *loaded(results.task_trials.study.figures))]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 
-def _measure_figure(found: Findings, look: Looks, measure: Measure) -> Figure:
+def _measure_figure(results: TaskResults, styles: ModelStyles, measure: Measure) -> Figure:
     return by_condition(
-        found,
-        look,
+        results,
+        styles,
         measure.name,
         title=measure_label(measure.name),
-        caption=measure_caption(measure, found.settings),
+        caption=measure_caption(measure, results.settings),
         reference=REFERENCES.get(measure.name),
     )
 
@@ -82,13 +82,13 @@ def measure_caption(measure: Measure, settings: Settings) -> str:
 
 
 def task_view(
-    found: Findings, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
+    results: TaskResults, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
 ) -> TaskView:
     """Lay out a task.
 
     Parameters
     ----------
-    found : Findings
+    results : TaskResults
         Its numbers.
     figures : list of Figure
         Its figures, as :func:`figures_of` gives them.
@@ -97,42 +97,46 @@ def task_view(
     viewer : str
         Address of Inspect's viewer, for links to samples.
     """
-    study, design = found.section.study, found.section.design
-    headline = found.headline
+    study, design = results.task_trials.study, results.task_trials.design
+    headline = results.headline
     views = [figure_view(figure) for figure in figures]
     by_name = {figure.name: figure for figure in views}
     measures = tuple(
-        measure_view(measure, by_name[f"{found.section.slug}_{measure.name}"], measure_tables(found, measure))
+        measure_view(
+            measure, by_name[f"{results.task_trials.slug}_{measure.name}"], measure_tables(results, measure)
+        )
         for measure in headline
     )
     shown = {measure.figure.name for measure in measures}
     return TaskView(
-        name=found.section.slug,
+        name=results.task_trials.slug,
         title=design.title,
         question=design.question,
         study=study.title,
         paper=study.paper.cited,
         paper_url=study.paper.url,
-        sentences=tuple(sentences(found)),
-        notices=tuple(notices(found, loaded(study.checks))),
+        sentences=tuple(sentences(results)),
+        notices=tuple(notices(results, loaded(study.checks))),
         measures=measures,
         figures=tuple(figure for figure in views if figure.name not in shown),
-        all_measures=(every := model_tables(found)),
-        definitions=_definitions(found, {row.label for table in every for row in table.rows}),
+        all_measures=(every := model_tables(results)),
+        definitions=_definitions(results, {row.label for table in every for row in table.rows}),
         extras=tuple((extra.title, extra.note, extra_view(extra)) for extra in extras),
-        contrasts=contrast_table(found),
+        contrasts=contrast_table(results),
         contrasts_baseline=group_label(design.baseline),
-        sources=source_tables(found, headline),
-        statuses=tuple(_statuses(found)),
-        errors=tuple(_errors(found, viewer)),
-        n_trials=sum(len(model) for model in found.models),
-        n_questions=len({name for model in found.models for name in model.columns["question_id"]}),
+        sources=source_tables(results, headline),
+        statuses=tuple(_statuses(results)),
+        errors=tuple(_errors(results, viewer)),
+        n_trials=sum(len(model) for model in results.models),
+        n_questions=len({name for model in results.models for name in model.columns["question_id"]}),
     )
 
 
-def _definitions(found: Findings, shown: set[str]) -> tuple[tuple[str, str], ...]:
+def _definitions(results: TaskResults, shown: set[str]) -> tuple[tuple[str, str], ...]:
     """Say what the measures are that the tables show."""
-    named = ((measure_label(measure.name), measure.description) for measure in found.section.study.measures)
+    named = (
+        (measure_label(measure.name), measure.description) for measure in results.task_trials.study.measures
+    )
     return tuple((label, description) for label, description in named if label in shown)
 
 
@@ -177,9 +181,9 @@ def _some(panels: Sequence[Panel], most: int) -> list[Panel]:
     return [panels[i] for i in chosen]
 
 
-def _statuses(found: Findings) -> Iterator[StatusView]:
-    for model in found.models:
-        for condition in found.conditions:
+def _statuses(results: TaskResults) -> Iterator[StatusView]:
+    for model in results.models:
+        for condition in results.conditions:
             statuses = model.columns["status"][model.columns["condition"] == condition]
             if not len(statuses):
                 continue
@@ -191,9 +195,9 @@ def _statuses(found: Findings) -> Iterator[StatusView]:
             yield StatusView(model.label, group_label(condition), len(statuses), parts)
 
 
-def _errors(found: Findings, viewer: str) -> Iterator[ErrorView]:
+def _errors(results: TaskResults, viewer: str) -> Iterator[ErrorView]:
     """The wrong answers given with most confidence, a few of each model."""
-    for model in found.models:
+    for model in results.models:
         columns = model.columns
         wrong = np.flatnonzero((columns["correct"] == 0.0) & ~np.isnan(columns["confidence"]))
         worst = wrong[np.argsort(-columns["confidence"][wrong], kind="stable")][:ERRORS_SHOWN]

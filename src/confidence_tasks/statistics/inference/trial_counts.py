@@ -28,7 +28,7 @@ _CACHED = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class TrialCounts:
     """Rows gathered by kind.
 
     Attributes
@@ -47,12 +47,12 @@ class Kinds:
         """Number of rows of each kind, shape (K,)."""
         return np.asarray(self.members.sum(axis=1), dtype=np.float64)
 
-    def of_units(self, units: IntArray) -> Kinds:
+    def of_units(self, units: IntArray) -> TrialCounts:
         """Keep the rows of some units only, in the order given; kinds without a row stay."""
-        return Kinds(self.example, self.members[:, units])
+        return TrialCounts(self.example, self.members[:, units])
 
 
-def kinds_of(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> Kinds:
+def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> TrialCounts:
     """Gather rows that are alike in every column; NaN is like NaN.
 
     Parameters
@@ -66,7 +66,7 @@ def kinds_of(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> Kin
 
     Returns
     -------
-    Kinds
+    TrialCounts
 
     Raises
     ------
@@ -90,20 +90,20 @@ def kinds_of(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> Kin
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind = np.unique(code, return_index=True, return_inverse=True)
     members = csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
-    return Kinds(example, members)
+    return TrialCounts(example, members)
 
 
-def alike_units(samples: Sequence[Kinds]) -> Kinds:
+def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
     """Gather the units that have rows of the same kinds in every sample.
 
     Parameters
     ----------
-    samples : sequence of Kinds
+    samples : sequence of TrialCounts
         Tables of the same units, such as two conditions.
 
     Returns
     -------
-    Kinds
+    TrialCounts
         A unit of each kind of units, and which units are of that kind; none of units without a row.
 
     Examples
@@ -129,13 +129,13 @@ def alike_units(samples: Sequence[Kinds]) -> Kinds:
             kind.append(number[held])
             units.append(unit)
     shape = (len(example), members.shape[1])
-    return Kinds(
+    return TrialCounts(
         np.array(example, dtype=np.int64), csr_array((np.ones(len(kind)), (kind, units)), shape=shape)
     )
 
 
 def resampled_kinds(
-    samples: Sequence[Kinds], *, n_resamples: int = 10_000, seed: Seed = 0
+    samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0
 ) -> Iterator[list[FloatArray]]:
     """Draw units with replacement, and count the kinds of every sample among their rows.
 
@@ -143,7 +143,7 @@ def resampled_kinds(
 
     Parameters
     ----------
-    samples : sequence of Kinds
+    samples : sequence of TrialCounts
         Tables of the same units, such as the conditions of a study.
     n_resamples : int, default 10000
         Number of resamples R.
@@ -177,7 +177,7 @@ def resampled_kinds(
 
 
 def weighted_kinds(
-    samples: Sequence[Kinds], *, n_draws: int = 10_000, seed: Seed = 0
+    samples: Sequence[TrialCounts], *, n_draws: int = 10_000, seed: Seed = 0
 ) -> Iterator[list[FloatArray]]:
     """Weight units at random, each by a standard exponential number, and add up the kinds of every sample.
 
@@ -187,7 +187,7 @@ def weighted_kinds(
 
     Parameters
     ----------
-    samples : sequence of Kinds
+    samples : sequence of TrialCounts
         Tables of the same units, such as the conditions of a study.
     n_draws : int, default 10000
         Number of draws R.
@@ -223,7 +223,10 @@ def weighted_kinds(
 
 
 def exchanged_kinds(
-    pairs: Sequence[tuple[Kinds, Kinds, Kinds]], *, n_resamples: int = 10_000, seed: Seed = 0
+    pairs: Sequence[tuple[TrialCounts, TrialCounts, TrialCounts]],
+    *,
+    n_resamples: int = 10_000,
+    seed: Seed = 0,
 ) -> Iterator[list[tuple[FloatArray, FloatArray, FloatArray]]]:
     """Exchange the samples of each pair within units at random, and count the kinds on either side.
 
@@ -231,7 +234,7 @@ def exchanged_kinds(
 
     Parameters
     ----------
-    pairs : sequence of (Kinds, Kinds, Kinds)
+    pairs : sequence of (TrialCounts, TrialCounts, TrialCounts)
         Two tables of the same units, such as those of two conditions, and their :func:`alike_units`, for each source
         of questions.
     n_resamples : int, default 10000
@@ -290,7 +293,7 @@ def is_exact(n_units: int, n_resamples: int) -> bool:
     return n_units <= math.log2(n_resamples)
 
 
-def _common_units(samples: Sequence[Kinds], n_resamples: int) -> int:
+def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
     sizes = {sample.members.shape[1] for sample in samples}
     if len(sizes) != 1:
         raise ValueError(f"samples must be tables of the same units, got {sorted(sizes)} of them")
@@ -299,7 +302,7 @@ def _common_units(samples: Sequence[Kinds], n_resamples: int) -> int:
     return int(sizes.pop())
 
 
-def _blocks(samples: Sequence[Kinds], total: int) -> Iterator[int]:
+def _blocks(samples: Sequence[TrialCounts], total: int) -> Iterator[int]:
     """Sizes of the blocks that ``total`` resamples are made in."""
     widest = max(sample.members.shape[0] for sample in samples)
     step = max(1, _BLOCK_ELEMENTS // max(widest, 1))
@@ -307,14 +310,14 @@ def _blocks(samples: Sequence[Kinds], total: int) -> Iterator[int]:
         yield min(step, total - start)
 
 
-def _whole(samples: Sequence[Kinds]) -> np.dtype[Any]:
+def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
     """The smallest type of the whole numbers that kinds can have: sums of these are exact, and several times faster."""
     most = max(sample.members.shape[1] * sample.members.data.max(initial=0.0) for sample in samples)
     return np.min_scalar_type(int(most))
 
 
 def _of_kinds(
-    samples: Sequence[Kinds],
+    samples: Sequence[TrialCounts],
     total: int,
     unit_weights: Callable[[int], NDArray[Any]],
     dtype: np.dtype[Any],

@@ -15,8 +15,8 @@ import pandas as pd
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
-from confidence_tasks.report.figures.general import Looks, interval_line
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.studies.fermieval.methods import method_table
@@ -24,7 +24,7 @@ from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
@@ -53,16 +53,16 @@ def level_column(condition: str) -> dict[str, float]:
     return {"level": level_of(condition)}
 
 
-def calibration(found: Findings, look: Looks) -> Figure:
+def calibration(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw observed against nominal coverage, of intervals as stated and as conformally adjusted."""
-    labels = found.conditions
+    labels = results.conditions
     nominal = np.array([level_of(label) for label in labels])
     its_panels = []
-    for model in found.models:
-        colour, marker = look[model.label]
-        stated = interval_line(found, model.label, labels, "coverage", colour, marker)
+    for model in results.models:
+        colour, marker = styles[model.label]
+        stated = interval_line(results, model.label, labels, "coverage", colour, marker)
         adjusted = [
-            interval_line(found, model.label, labels, name, Colour.INK, "D")
+            interval_line(results, model.label, labels, name, Colour.INK, "D")
             for name in ("conformal_coverage", "conformal_jackknife_coverage")
         ]
         defined = [line for line in adjusted if not np.isnan(line.y).all()]
@@ -73,24 +73,24 @@ def calibration(found: Findings, look: Looks) -> Figure:
         )
         its_panels.append(Panel(model.label, draw))
     return Figure(
-        f"{found.section.slug}_calibration",
+        f"{results.task_trials.slug}_calibration",
         "Coverage against nominal coverage",
         "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
         " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
         " for; below it a model, in its own colour, is overconfident.",
         (("", tuple(its_panels)),),
-        (Key("asked for", Colour.MUTED), Key("conformal", Colour.INK)),
+        (LegendEntry("asked for", Colour.MUTED), LegendEntry("conformal", Colour.INK)),
         size=(2.5, 2.1),
     )
 
 
-def winkler_by_method(found: Findings, look: Looks) -> Figure:
+def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the Winkler scores of each model's methods at every level, as figure 2 of the paper does."""
-    methods = _methods(found)
+    methods = _methods(results)
     names = list(dict.fromkeys(methods["method"]))
     looks = {name: series(i) for i, name in enumerate(names)}
     its_panels = []
-    for model in found.models:
+    for model in results.models:
         own = methods[methods["model"] == model.label]
         levels = sorted(set(own["level"]))
         lines = []
@@ -112,13 +112,13 @@ def winkler_by_method(found: Findings, look: Looks) -> Figure:
         if lines:
             its_panels.append(Panel(model.label, draw))
     return Figure(
-        f"{found.section.slug}_winkler_by_method",
+        f"{results.task_trials.slug}_winkler_by_method",
         "Winkler score by method",
         "Lower is better: width, and what is missed weighs more the stricter the level. All on the test half. A gap is"
         " an interval without end, which conformal adjustment gives when its calibration half is too small for the"
         " level.",
         (("", tuple(its_panels)),),
-        tuple(Key(_words(name), *look_of) for name, look_of in looks.items()),
+        tuple(LegendEntry(_words(name), *look_of) for name, look_of in looks.items()),
         size=(2.5, 2.1),
     )
 
@@ -127,26 +127,26 @@ def _words(method: str) -> str:
     return method.replace("_", " ")
 
 
-def method_scores(found: Findings) -> ExtraTable:
+def method_scores(results: TaskResults) -> ExtraTable:
     """Return the Winkler scores of each model's methods at every level, as in figure 2 of the paper."""
     return ExtraTable(
-        f"{found.section.slug}_winkler_by_method",
+        f"{results.task_trials.slug}_winkler_by_method",
         "Winkler score by method",
         "On the test half, lower is better: intervals as stated, conformally adjusted, from token probabilities and"
         " from samples, where those tasks were run. Infinite where the calibration half is too small for the level.",
-        _wide(_methods(found), ("winkler",)),
+        _wide(_methods(results), ("winkler",)),
         decimals=1,
     )
 
 
-def method_coverage(found: Findings) -> ExtraTable:
+def method_coverage(results: TaskResults) -> ExtraTable:
     """Return the coverage of each model's methods at every level."""
-    frame = _wide(_methods(found), ("coverage", "coverage_low", "coverage_high"))
+    frame = _wide(_methods(results), ("coverage", "coverage_low", "coverage_high"))
     limits = {
         name: (f"{name} low", f"{name} high") for name in frame.columns if f"{name} low" in frame.columns
     }
     return ExtraTable(
-        f"{found.section.slug}_coverage_by_method",
+        f"{results.task_trials.slug}_coverage_by_method",
         "Coverage by method",
         "On the test half, with Wilson’s intervals; n is the number of questions.",
         frame,
@@ -155,19 +155,19 @@ def method_coverage(found: Findings) -> ExtraTable:
     )
 
 
-def _methods(found: Findings) -> pd.DataFrame:
+def _methods(results: TaskResults) -> pd.DataFrame:
     """Return the methods of every model, those of all tasks of the study together where intervals were stated."""
-    own = found.section.study.name
+    own = results.task_trials.study.name
     stated = own == STATED
-    if not stated and STATED in {section.study.name for section in found.related}:
+    if not stated and STATED in {task_trials.study.name for task_trials in results.related}:
         return pd.DataFrame(columns=["model", "method", "level"])
-    levels = _levels(found)
+    levels = _levels(results)
     tables = []
-    for model in found.models:
+    for model in results.models:
         trials = {
-            section.study.name: _records(other)
-            for section in (found.related if stated else ())
-            for other in section.models
+            task_trials.study.name: _records(other)
+            for task_trials in (results.related if stated else ())
+            for other in task_trials.models
             if other.name == model.name
         } | {own: _records(model)}
         sampling = trials.get(SAMPLED, [])
@@ -181,9 +181,9 @@ def _methods(found: Findings) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _levels(found: Findings) -> Sequence[float]:
+def _levels(results: TaskResults) -> Sequence[float]:
     """Return the levels that were asked for; the paper's where replies are for any level."""
-    asked = np.concatenate([model.columns.get("level", np.array([])) for model in found.models])
+    asked = np.concatenate([model.columns.get("level", np.array([])) for model in results.models])
     return sorted(set(asked[~np.isnan(asked)])) or LEVELS
 
 
@@ -216,10 +216,10 @@ def _records(model: ModelTrials) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*model.columns.values(), strict=True)]
 
 
-def degenerate(found: Findings) -> Iterator[Notice]:
+def degenerate(results: TaskResults) -> Iterator[Notice]:
     """Intervals that are a single exponent."""
     where = []
-    for model, condition, columns in cells_of(found):
+    for model, condition, columns in cells_of(results):
         width = columns["width"][~np.isnan(columns["width"])]
         if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
             where.append(f"{model}, {condition}: {np.mean(width == 0):.0%}")
@@ -231,10 +231,10 @@ def degenerate(found: Findings) -> Iterator[Notice]:
     )
 
 
-def masses_above_one(found: Findings) -> Iterator[Notice]:
+def masses_above_one(results: TaskResults) -> Iterator[Notice]:
     """Distributions whose probabilities add up to more than 1, by rounding."""
     where = []
-    for model, _, columns in cells_of(found):
+    for model, _, columns in cells_of(results):
         above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
         if len(above):
             where.append(f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}")
@@ -246,21 +246,21 @@ def masses_above_one(found: Findings) -> Iterator[Notice]:
     )
 
 
-def no_temperature(found: Findings) -> Iterator[Notice]:
+def no_temperature(results: TaskResults) -> Iterator[Notice]:
     """Models sampled at several temperatures with nothing to choose by."""
     yield from notice_if_any(
         "warning",
         "No temperature can be chosen",
         "Samples were drawn at several temperatures, and without the calibration half there is nothing to choose one"
         " by: intervals from samples are not in the tables of methods. Report on one temperature at a time.",
-        [model.label for model in found.models if not _temperature_is_told(_records(model))],
+        [model.label for model in results.models if not _temperature_is_told(_records(model))],
     )
 
 
-def no_calibration_half(found: Findings) -> Iterator[Notice]:
+def no_calibration_half(results: TaskResults) -> Iterator[Notice]:
     """Models without the half that adjustment is fitted on."""
     where = []
-    for model in found.models:
+    for model in results.models:
         halves = set(map(str, model.columns["split"]))
         where += [f"{model.label}: no {half} questions" for half in (CALIBRATION, TEST) if half not in halves]
     yield from notice_if_any(

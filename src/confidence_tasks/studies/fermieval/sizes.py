@@ -16,7 +16,7 @@ import pandas as pd
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import Looks, model_keys
+from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.labels import group_label
@@ -25,7 +25,7 @@ from confidence_tasks.statistics import bootstrap, coverage
 from confidence_tasks.studies.fermieval.trials import TEST, within_split
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
 
 SIZES: tuple[tuple[int, int], ...] = ((0, 2), (3, 5), (6, 9), (10, 19), (20, 100))
 """Groups of questions: bounds of the distance of the exponent from 0; each has 13 to 25% of the archive's questions."""
@@ -46,12 +46,12 @@ def size_label(bounds: tuple[int, int]) -> str:
     return f"{low}+" if bounds == SIZES[-1] else f"{low}–{high}"
 
 
-def gaps_by_size(found: Findings) -> pd.DataFrame:
+def gaps_by_size(results: TaskResults) -> pd.DataFrame:
     """Return coverage less nominal coverage by model, level and size of the answer, on the test half.
 
     Parameters
     ----------
-    found : Findings
+    results : TaskResults
         FermiEval's intervals as stated.
 
     Returns
@@ -61,32 +61,32 @@ def gaps_by_size(found: Findings) -> pd.DataFrame:
         interval), ``off``, the median distance of the middle of the interval from the truth, in orders of magnitude,
         and ``n``, the number of intervals.
     """
-    return pd.DataFrame(_rows(found))
+    return pd.DataFrame(_rows(results))
 
 
-def _rows(found: Findings) -> Iterator[dict[str, Any]]:
-    for model in found.models:
+def _rows(results: TaskResults) -> Iterator[dict[str, Any]]:
+    for model in results.models:
         judged = within_split(model.columns, TEST)
         size = np.abs(judged["truth"])
-        for condition in found.conditions:
+        for condition in results.conditions:
             for bounds in SIZES:
                 low, high = bounds
                 rows = (judged["condition"] == condition) & (size >= low) & (size <= high)
                 if rows.any():
                     group = {"model": model.label, "condition": condition, "size": size_label(bounds)}
-                    yield group | _gap({name: column[rows] for name, column in judged.items()}, found)
+                    yield group | _gap({name: column[rows] for name, column in judged.items()}, results)
 
 
-def _gap(trials: Columns, found: Findings) -> dict[str, Any]:
+def _gap(trials: Columns, results: TaskResults) -> dict[str, Any]:
     ends = trials["truth"], trials["lower"], trials["upper"]
     interval = bootstrap(
         coverage,
         *ends,
         clusters=trials["question_id"],
         n_resamples=_RESAMPLES,
-        level=found.settings.level,
+        level=results.settings.level,
         method="wilson",
-        seed=found.settings.seed,
+        seed=results.settings.seed,
     )
     level, middle = float(trials["level"][0]), trials["lower"] / 2.0 + trials["upper"] / 2.0
     return {
@@ -107,9 +107,9 @@ _NOTE = (
 )
 
 
-def by_size(found: Findings) -> ExtraTable:
+def by_size(results: TaskResults) -> ExtraTable:
     """Return the coverage gap of every model and level by the size of the answer."""
-    gaps = gaps_by_size(found)
+    gaps = gaps_by_size(results)
     rows, limits, reasons = [], {}, {}
     for (model, size), group in gaps.groupby(["model", "size"], sort=False) if len(gaps) else ():
         row: dict[str, Any] = {"model": model, "exponent": size, "off by": float(group["off"].mean())}
@@ -125,7 +125,7 @@ def by_size(found: Findings) -> ExtraTable:
         rows.append(row)
     frame = pd.DataFrame(rows).fillna(dict.fromkeys(reasons.values(), ""))
     return ExtraTable(
-        f"{found.section.slug}_by_size",
+        f"{results.task_trials.slug}_by_size",
         "Coverage gap by size of the answer",
         _NOTE,
         frame,
@@ -135,18 +135,18 @@ def by_size(found: Findings) -> ExtraTable:
     )
 
 
-def gap_by_size(found: Findings, look: Looks) -> Figure:
+def gap_by_size(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the coverage gap of all models against the size of the answer, a panel a level."""
-    gaps = gaps_by_size(found)
+    gaps = gaps_by_size(results)
     labels = [size_label(bounds) for bounds in SIZES]
     its_panels = []
     ends = gaps[["gap", "low", "high"]].to_numpy(dtype=np.float64) if len(gaps) else np.zeros((1, 3))
     span = float(np.nanmin(ends)) - 0.05, max(float(np.nanmax(ends)), 0.0) + 0.05
-    for condition in found.conditions if len(gaps) else ():
+    for condition in results.conditions if len(gaps) else ():
         of_level = gaps[gaps["condition"] == condition]
         lines = [
-            _line(of_level[of_level["model"] == model.label], model.label, labels, look)
-            for model in found.models
+            _line(of_level[of_level["model"] == model.label], model.label, labels, styles)
+            for model in results.models
         ]
         draw = partial(
             panels.intervals,
@@ -159,18 +159,20 @@ def gap_by_size(found: Findings, look: Looks) -> Figure:
         )
         its_panels.append(Panel(group_label(condition), draw))
     return Figure(
-        f"{found.section.slug}_gap_by_size",
+        f"{results.task_trials.slug}_gap_by_size",
         "Coverage gap by size of the answer",
         "Coverage less nominal coverage, with intervals, by how far the exponent of the right answer lies from 0. Below"
         " the dashed line a model is overconfident. Questions are not graded by difficulty; the table below says how"
         " far off a model was in each group.",
         (("", tuple(its_panels)),),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=(2.5, 2.1),
     )
 
 
-def _line(rows: pd.DataFrame, model: str, labels: Sequence[str], look: Looks) -> Line:
+def _line(rows: pd.DataFrame, model: str, labels: Sequence[str], styles: ModelStyles) -> Line:
     placed = rows.set_index("size").reindex(list(labels))
     y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("gap", "low", "high"))
-    return Line(model, look[model][0], np.arange(len(labels), dtype=np.float64), y, low, high, look[model][1])
+    return Line(
+        model, styles[model][0], np.arange(len(labels), dtype=np.float64), y, low, high, styles[model][1]
+    )

@@ -16,8 +16,8 @@ from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
-from confidence_tasks.report.figures.general import Looks, model_keys, rows_of_models
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, model_keys, rows_of_models
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
@@ -33,7 +33,7 @@ from confidence_tasks.studies.lifeeval.tables import (
 
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
     from confidence_tasks.statistics.core import FloatArray, IntArray
 
@@ -55,12 +55,12 @@ def radius_column(condition: str) -> dict[str, float]:
     return {"radius": radius_of(condition)}
 
 
-def by_age(found: Findings, look: Looks) -> Figure:
+def by_age(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw score and confidence against the minimum age, by model and radius."""
-    means = score_and_confidence_by_age(trials_frame(found.section))
+    means = score_and_confidence_by_age(trials_frame(results.task_trials))
     means = means.groupby(["model", "radius", "age"], as_index=False)[["score", "confidence", "mas"]].mean()
     rows = []
-    for model in found.models:
+    for model in results.models:
         own = means[means["model"] == model.label]
         its_panels = []
         for radius, part in own.groupby("radius"):
@@ -72,20 +72,20 @@ def by_age(found: Findings, look: Looks) -> Figure:
             )
         rows.append((model.label, tuple(its_panels)))
     return Figure(
-        f"{found.section.slug}_by_age",
+        f"{results.task_trials.slug}_by_age",
         "Score and confidence by age",
         "Mean over the sexes, by the least age that the person has reached: the probability that the guess comes within"
         " the radius, the confidence stated, and the best score that any guess could have.",
         rows_of_models(rows),
-        tuple(Key(label, colour) for _, label, colour in _AGE_LINES),
+        tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
     )
 
 
-def by_difficulty(found: Findings, look: Looks) -> Figure:
+def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw overconfidence against difficulty, in bins of equal numbers of questions."""
     lines = []
-    for model in found.models:
-        colour, marker = look[model.label]
+    for model in results.models:
+        colour, marker = styles[model.label]
         difficulty, correct, confidence, question = _judged(model)
         order = np.argsort(difficulty, kind="stable")
         bins = [rows for rows in np.array_split(order, _DIFFICULTY_BINS) if len(rows)]
@@ -96,9 +96,9 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
                 confidence[rows],
                 clusters=question[rows],
                 n_resamples=_RESAMPLES_OF_A_BIN,
-                level=found.settings.level,
+                level=results.settings.level,
                 method="student",
-                seed=found.settings.seed,
+                seed=results.settings.seed,
             )
             for rows in bins
         ]
@@ -117,13 +117,13 @@ def by_difficulty(found: Findings, look: Looks) -> Figure:
         reference=0.0,
     )
     return Figure(
-        f"{found.section.slug}_by_difficulty",
+        f"{results.task_trials.slug}_by_difficulty",
         "Overconfidence by difficulty",
         "Mean confidence minus mean score, from the easiest tenth of the questions to the hardest, with"
-        f" {found.settings.level:.0%} intervals. A rise to the right is the hard–easy effect; its slope is"
+        f" {results.settings.level:.0%} intervals. A rise to the right is the hard–easy effect; its slope is"
         " in the table below.",
         (("", (Panel("", draw),) if shown else ()),),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=(7.4, 3.0),
     )
 
@@ -136,14 +136,14 @@ def _judged(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray, NDA
     return difficulty, correct, confidence, model.columns["question_id"][kept]
 
 
-def hard_easy(found: Findings) -> ExtraTable:
+def hard_easy(results: TaskResults) -> ExtraTable:
     """Return the regression of overconfidence on difficulty, as in table 2 of the paper."""
     return ExtraTable(
-        f"{found.section.slug}_hard_easy",
+        f"{results.task_trials.slug}_hard_easy",
         "Hard–easy effect",
         "Overconfidence regressed on difficulty, 1 minus the best possible score. A slope above 0 is more"
         " overconfidence on harder questions; its interval allows for unequal variances.",
-        hard_easy_table(trials_frame(found.section), level=found.settings.level),
+        hard_easy_table(trials_frame(results.task_trials), level=results.settings.level),
         {"slope": ("low", "high")},
     )
 
@@ -152,21 +152,21 @@ _OVERVIEW = ("score", "mas", "ece", "confidence", "overconfidence", "round_share
 """Table 2 of the paper, but for the regression."""
 
 
-def overview(found: Findings) -> ExtraTable:
+def overview(results: TaskResults) -> ExtraTable:
     """Return the models side by side, on the questions that all of them answered, as in appendix B of the paper."""
-    trials = trials_frame(found.section)
+    trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
     n = len(common[["question_id", "condition"]].drop_duplicates())
     of_all = len(trials[["question_id", "condition"]].drop_duplicates())
     rows = [
         (
             model.label,
-            _overview_of(found, model, common.loc[common["model"] == model.label, "row"].to_numpy()),
+            _overview_of(results, model, common.loc[common["model"] == model.label, "row"].to_numpy()),
         )
-        for model in found.models
+        for model in results.models
     ]
     return table_of_entries(
-        f"{found.section.slug}_overview",
+        f"{results.task_trials.slug}_overview",
         "Models side by side",
         f"On the {n:,} of {of_all:,} questions that {'every model' if len(rows) > 1 else 'the model'} answered with a"
         " confidence. Rounded is the share of stated confidences that are multiples of .05; the best possible score is"
@@ -176,38 +176,38 @@ def overview(found: Findings) -> ExtraTable:
     )
 
 
-def _overview_of(found: Findings, model: ModelTrials, rows: IntArray) -> list[Estimated | None]:
+def _overview_of(results: TaskResults, model: ModelTrials, rows: IntArray) -> list[Estimated | None]:
     """Estimate a model's measures on some of its trials; those of all its trials are known."""
     if len(rows) == len(model):
-        return [found.estimate(model.label, "all", name) for name in _OVERVIEW]
+        return [results.estimate(model.label, "all", name) for name in _OVERVIEW]
     if not len(rows):
         return [None] * len(_OVERVIEW)
     columns = {name: column[rows] for name, column in model.columns.items()}
     group = Group("all", "all", split_by_source(columns, np.ones(len(rows), dtype=bool)))
-    measures = [found.section.study.measure[name] for name in _OVERVIEW]
-    drawn = distributions(columns, group.cells, measures, found.settings)
+    measures = [results.task_trials.study.measure[name] for name in _OVERVIEW]
+    drawn = distributions(columns, group.cells, measures, results.settings)
     return [
         entry
-        for entry in estimates(model.label, [group], measures, drawn, found.settings)
+        for entry in estimates(model.label, [group], measures, drawn, results.settings)
         if not entry.source
     ]
 
 
-def token_probabilities(found: Findings) -> ExtraTable:
+def token_probabilities(results: TaskResults) -> ExtraTable:
     """Return what is stated against what token probabilities say, where a model has both."""
-    table = stated_against_token(trials_frame(found.section))
+    table = stated_against_token(trials_frame(results.task_trials))
     return ExtraTable(
-        f"{found.section.slug}_stated_against_token",
+        f"{results.task_trials.slug}_stated_against_token",
         "Stated confidence against token probability",
         "On the trials that have both.",
         table[table["n"] > 0].rename(columns=lambda name: measure_label(name) if "_" in name else name),
     )
 
 
-def memorised_table(found: Findings) -> Iterator[Notice]:
+def memorised_table(results: TaskResults) -> Iterator[Notice]:
     """Models whose confidence is the true probability."""
     where = []
-    for model in found.models:
+    for model in results.models:
         correct, confidence = complete(model.columns["correct"], model.columns["confidence"])
         distance = np.abs(confidence - correct).sum() / max(len(correct), 1)
         if len(correct) and distance < MEMORISED:
@@ -221,9 +221,9 @@ def memorised_table(found: Findings) -> Iterator[Notice]:
     )
 
 
-def mixed_windows(found: Findings) -> Iterator[Notice]:
+def mixed_windows(results: TaskResults) -> Iterator[Notice]:
     """Trials scored by different windows."""
-    windows = {model.label: sorted(set(map(str, model.columns["window"]))) for model in found.models}
+    windows = {model.label: sorted(set(map(str, model.columns["window"]))) for model in results.models}
     where = [f"{label}: {', '.join(names)}" for label, names in windows.items()]
     yield from notice_if_any(
         "serious",

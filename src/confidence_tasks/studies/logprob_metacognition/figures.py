@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
-from confidence_tasks.report.figures.general import Looks, model_keys
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.studies.logprob_metacognition.report import analysis_of
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
 
 _WIDE = (7.4, 3.0)
 
 
-def efficiency_space(found: Findings, look: Looks) -> Figure:
+def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw meta-d' against d' of version 1 at T = 1."""
-    rows = analysis_of(found).hypotheses["H1"].rows
+    rows = analysis_of(results).hypotheses["H1"].rows
     lines = []
     for model in _models(rows):
         of_model = rows[rows["model"] == model].set_index("measure")
@@ -32,46 +32,46 @@ def efficiency_space(found: Findings, look: Looks) -> Figure:
             of_model.loc[["meta_d_v1"], name].to_numpy(dtype=np.float64) for name in ("value", "low", "high")
         )
         x = of_model.loc[["d_prime_v1"], "value"].to_numpy(dtype=np.float64)
-        lines.append(Line(model, look[model][0], x, y, low, high, look[model][1]))
+        lines.append(Line(model, styles[model][0], x, y, low, high, styles[model][1]))
     draw = partial(panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
     return Figure(
-        f"{found.section.slug}_efficiency_space",
+        f"{results.task_trials.slug}_efficiency_space",
         "Metacognitive efficiency space, version 1",
         "Meta-d′ with intervals against d′ at T = 1. On the dashed line M-ratio is 1, where evidence of equal variance"
         " lies by construction.",
         (("", (Panel("", draw),)),) if lines else (),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=(3.4, 2.6),
     )
 
 
-def by_domain(found: Findings, look: Looks) -> Figure:
+def by_domain(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw meta-information and version 1's M-ratio by domain at T = 1."""
     rows = []
     for name, label, reference in (
         ("H2 by meta-information", "meta-information", None),
         ("H2", "M-ratio", 1.0),
     ):
-        points = analysis_of(found).hypotheses[name].rows
+        points = analysis_of(results).hypotheses[name].rows
         domains = list(dict.fromkeys(points["domain"])) if len(points) else []
-        lines = [_line(points, model, "domain", domains, look) for model in _models(points)]
+        lines = [_line(points, model, "domain", domains, styles) for model in _models(points)]
         if lines:
             names = [domain.replace(" & ", "\n& ") for domain in domains]
             draw = partial(panels.intervals, labels=names, lines=lines, y=label, reference=reference)
             rows.append(("", (Panel("", draw),)))
     return Figure(
-        f"{found.section.slug}_domains",
+        f"{results.task_trials.slug}_domains",
         "By domain",
         "Meta-information, and below it version 1’s M-ratio, in each domain at T = 1, with intervals.",
         tuple(rows),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=_WIDE,
     )
 
 
-def by_temperature(found: Findings, look: Looks) -> Figure:
+def by_temperature(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
-    rows = analysis_of(found).hypotheses["H3"].rows
+    rows = analysis_of(results).hypotheses["H3"].rows
     its_panels = []
     for model in _models(rows):
         of_model = rows[rows["model"] == model]
@@ -84,12 +84,12 @@ def by_temperature(found: Findings, look: Looks) -> Figure:
         draw = partial(panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
         its_panels.append(Panel(model, draw))
     return Figure(
-        f"{found.section.slug}_temperatures",
+        f"{results.task_trials.slug}_temperatures",
         "d′ and meta-d′ over temperatures, version 1",
         "With intervals, bins having the edges of T = 1 throughout. H3 asks for a meta-d′ that stays while d′ moves;"
         " both are functions of one table.",
         (("", tuple(its_panels)),),
-        tuple(Key(label, colour) for _, label, colour in _SENSITIVITIES),
+        tuple(LegendEntry(label, colour) for _, label, colour in _SENSITIVITIES),
         size=(2.4, 2.0),
     )
 
@@ -97,38 +97,38 @@ def by_temperature(found: Findings, look: Looks) -> Figure:
 _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′", Colour.RIGHT))
 
 
-def by_quarter(found: Findings, look: Looks) -> Figure:
+def by_quarter(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw accuracy by quarters of the evidence at T = 1."""
-    rows = analysis_of(found).monotonicity.rows
+    rows = analysis_of(results).monotonicity.rows
     its_panels = []
     for source in dict.fromkeys(rows["source"]) if len(rows) else ():
         of_source = rows[rows["source"] == source]
-        lines = [_line(of_source, model, "quarter", [1, 2, 3, 4], look) for model in _models(of_source)]
+        lines = [_line(of_source, model, "quarter", [1, 2, 3, 4], styles) for model in _models(of_source)]
         draw = partial(panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
         its_panels.append(Panel(str(source), draw))
     return Figure(
-        f"{found.section.slug}_quarters",
+        f"{results.task_trials.slug}_quarters",
         "Accuracy by quarter of the log-probability",
         "At T = 1, with Wilson’s intervals. A curve that rises throughout is graded evidence of correctness.",
         (("", tuple(its_panels)),),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=(2.6, 2.1),
     )
 
 
-def robustness(found: Findings, look: Looks) -> Figure:
+def robustness(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw version 1's M-ratio as it is and as each robustness check computes it."""
-    points = analysis_of(found).robustness_points
+    points = analysis_of(results).robustness_points
     labels = list(dict.fromkeys(points["label"])) if len(points) else []
-    lines = [_line(points, model, "label", labels, look) for model in _models(points)]
+    lines = [_line(points, model, "label", labels, styles) for model in _models(points)]
     draw = partial(panels.intervals, labels=labels, lines=lines, y="M-ratio", reference=1.0)
     return Figure(
-        f"{found.section.slug}_robustness",
+        f"{results.task_trials.slug}_robustness",
         "Version 1’s M-ratio computed otherwise",
         "At T = 1, with intervals: first as registered, then by each robustness check. That it moves to 1 when"
         " variances may differ (R2) is what it is made of.",
         (("", (Panel("", draw),)),) if lines else (),
-        model_keys(found, look),
+        model_keys(results, styles),
         size=_WIDE,
     )
 
@@ -137,8 +137,8 @@ def _models(rows: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(rows["model"])) if len(rows) else []
 
 
-def _line(rows: pd.DataFrame, model: str, by: str, places: Sequence[object], look: Looks) -> Line:
-    return _points(rows[rows["model"] == model], by, places, model, *look[model])
+def _line(rows: pd.DataFrame, model: str, by: str, places: Sequence[object], styles: ModelStyles) -> Line:
+    return _points(rows[rows["model"] == model], by, places, model, *styles[model])
 
 
 def _points(

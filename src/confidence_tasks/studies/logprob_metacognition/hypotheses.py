@@ -27,7 +27,7 @@ from confidence_tasks.studies.logprob_metacognition.outcomes import (
     outcome,
     point,
 )
-from confidence_tasks.studies.logprob_metacognition.tables import Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import ConditionCounts, LogprobResampler
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
@@ -45,12 +45,12 @@ UNCLASSIFIED = "Unclassified"
 """The domain that is none."""
 
 
-def suboptimal_metacognition(experiment: Experiment) -> Outcome:
+def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
     """Test H1: M-ratio is below 1 in every model.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -97,13 +97,13 @@ def suboptimal_metacognition(experiment: Experiment) -> Outcome:
 
 
 def domain_specific_efficiency(
-    experiment: Experiment, measure: str = "mratio_v1", *, correction: Correction = "none"
+    experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
     """Test H2: M-ratio varies across the domains of questions.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
     measure : str, default "mratio_v1"
         What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
@@ -167,7 +167,7 @@ def domain_specific_efficiency(
     )
 
 
-def _domains(experiment: Experiment, model: str, source: str) -> dict[str, Cell]:
+def _domains(experiment: LogprobResampler, model: str, source: str) -> dict[str, ConditionCounts]:
     """Return a model's domains with enough right and wrong answers."""
     names = [name for name in experiment.domains(source) if name != UNCLASSIFIED]
     cells = {name: experiment.get(model, source, domain=name) for name in names}
@@ -178,12 +178,12 @@ def _domains(experiment: Experiment, model: str, source: str) -> dict[str, Cell]
     }
 
 
-def temperature_dissociation(experiment: Experiment) -> Outcome:
+def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
     """Test H3: meta-d' is stable over temperatures while d' varies.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -246,7 +246,7 @@ def temperature_dissociation(experiment: Experiment) -> Outcome:
     )
 
 
-def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -> dict[str, Any]:
+def _dissociation(model: str, cells: Mapping[float, ConditionCounts], settings: Settings) -> dict[str, Any]:
     """Return the two criteria of H3 for a model."""
     differences = [
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
@@ -284,13 +284,13 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def hidden_structure(
-    experiment: Experiment, measure: str = "mratio_v1", *, correction: Correction = "none"
+    experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
     """Test H4: models of similar d' differ in M-ratio.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
     measure : str, default "mratio_v1"
         What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
@@ -351,7 +351,7 @@ def hidden_structure(
 
 
 def _pairs(
-    cells: Mapping[str, Cell],
+    cells: Mapping[str, ConditionCounts],
     measure: str,
     settings: Settings,
     pairs: Sequence[tuple[str, str]] | None = None,
@@ -385,7 +385,7 @@ def _excludes_zero(found: Mapping[str, float]) -> bool:
     return found["low"] > 0.0 or found["high"] < 0.0
 
 
-def hypotheses(experiment: Experiment) -> Iterator[Outcome]:
+def hypotheses(experiment: LogprobResampler) -> Iterator[Outcome]:
     """Test all four as registered, then those two that can be put to a valid measure."""
     yield suboptimal_metacognition(experiment)
     yield domain_specific_efficiency(experiment)

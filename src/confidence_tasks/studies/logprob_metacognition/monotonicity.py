@@ -19,15 +19,15 @@ from confidence_tasks.studies.logprob_metacognition.outcomes import (
     enough_of_both,
     outcome,
 )
-from confidence_tasks.studies.logprob_metacognition.tables import Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import ConditionCounts, LogprobResampler
 
 
-def monotonicity(experiment: Experiment) -> Outcome:
+def monotonicity(experiment: LogprobResampler) -> Outcome:
     """Test that accuracy rises from each quarter of the evidence to the next, as evidence for correctness must.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -92,7 +92,7 @@ def monotonicity(experiment: Experiment) -> Outcome:
     )
 
 
-def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray]:
+def quarter_counts(cell: ConditionCounts) -> tuple[FloatArray, FloatArray]:
     """Return the right answers and all answers in each quarter of the evidence, equal evidence sharing one."""
     quarter = Bins(4, "equal_mass").numbers(cell.evidence)
     right, total = (np.bincount(quarter, weights, minlength=4) for weights in (cell.correct, np.ones(cell.n)))
@@ -104,7 +104,7 @@ _ROUNDING = 1e-9
 """What a whole number of trials may lose."""
 
 
-def quarter_worth(cell: Cell) -> FloatArray:
+def quarter_worth(cell: ConditionCounts) -> FloatArray:
     """Return how many independent trials those of each quarter are worth, where questions were asked several times."""
     partition = Bins(4, "equal_mass")
     total = np.bincount(partition.numbers(cell.evidence), minlength=4).astype(np.float64)

@@ -11,7 +11,12 @@ import pandas as pd
 
 from confidence_tasks.report.estimates import Distribution, Settings
 from confidence_tasks.statistics.inference.units import Method
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, TEMPERATURE, Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import (
+    PRIMARY,
+    TEMPERATURE,
+    ConditionCounts,
+    LogprobResampler,
+)
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS, MEASURES
 
 Verdict: TypeAlias = Literal["supported", "not supported", "cannot be tested"]
@@ -114,7 +119,7 @@ def limits(
     }
 
 
-def limits_of(cell: Cell, measure: str, settings: Settings) -> dict[str, float]:
+def limits_of(cell: ConditionCounts, measure: str, settings: Settings) -> dict[str, float]:
     """Return a measure of a cell and its interval, read off the resamples as in all tables of the report."""
     return limits(cell.measure(measure), settings, method=_METHODS.get(measure, "percentile"))
 
@@ -122,15 +127,15 @@ def limits_of(cell: Cell, measure: str, settings: Settings) -> dict[str, float]:
 _METHODS: Mapping[str, Method] = {measure.name: measure.interval for measure in MEASURES}
 
 
-def point(cell: Cell, measure: str, settings: Settings, **labels: Any) -> dict[str, Any]:
+def point(cell: ConditionCounts, measure: str, settings: Settings, **labels: Any) -> dict[str, Any]:
     """Return a measure of a cell as a row of a figure."""
     found = limits_of(cell, measure, settings)
     return {**labels, "measure": measure, "value": found.pop("estimate"), **found, "n": cell.n}
 
 
 def enough_of_both(
-    experiment: Experiment, source: str, *, temperature: float = TEMPERATURE, binning: str = PRIMARY
-) -> dict[str, Cell]:
+    experiment: LogprobResampler, source: str, *, temperature: float = TEMPERATURE, binning: str = PRIMARY
+) -> dict[str, ConditionCounts]:
     """Return the models with enough right and wrong answers, and their cells."""
     found = {
         model: experiment.get(model, source, temperature=temperature, binning=binning)

@@ -16,7 +16,7 @@ import pandas as pd
 from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
-from confidence_tasks.report.groups import Cell as Trials
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.page.numbers import p_value
 from confidence_tasks.statistics import Reason, meta_information_test
@@ -30,15 +30,15 @@ from confidence_tasks.studies.logprob_metacognition.robustness import robustness
 from confidence_tasks.studies.logprob_metacognition.tables import (
     LARGEST_RATIO,
     TEMPERATURE,
-    Cell,
-    Experiment,
-    Key,
+    CellKey,
+    ConditionCounts,
+    LogprobResampler,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
-    from confidence_tasks.report.task_trials import ModelTrials, Section
+    from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 
 VALID = ("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy_80", "accuracy")
 """Measures of the second version, and accuracy of selective models."""
@@ -61,11 +61,11 @@ class Analysis:
 
     Attributes
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
     """
 
-    experiment: Experiment
+    experiment: LogprobResampler
 
     @cached_property
     def hypotheses(self) -> dict[str, Outcome]:
@@ -93,7 +93,7 @@ class Analysis:
         """Whether accuracy rises with the evidence."""
         return monotonicity(self.experiment)
 
-    def distributions(self, model: ModelTrials, cells: Iterable[Trials]) -> Distributions:
+    def distributions(self, model: ModelTrials, cells: Iterable[TrialSubset]) -> Distributions:
         """Return every measure of the log in some conditions, over the resamples of their questions."""
         return {
             (trials, measure.name): found
@@ -101,7 +101,7 @@ class Analysis:
             for measure, found in zip(MEASURES, self._measured(model, trials), strict=True)
         }
 
-    def _measured(self, model: ModelTrials, trials: Trials) -> Iterator[Distribution]:
+    def _measured(self, model: ModelTrials, trials: TrialSubset) -> Iterator[Distribution]:
         temperature = float(model.columns["temperature"][trials.rows[0]])
         cell = self.experiment.get(model.label, trials.source, temperature=temperature)
         asked = frozenset(map(str, model.columns["question_id"][trials.rows]))
@@ -130,24 +130,26 @@ def _unique(found: Outcome) -> str:
     return f"{found.name} by meta-information" if "meta-information" in found.claim else found.name
 
 
-def conduct(section: Section, settings: Settings) -> Analysis:
+def conduct(task_trials: TaskTrials, settings: Settings) -> Analysis:
     """Resample all models of the task at once."""
-    return Analysis(resample(trials_frame(section), settings=settings))
+    return Analysis(resample(trials_frame(task_trials), settings=settings))
 
 
-def analysis_of(found: Findings) -> Analysis:
+def analysis_of(results: TaskResults) -> Analysis:
     """Return what :func:`conduct` kept."""
-    if not isinstance(found.resampler, Analysis):
-        raise TypeError(f"findings of {found.section.task} hold no experiment of the log-probability study")
-    return found.resampler
+    if not isinstance(results.resampler, Analysis):
+        raise TypeError(
+            f"findings of {results.task_trials.task} hold no experiment of the log-probability study"
+        )
+    return results.resampler
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
 
 
-def verdicts(found: Findings) -> ExtraTable:
+def verdicts(results: TaskResults) -> ExtraTable:
     """Return the verdict on every hypothesis and robustness check, with what decided it."""
-    analysis = analysis_of(found)
+    analysis = analysis_of(results)
     outcomes = {**analysis.hypotheses, "Monotonicity": analysis.monotonicity, **analysis.robustness}
     rows = [
         {
@@ -164,7 +166,7 @@ def verdicts(found: Findings) -> ExtraTable:
         for name, outcome in outcomes.items()
     ]
     return ExtraTable(
-        f"{found.section.slug}_verdicts",
+        f"{results.task_trials.slug}_verdicts",
         "Hypotheses and robustness checks",
         f"H1 to H4 and R1 to R6 as registered, all of them about version 1’s M-ratio. {BY_CONSTRUCTION} H2 and H4 by"
         " meta-information, corrected for the number of pairs, ask the same of a measure that is valid. The estimate is"
@@ -174,9 +176,9 @@ def verdicts(found: Findings) -> ExtraTable:
     )
 
 
-def valid_measures(found: Findings) -> ExtraTable:
+def valid_measures(results: TaskResults) -> ExtraTable:
     """Return the second version's measures at T = 1, with the permutation test of meta-information."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     rows = []
     for cell in _at_one(experiment):
         test = meta_information_test(
@@ -185,7 +187,7 @@ def valid_measures(found: Findings) -> ExtraTable:
         row = _labels(cell) | _measured(cell, VALID, experiment.settings)
         rows.append(row | {"p": p_value(test.p_value), "n": cell.n})
     return _table(
-        found,
+        results,
         "valid",
         f"What log-probability tells at T = {TEMPERATURE:g}",
         "The measures of the paper’s second version. Meta-information is the share of the uncertainty about correctness"
@@ -197,9 +199,9 @@ def valid_measures(found: Findings) -> ExtraTable:
     )
 
 
-def version_1(found: Findings) -> ExtraTable:
+def version_1(results: TaskResults) -> ExtraTable:
     """Return table 2 of the first version."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     rows = [
         _labels(cell)
         | _measured(cell, VERSION_1, experiment.settings)
@@ -207,7 +209,7 @@ def version_1(found: Findings) -> ExtraTable:
         for cell in _at_one(experiment)
     ]
     return _table(
-        found,
+        results,
         "version_1",
         "Metacognitive efficiency, version 1",
         f"For replication. {BY_CONSTRUCTION} Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
@@ -216,9 +218,9 @@ def version_1(found: Findings) -> ExtraTable:
     )
 
 
-def rankings(found: Findings) -> ExtraTable:
+def rankings(results: TaskResults) -> ExtraTable:
     """Return table 3 of the first version: the order of the models by each measure."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     ranked = ("meta_information", "auroc2", "mratio_v1")
     cells = [cell for cell in _at_one(experiment) if cell.key.source == experiment.primary_source]
     frame = pd.DataFrame(
@@ -234,7 +236,7 @@ def rankings(found: Findings) -> ExtraTable:
         ranks = frame[name].rank(ascending=False, method="min")
         frame.insert(2 * position, f"rank by {name}", ranks.fillna(len(ranks)).astype(int))
     return ExtraTable(
-        f"{found.section.slug}_rankings",
+        f"{results.task_trials.slug}_rankings",
         "Order of the models",
         "The first version found the order by AUROC₂ and by M-ratio inverted. AUROC₂ and meta-information follow how"
         " far right and wrong answers lie apart; version 1’s M-ratio follows the ratio of their variances.",
@@ -242,9 +244,9 @@ def rankings(found: Findings) -> ExtraTable:
     )
 
 
-def by_domain(found: Findings) -> ExtraTable:
+def by_domain(results: TaskResults) -> ExtraTable:
     """Return table 6 of the first version, with meta-information beside M-ratio."""
-    analysis = analysis_of(found)
+    analysis = analysis_of(results)
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     sizes: dict[tuple[str, str], int] = {}
     for name in ("H2 by meta-information", "H2"):
@@ -254,7 +256,7 @@ def by_domain(found: Findings) -> ExtraTable:
             row |= _shown(str(point["measure"]), point)
             sizes[key] = point["n"]
     return _table(
-        found,
+        results,
         "domains",
         f"By domain at T = {TEMPERATURE:g}",
         "Domains with at least 50 right and 50 wrong questions. Bins of M-ratio are those of all domains together.",
@@ -263,9 +265,9 @@ def by_domain(found: Findings) -> ExtraTable:
     )
 
 
-def by_temperature(found: Findings) -> ExtraTable:
+def by_temperature(results: TaskResults) -> ExtraTable:
     """Return table 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     measures = ("meta_information", *VERSION_1)
     rows = [
         {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
@@ -275,7 +277,7 @@ def by_temperature(found: Findings) -> ExtraTable:
         if not (cell.key.domain or cell.key.binning)
     ]
     return _table(
-        found,
+        results,
         "temperatures",
         "Over temperatures",
         f"Bins have the edges of T = {TEMPERATURE:g} at every temperature, those of meta-information are a condition’s"
@@ -285,25 +287,25 @@ def by_temperature(found: Findings) -> ExtraTable:
     )
 
 
-def quarters(found: Findings) -> ExtraTable:
+def quarters(results: TaskResults) -> ExtraTable:
     """Return table 5 of the first version: accuracy by quarters of the evidence."""
     rows = [
         {"model": test["what"]}
         | {name: test.get(name, float("nan")) for name in ("q1", "q2", "q3", "q4")}
         | {"p": p_value(test["p_value"])}
-        for test in analysis_of(found).monotonicity.tests.to_dict("records")
+        for test in analysis_of(results).monotonicity.tests.to_dict("records")
     ]
     return ExtraTable(
-        f"{found.section.slug}_quarters",
+        f"{results.task_trials.slug}_quarters",
         f"Accuracy by quarter of the log-probability at T = {TEMPERATURE:g}",
         "It must rise if the log-probability is graded evidence; p is of the hypothesis that somewhere it does not.",
         pd.DataFrame(rows),
     )
 
 
-def other_bins(found: Findings) -> ExtraTable:
+def other_bins(results: TaskResults) -> ExtraTable:
     """Return table 4 of the first version, for every robustness check: M-ratio as it was and computed otherwise."""
-    points = analysis_of(found).robustness_points
+    points = analysis_of(results).robustness_points
     rows: dict[str, dict[str, Any]] = {}
     for point in points.to_dict("records"):
         row = rows.setdefault(str(point["model"]), {"model": point["model"]})
@@ -311,7 +313,7 @@ def other_bins(found: Findings) -> ExtraTable:
         row |= {f"{point['label']} {limit}": point[limit] for limit in ("low", "high")}
     labels = list(dict.fromkeys(points["label"])) if len(points) else []
     return ExtraTable(
-        f"{found.section.slug}_robustness",
+        f"{results.task_trials.slug}_robustness",
         "Version 1’s M-ratio computed otherwise",
         "K = 4 first, then other numbers of bins (R1), unequal variance (R2), bins of equal width (R3), other questions"
         " (R4), the log-probability of the right answer (R5), and as many right as wrong answers (R6).",
@@ -320,16 +322,18 @@ def other_bins(found: Findings) -> ExtraTable:
     )
 
 
-def _at_one(experiment: Experiment) -> list[Cell]:
+def _at_one(experiment: LogprobResampler) -> list[ConditionCounts]:
     """All trials of each model and source at T = 1."""
-    return [cell for key, cell in experiment.cells.items() if key == Key(key.model, key.source, TEMPERATURE)]
+    return [
+        cell for key, cell in experiment.cells.items() if key == CellKey(key.model, key.source, TEMPERATURE)
+    ]
 
 
-def _labels(cell: Cell) -> dict[str, Any]:
+def _labels(cell: ConditionCounts) -> dict[str, Any]:
     return {"model": cell.key.model, "source": cell.key.source}
 
 
-def _measured(cell: Cell, measures: Sequence[str], settings: Settings) -> dict[str, float]:
+def _measured(cell: ConditionCounts, measures: Sequence[str], settings: Settings) -> dict[str, float]:
     row: dict[str, float] = {}
     for name in measures:
         found = limits_of(cell, name, settings)
@@ -343,7 +347,7 @@ def _shown(measure: str, point: Mapping[Any, Any]) -> dict[str, float]:
 
 
 def _table(
-    found: Findings,
+    results: TaskResults,
     name: str,
     title: str,
     note: str,
@@ -352,7 +356,7 @@ def _table(
 ) -> ExtraTable:
     labels = [measure_label(measure) for measure in measures]
     return ExtraTable(
-        f"{found.section.slug}_{name}",
+        f"{results.task_trials.slug}_{name}",
         title,
         note,
         pd.DataFrame(list(rows)),
@@ -363,15 +367,15 @@ def _table(
 # Checks ----------------------------------------------------------------------------------------------------------
 
 
-def m_ratio_by_construction(found: Findings) -> Iterator[Notice]:
+def m_ratio_by_construction(results: TaskResults) -> Iterator[Notice]:
     """What version 1's M-ratio is not."""
-    measured = [model.label for model in found.models]
+    measured = [model.label for model in results.models]
     yield from notice_if_any("warning", "Version 1’s M-ratio is 1 by construction", BY_CONSTRUCTION, measured)
 
 
-def no_reference_temperature(found: Findings) -> Iterator[Notice]:
+def no_reference_temperature(results: TaskResults) -> Iterator[Notice]:
     """Models that were not asked at the temperature that edges and hypotheses are of."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     where = []
     for model in experiment.models:
         for source in experiment.sources:
@@ -387,9 +391,9 @@ def no_reference_temperature(found: Findings) -> Iterator[Notice]:
     )
 
 
-def unequal_variance(found: Findings) -> Iterator[Notice]:
+def unequal_variance(results: TaskResults) -> Iterator[Notice]:
     """Where variances differ, which is what moves version 1's M-ratio."""
-    experiment = analysis_of(found).experiment
+    experiment = analysis_of(results).experiment
     where = []
     for cell in _at_one(experiment):
         slope = limits_of(cell, "z_roc_slope", experiment.settings)

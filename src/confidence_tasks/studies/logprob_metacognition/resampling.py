@@ -28,9 +28,9 @@ from confidence_tasks.studies.logprob_metacognition.tables import (
     SETTINGS,
     SUMMED,
     TEMPERATURE,
-    Cell,
-    Experiment,
-    Key,
+    CellKey,
+    ConditionCounts,
+    LogprobResampler,
 )
 from confidence_tasks.study.trial import READABLE
 
@@ -88,7 +88,7 @@ BINNINGS: Mapping[str, Binning] = {
 
 def resample(
     trials: pd.DataFrame, *, settings: Settings = SETTINGS, binnings: Mapping[str, Binning] = BINNINGS
-) -> Experiment:
+) -> LogprobResampler:
     """Count every cell of the study, and count it anew in every resample of questions.
 
     Parameters
@@ -103,7 +103,7 @@ def resample(
 
     Returns
     -------
-    Experiment
+    LogprobResampler
 
     Notes
     -----
@@ -116,7 +116,7 @@ def resample(
     towards 0 once more where few answers are wrong; values have it, as in the log. A draw has edges of its own, as the
     paper's resamples, which recompute "the full pipeline": see :func:`at_quantiles`.
     """
-    cells: dict[Key, Cell] = {}
+    cells: dict[CellKey, ConditionCounts] = {}
     for source, its_trials in trials.groupby("source", sort=True):
         questions, unit = np.unique(its_trials["question_id"].astype(str), return_inverse=True)
         parts = list(_parts(its_trials.assign(unit=unit), str(source), len(questions), settings, binnings))
@@ -142,7 +142,7 @@ def resample(
             cells[part.key] = part.cell(questions[part.unit], counts[part.key], found)
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
     keys = sorted(cells, key=lambda key: (order[key.model], *key[1:]))
-    return Experiment({key: cells[key] for key in keys}, settings)
+    return LogprobResampler({key: cells[key] for key in keys}, settings)
 
 
 def _joined(blocks: Iterable[list[dict[str, FloatArray]]]) -> list[dict[str, FloatArray]]:
@@ -209,13 +209,13 @@ class _Part:
     a condition. ``reference`` has the trials whose quantiles the edges are; none if edges lie between extremes.
     """
 
-    key: Key
+    key: CellKey
     correct: FloatArray
     evidence: FloatArray
     unit: IntArray
     edges: FloatArray
     sums: FloatArray
-    reference: Key | None
+    reference: CellKey | None
 
     def drawn(self, columns: WeightColumns) -> dict[str, FloatArray]:
         """Return counts and AUROC2 in some of the resamples, as the cell has them."""
@@ -237,9 +237,11 @@ class _Part:
             return self._between_extremes(size, columns)
         return self._counted(self._octiles, size, columns)
 
-    def cell(self, asked: NDArray[np.str_], counts: FloatArray, draws: Mapping[str, FloatArray]) -> Cell:
+    def cell(
+        self, asked: NDArray[np.str_], counts: FloatArray, draws: Mapping[str, FloatArray]
+    ) -> ConditionCounts:
         """Return the cell, given the question of each trial, and what it comes to, also in all resamples."""
-        return Cell(
+        return ConditionCounts(
             self.key,
             self.correct,
             self.evidence,
@@ -310,7 +312,7 @@ def _parts(
                 at_one = temperature == TEMPERATURE
                 if name != PRIMARY and not at_one:
                     continue
-                key = Key(str(model), source, float(str(temperature)), binning=name)
+                key = CellKey(str(model), source, float(str(temperature)), binning=name)
                 of = None if binning.between_extremes else key._replace(temperature=reference)
                 asked = its_trials[its_trials["temperature"] == temperature] if name == PRIMARY else None
                 yield _part(key, part, binning, edges, _sums(asked, n_questions), of)
@@ -321,12 +323,12 @@ def _parts(
 
 
 def _part(
-    key: Key,
+    key: CellKey,
     trials: pd.DataFrame,
     binning: Binning,
     edges: FloatArray,
     sums: FloatArray,
-    reference: Key | None,
+    reference: CellKey | None,
 ) -> _Part:
     correct, evidence = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", binning.evidence))
     unit = trials["unit"].to_numpy(dtype=np.int64)

@@ -23,7 +23,7 @@ from confidence_tasks.studies.logprob_metacognition.outcomes import (
     outcome,
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, Cell, Experiment
+from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, ConditionCounts, LogprobResampler
 
 SAME_TRIALS = 0.1
 """Margin where the trials are the same: twice the largest change that table 4 of the paper calls small."""
@@ -52,8 +52,8 @@ class _Check:
 
     def outcome(
         self,
-        experiment: Experiment,
-        changed: Mapping[tuple[str, str], tuple[Cell, Distribution]],
+        experiment: LogprobResampler,
+        changed: Mapping[tuple[str, str], tuple[ConditionCounts, Distribution]],
         lacking: str,
         *,
         measure: str = RESAMPLED,
@@ -62,9 +62,9 @@ class _Check:
 
         Parameters
         ----------
-        experiment : Experiment
+        experiment : LogprobResampler
             The resampled cells.
-        changed : mapping of (str, str) to (Cell, Distribution)
+        changed : mapping of (str, str) to (ConditionCounts, Distribution)
             By model and way of computing it, the other M-ratio, and the cell that it is of.
         lacking : str
             What to say where there is none.
@@ -104,7 +104,9 @@ class _Check:
         )
 
 
-def _row(model: str, way: str, cell: Cell, ratio: Distribution, experiment: Experiment) -> Test:
+def _row(
+    model: str, way: str, cell: ConditionCounts, ratio: Distribution, experiment: LogprobResampler
+) -> Test:
     found = limits(ratio, experiment.settings)
     return {"model": model, "way": way, "value": found.pop("estimate"), **found, "n": cell.n}
 
@@ -138,8 +140,8 @@ def _same_order(rows: Sequence[Test]) -> bool:
 
 
 def _rebinned(
-    experiment: Experiment, names: Sequence[str]
-) -> dict[tuple[str, str], tuple[Cell, Distribution]]:
+    experiment: LogprobResampler, names: Sequence[str]
+) -> dict[tuple[str, str], tuple[ConditionCounts, Distribution]]:
     """Return the M-ratio of other ways to bin the primary source."""
     return {
         (model, name): (cell, cell.measure(RESAMPLED))
@@ -148,12 +150,12 @@ def _rebinned(
     }
 
 
-def binning_sensitivity(experiment: Experiment) -> Outcome:
+def binning_sensitivity(experiment: LogprobResampler) -> Outcome:
     """Check R1: M-ratio with 6 and with 12 bins instead of 8.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -170,7 +172,7 @@ def binning_sensitivity(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, _rebinned(experiment, ways), _FEW)
 
 
-def unequal_variance(experiment: Experiment) -> Outcome:
+def unequal_variance(experiment: LogprobResampler) -> Outcome:
     """Check R2: M-ratio of the unequal-variance model.
 
     The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
@@ -179,7 +181,7 @@ def unequal_variance(experiment: Experiment) -> Outcome:
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -199,14 +201,14 @@ def unequal_variance(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, changed, _FEW, measure="mratio_v1")
 
 
-def equal_width_bins(experiment: Experiment) -> Outcome:
+def equal_width_bins(experiment: LogprobResampler) -> Outcome:
     """Check R3: M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
 
     The edges hang on two trials, so that a resample has its own.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -222,12 +224,12 @@ def equal_width_bins(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, _rebinned(experiment, ["equal_width"]), _FEW)
 
 
-def other_questions(experiment: Experiment) -> Outcome:
+def other_questions(experiment: LogprobResampler) -> Outcome:
     """Check R4: M-ratio on the other sources of questions, Natural Questions in the paper.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -249,7 +251,7 @@ def other_questions(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, changed, one_source if len(experiment.sources) < 2 else _FEW)
 
 
-def gold_answer(experiment: Experiment) -> Outcome:
+def gold_answer(experiment: LogprobResampler) -> Outcome:
     """Check R5: M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered.
 
     The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend
@@ -257,7 +259,7 @@ def gold_answer(experiment: Experiment) -> Outcome:
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -279,7 +281,7 @@ def gold_answer(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, _rebinned(experiment, ["gold"]), _FEW if asked else not_asked)
 
 
-def matched_difficulty(experiment: Experiment) -> Outcome:
+def matched_difficulty(experiment: LogprobResampler) -> Outcome:
     """Check R6: M-ratio on questions that are equally difficult for every model, half of them answered right.
 
     Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
@@ -287,7 +289,7 @@ def matched_difficulty(experiment: Experiment) -> Outcome:
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : LogprobResampler
         The resampled cells.
 
     Returns
@@ -303,7 +305,7 @@ def matched_difficulty(experiment: Experiment) -> Outcome:
     return check.outcome(experiment, _rebinned(experiment, ["balanced"]), _FEW)
 
 
-def robustness_checks(experiment: Experiment) -> Iterator[Outcome]:
+def robustness_checks(experiment: LogprobResampler) -> Iterator[Outcome]:
     """Carry out all six."""
     yield binning_sensitivity(experiment)
     yield unequal_variance(experiment)

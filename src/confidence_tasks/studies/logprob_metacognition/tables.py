@@ -56,7 +56,7 @@ PRIMARY = ""
 """Name of the study's own binning."""
 
 
-class Key(NamedTuple):
+class CellKey(NamedTuple):
     """What a cell is of; the domain is empty for all of them together."""
 
     model: str
@@ -67,12 +67,12 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class ConditionCounts:
     """Trials under one condition, and what they come to in every resample of questions.
 
     Attributes
     ----------
-    key : Key
+    key : CellKey
         Which trials.
     correct, evidence : ndarray, shape (n,)
         Their correctness and evidence; trials that lack one are left out.
@@ -94,7 +94,7 @@ class Cell:
         In each resample the sums of ``SUMMED`` over all trials, readable or not; none for domains and other binnings.
     """
 
-    key: Key
+    key: CellKey
     correct: FloatArray
     evidence: FloatArray
     asked: NDArray[np.str_]
@@ -219,12 +219,12 @@ SUMMED = (
 """What is added up over all trials of a cell, in this order."""
 
 
-def _mean(of: str, over: str) -> Callable[[Cell], _Value]:
+def _mean(of: str, over: str) -> Callable[[ConditionCounts], _Value]:
     """Return the mean of one sum over another."""
     return lambda cell: _ratios(cell, of, over)
 
 
-def _ratios(cell: Cell, of: str, over: str) -> _Value:
+def _ratios(cell: ConditionCounts, of: str, over: str) -> _Value:
     if cell.sums is None or cell.sum_draws is None:
         raise ValueError(f"only whole conditions have means of all trials, {cell.key} is a part")
     i, j = SUMMED.index(of), SUMMED.index(over)
@@ -233,25 +233,25 @@ def _ratios(cell: Cell, of: str, over: str) -> _Value:
     )
 
 
-def _difference(cell: Cell) -> _Value:
+def _difference(cell: ConditionCounts) -> _Value:
     wrong = _ratios(cell, "evidence_of_wrong", "wrong_complete")
     right = _ratios(cell, "evidence_of_right", "right_complete")
     return right[0] - wrong[0], right[1] - wrong[1]
 
 
-def _of_fit(name: str) -> Callable[[Cell], _Value]:
+def _of_fit(name: str) -> Callable[[ConditionCounts], _Value]:
     return lambda cell: (getattr(cell.fit, name), getattr(cell.fit_draws, name))
 
 
-def _m_ratio(cell: Cell) -> _Value:
+def _m_ratio(cell: ConditionCounts) -> _Value:
     return cell.fit.m_ratio, _moderate(cell.fit_draws.m_ratio)
 
 
-def _resampled_m_ratio(cell: Cell) -> _Value:
+def _resampled_m_ratio(cell: ConditionCounts) -> _Value:
     return cell.fit.m_ratio, _moderate(cell.fit_resamples.m_ratio)
 
 
-def _unequal_variance_m_ratio(cell: Cell) -> _Value:
+def _unequal_variance_m_ratio(cell: ConditionCounts) -> _Value:
     """M-ratio at the ratio of standard deviations that the trials suggest, or a draw from their distribution."""
     if cell.posterior_draws is None:
         raise ValueError(f"it is measured between quantiles, not in {cell.key.binning!r}")
@@ -268,20 +268,20 @@ def _moderate(m_ratio: Any) -> FloatArray:
     return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
 
 
-def _of_two_normals(name: str) -> Callable[[Cell], _Value]:
+def _of_two_normals(name: str) -> Callable[[ConditionCounts], _Value]:
     return lambda cell: (getattr(cell.unequal_variance, name), getattr(cell.unequal_variance_draws, name))
 
 
-def _auroc(cell: Cell) -> _Value:
+def _auroc(cell: ConditionCounts) -> _Value:
     return auroc2(cell.correct, _ranks(cell)), cell.area_draws
 
 
-def _ranks(cell: Cell) -> FloatArray:
+def _ranks(cell: ConditionCounts) -> FloatArray:
     """The evidence as a confidence in [0, 1]; only its order counts."""
     return np.searchsorted(np.sort(cell.evidence), cell.evidence) / max(cell.n, 1)
 
 
-def _meta_information(cell: Cell) -> _Value:
+def _meta_information(cell: ConditionCounts) -> _Value:
     """Bias-corrected share of the uncertainty about correctness that the evidence removes.
 
     A resample is drawn from the observed table, whose information is too large by the bias: in a resample it comes off
@@ -292,16 +292,16 @@ def _meta_information(cell: Cell) -> _Value:
     return value, meta_information(*_DECILES, bins=None, weights=draws) - (_observed(cell) - value)
 
 
-def _observed(cell: Cell) -> float:
+def _observed(cell: ConditionCounts) -> float:
     """Meta-information with its bias."""
     counts, _ = _deciles(cell)
     return float(meta_information(*_DECILES, bins=None, weights=counts, correction="none"))
 
 
-def _accuracy_at(coverage: float) -> Callable[[Cell], _Value]:
+def _accuracy_at(coverage: float) -> Callable[[ConditionCounts], _Value]:
     """Accuracy of the most confident share; in a resample, trials of one tenth of the evidence count as tied."""
 
-    def value(cell: Cell) -> _Value:
+    def value(cell: ConditionCounts) -> _Value:
         draws = accuracy_at_coverage(*_DECILES, coverage=coverage, weights=_deciles(cell)[1])
         return accuracy_at_coverage(cell.correct, _ranks(cell), coverage=coverage), draws
 
@@ -315,7 +315,7 @@ _DECILES = (
 """Correctness and evidence of the cells of a table of deciles."""
 
 
-def _deciles(cell: Cell) -> tuple[FloatArray, FloatArray]:
+def _deciles(cell: ConditionCounts) -> tuple[FloatArray, FloatArray]:
     if cell.deciles is None or cell.decile_draws is None:
         raise ValueError(f"it is measured in the primary binning, not in {cell.key.binning!r}")
     return cell.deciles.ravel(), cell.decile_draws.reshape(len(cell.decile_draws), -1)
@@ -324,7 +324,7 @@ def _deciles(cell: Cell) -> tuple[FloatArray, FloatArray]:
 COVERED = {f"accuracy_{round(100 * coverage)}": coverage for coverage in COVERAGES}
 """Measures of selective models, and the share of the trials that each is of."""
 
-MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
+MEASURES: Mapping[str, Callable[[ConditionCounts], _Value]] = {
     "meta_information": _meta_information,
     "auroc2": _auroc,
     "z_roc_slope": _of_two_normals("slope"),
@@ -344,18 +344,18 @@ MEASURES: Mapping[str, Callable[[Cell], _Value]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class LogprobResampler:
     """All cells of some models.
 
     Attributes
     ----------
-    cells : mapping of Key to Cell
+    cells : mapping of Key to ConditionCounts
         In the order of models, sources and temperatures.
     settings : Settings
         How uncertainty was computed.
     """
 
-    cells: Mapping[Key, Cell]
+    cells: Mapping[CellKey, ConditionCounts]
     settings: Settings
 
     @cached_property
@@ -382,9 +382,9 @@ class Experiment:
         temperature: float = TEMPERATURE,
         domain: str = "",
         binning: str = PRIMARY,
-    ) -> Cell | None:
+    ) -> ConditionCounts | None:
         """Return a cell; None where there are no trials."""
-        return self.cells.get(Key(model, source, temperature, domain, binning))
+        return self.cells.get(CellKey(model, source, temperature, domain, binning))
 
     def temperatures(self, model: str, source: str) -> list[float]:
         """Temperatures at which a model was asked, ascending."""

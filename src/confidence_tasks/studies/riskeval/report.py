@@ -14,8 +14,8 @@ import numpy as np
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
-from confidence_tasks.report.figures.general import Looks, averaged, interval_line
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, averaged, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Columns, Group, by_condition
@@ -24,7 +24,7 @@ from confidence_tasks.studies.riskeval.measures import REGIMES
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
 
 
 def penalty_column(condition: str) -> dict[str, float]:
@@ -54,17 +54,17 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     return groups + [group for group in regimes if group.cells]
 
 
-def decisions(found: Findings, look: Looks) -> Figure:
+def decisions(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw how often each model abstains under each penalty, and how often its confidence says that it should."""
-    labels = found.conditions
+    labels = results.conditions
     penalties = np.array([penalty_of(label) for label in labels])
     its_panels = []
-    for model in found.models:
-        colour, marker = look[model.label]
-        own = interval_line(found, model.label, labels, "abstention_rate", colour, marker)
+    for model in results.models:
+        colour, marker = styles[model.label]
+        own = interval_line(results, model.label, labels, "abstention_rate", colour, marker)
         shares = []
         for label, threshold in zip(labels, np.atleast_1d(optimal_threshold(penalties)), strict=True):
-            confidence = [columns["confidence"] for columns in averaged(found, model, label)]
+            confidence = [columns["confidence"] for columns in averaged(results, model, label)]
             stated = [values[~np.isnan(values)] for values in confidence]
             shares.append(
                 np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan)
@@ -72,57 +72,57 @@ def decisions(found: Findings, look: Looks) -> Figure:
         optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
         its_panels.append(_over_penalties(model.label, labels, [optimal, own], "abstention rate"))
     return Figure(
-        f"{found.section.slug}_decisions",
+        f"{results.task_trials.slug}_decisions",
         "Abstention against penalty",
         "Share of questions that each model declines to answer, with intervals; in grey, the share that it would"
         " decline if it acted on the confidence that it states. A flat line is a model that does not heed the stakes.",
         (("", tuple(its_panels)),),
-        (Key("optimal by the stated confidence", Colour.MUTED),),
+        (LegendEntry("optimal by the stated confidence", Colour.MUTED),),
         size=(2.5, 1.9),
     )
 
 
-def utilities(found: Findings, look: Looks) -> Figure:
+def utilities(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw what each model's decisions earn under each penalty, and what the optimal policy would."""
     its_panels = []
-    for model in found.models:
-        colour, marker = look[model.label]
+    for model in results.models:
+        colour, marker = styles[model.label]
         lines = [
             interval_line(
-                found, model.label, found.conditions, "normalized_scaffold_utility", Colour.MUTED, ""
+                results, model.label, results.conditions, "normalized_scaffold_utility", Colour.MUTED, ""
             ),
-            interval_line(found, model.label, found.conditions, "normalized_utility", colour, marker),
+            interval_line(results, model.label, results.conditions, "normalized_utility", colour, marker),
         ]
-        its_panels.append(_over_penalties(model.label, found.conditions, lines, "utility", lowest=None))
+        its_panels.append(_over_penalties(model.label, results.conditions, lines, "utility", lowest=None))
     return Figure(
-        f"{found.section.slug}_utilities",
+        f"{results.task_trials.slug}_utilities",
         "Utility against penalty",
         "Mean utility over 1 + penalty of each model’s own decisions; in grey, that of the optimal policy on the same"
         " answers and stated confidences. The gap is what deciding by confidence would have been worth.",
         (("", tuple(its_panels)),),
-        (Key("optimal policy", Colour.MUTED),),
+        (LegendEntry("optimal policy", Colour.MUTED),),
         size=(2.5, 1.9),
     )
 
 
-def thresholds(found: Findings, look: Looks) -> Figure:
+def thresholds(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the confidence from which each model answers, against the one from which it should."""
-    labels = found.conditions
+    labels = results.conditions
     optimal = np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
     x = np.arange(len(labels), dtype=np.float64)
     its_panels = []
-    for model in found.models:
-        colour, marker = look[model.label]
-        own = interval_line(found, model.label, labels, "implied_threshold", colour, marker)
+    for model in results.models:
+        colour, marker = styles[model.label]
+        own = interval_line(results, model.label, labels, "implied_threshold", colour, marker)
         lines = [Line("optimal threshold", Colour.MUTED, x, optimal), own]
         its_panels.append(_over_penalties(model.label, labels, lines, "threshold"))
     return Figure(
-        f"{found.section.slug}_thresholds",
+        f"{results.task_trials.slug}_thresholds",
         "Implied threshold",
         "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal one,"
         " penalty / (1 + penalty). It cannot be told where a model always answers or always abstains.",
         (("", tuple(its_panels)),),
-        (Key("optimal", Colour.MUTED),),
+        (LegendEntry("optimal", Colour.MUTED),),
         size=(2.5, 1.9),
     )
 
@@ -166,10 +166,10 @@ over_high_penalties = side_by_side(
 """Laid out as tables 1, 4 and 6 of the paper."""
 
 
-def never_or_always(found: Findings) -> Iterator[Notice]:
+def never_or_always(results: TaskResults) -> Iterator[Notice]:
     """Models that decide the same whatever the penalty."""
     where = []
-    for model in found.models:
+    for model in results.models:
         answered = model.columns["answered"]
         share = float(np.nanmean(answered)) if not np.isnan(answered).all() else np.nan
         if share in (0.0, 1.0):
@@ -182,10 +182,10 @@ def never_or_always(found: Findings) -> Iterator[Notice]:
     )
 
 
-def without_confidence(found: Findings) -> Iterator[Notice]:
+def without_confidence(results: TaskResults) -> Iterator[Notice]:
     """Decisions that come without a confidence."""
     where = []
-    for model, condition, columns in cells_of(found):
+    for model, condition, columns in cells_of(results):
         share = float(np.isnan(columns["confidence"]).mean())
         if share > 0.1:
             where.append(f"{model}, {condition}: {share:.0%}")

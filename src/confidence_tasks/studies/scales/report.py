@@ -14,8 +14,8 @@ import numpy as np
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Key, Panel
-from confidence_tasks.report.figures.general import Looks, averaged, judged, model_keys, rows_of_models
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, averaged, judged, model_keys, rows_of_models
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, ordered
 from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table, top_value
@@ -23,7 +23,7 @@ from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.studies.scales.trials import THRESHOLDS
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.results import Findings
+    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
 
 BIN_COUNTS = (5, 10, 15, 20, 30, 50)
@@ -42,13 +42,13 @@ def bounds_of(condition: str) -> dict[str, float]:
     return {"lower": scale.lower, "upper": scale.upper}
 
 
-def histograms(found: Findings, look: Looks) -> Figure:
+def histograms(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw what was stated on every scale, by model and condition."""
     rows = []
-    for model in found.models:
+    for model in results.models:
         its_panels = []
-        for label in found.conditions:
-            cells = averaged(found, model, label)
+        for label in results.conditions:
+            cells = averaged(results, model, label)
             if not cells:
                 continue
             stated = [~np.isnan(cell["confidence_raw"]) for cell in cells]
@@ -68,25 +68,25 @@ def histograms(found: Findings, look: Looks) -> Figure:
             its_panels.append(Panel(label, draw))
         rows.append((model.label, tuple(its_panels)))
     return Figure(
-        f"{found.section.slug}_histograms",
+        f"{results.task_trials.slug}_histograms",
         "What was stated",
         "Share of replies by the confidence stated, as stated, averaged over sources. Dashed lines mark the three most"
         " frequent values, the anchors that models are drawn to.",
         rows_of_models(rows),
-        (Key("right", Colour.RIGHT), Key("wrong or not judged", Colour.WRONG)),
+        (LegendEntry("right", Colour.RIGHT), LegendEntry("wrong or not judged", Colour.WRONG)),
         size=(1.95, 1.65),
     )
 
 
-def ece_by_bins(found: Findings, look: Looks) -> Figure:
+def ece_by_bins(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw ECE against the number of bins, for every model and condition."""
-    conditions = found.conditions
+    conditions = results.conditions
     colours = {label: ordered(i, len(conditions)) for i, label in enumerate(conditions)}
     its_panels = []
-    for model in found.models:
+    for model in results.models:
         lines = []
         for label in conditions:
-            pairs = judged(found, model, label)
+            pairs = judged(results, model, label)
             values = np.array(
                 [
                     np.mean([ece(*pair, bins=bins) for pair in pairs]) if pairs else np.nan
@@ -99,24 +99,24 @@ def ece_by_bins(found: Findings, look: Looks) -> Figure:
         )
         its_panels.append(Panel(model.label, draw))
     return Figure(
-        f"{found.section.slug}_ece_by_bins",
+        f"{results.task_trials.slug}_ece_by_bins",
         "ECE against the number of bins",
         "Few distinct confidences fall into other bins when the bins change, so that ECE moves without any reply having"
         " changed. Trust an order of conditions that holds at every number of bins. As in the tables, ECE is the mean"
         " over the sources.",
         (("", tuple(its_panels)),),
-        tuple(Key(label, colour) for label, colour in colours.items()),
+        tuple(LegendEntry(label, colour) for label, colour in colours.items()),
     )
 
 
-def efficiency_space(found: Findings, look: Looks) -> Figure:
+def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw meta-d' against d', every model under each condition."""
     its_panels = []
-    for label in found.conditions:
+    for label in results.conditions:
         lines = []
-        for model in found.models:
-            entry = found.estimate(model.label, label, "meta_d")
-            d_prime = _mean_d_prime(found, model, label)
+        for model in results.models:
+            entry = results.estimate(model.label, label, "meta_d")
+            d_prime = _mean_d_prime(results, model, label)
             if entry is not None and not np.isnan([d_prime, entry.interval.estimate]).any():
                 y, low, high = (
                     np.array([value], dtype=np.float64)
@@ -125,32 +125,32 @@ def efficiency_space(found: Findings, look: Looks) -> Figure:
                 lines.append(
                     Line(
                         model.label,
-                        look[model.label][0],
+                        styles[model.label][0],
                         np.array([d_prime]),
                         y,
                         low,
                         high,
-                        look[model.label][1],
+                        styles[model.label][1],
                     )
                 )
         if lines:
             draw = partial(panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
             its_panels.append(Panel(label, draw))
     return Figure(
-        f"{found.section.slug}_efficiency",
+        f"{results.task_trials.slug}_efficiency",
         "Metacognitive efficiency space",
         "What confidence knows (meta-d′, with intervals) against what the answers know (d′). On the dashed line nothing"
         " is lost, M-ratio = 1; the farther below it, the less of the model’s knowledge reaches its confidence.",
         (("", tuple(its_panels)),),
-        model_keys(found, look),
+        model_keys(results, styles),
     )
 
 
-def _mean_d_prime(found: Findings, model: ModelTrials, condition: str) -> float:
+def _mean_d_prime(results: TaskResults, model: ModelTrials, condition: str) -> float:
     """Return d' of a condition, as the mean over the sources, which is how meta-d' is pooled."""
     values = [
         float(fit_meta_d_threshold(threshold_table(*pair, THRESHOLDS[0])).d_prime)
-        for pair in judged(found, model, condition)
+        for pair in judged(results, model, condition)
     ]
     return float(np.mean(values)) if values else np.nan
 
@@ -168,26 +168,26 @@ _diagnostics = side_by_side(
 )
 
 
-def discretisation(found: Findings) -> ExtraTable:
+def discretisation(results: TaskResults) -> ExtraTable:
     """Return how few values each model uses on the paper's baseline, as in its table 1."""
-    table = _diagnostics(found)
+    table = _diagnostics(results)
     if len(table.frame):
-        usual = {model.label: _most_frequent(found, model) for model in found.models}
+        usual = {model.label: _most_frequent(results, model) for model in results.models}
         table.frame.insert(1, "stated most often", table.frame["model"].map(usual))
     return table
 
 
-def _most_frequent(found: Findings, model: ModelTrials) -> str:
+def _most_frequent(results: TaskResults, model: ModelTrials) -> str:
     """Return what is stated most often on the baseline, of each source where they differ."""
-    raw = [columns["confidence_raw"] for columns in averaged(found, model, _BASELINE)]
+    raw = [columns["confidence_raw"] for columns in averaged(results, model, _BASELINE)]
     values = [float(top_value(each[~np.isnan(each)])) for each in raw]
     return " / ".join(dict.fromkeys(f"{value:g}" for value in values if not np.isnan(value)))
 
 
-def unstable_m_ratio(found: Findings) -> Iterator[Notice]:
+def unstable_m_ratio(results: TaskResults) -> Iterator[Notice]:
     """Where d' is too near 0 to divide by."""
     where = []
-    for model, condition, columns in cells_of(found):
+    for model, condition, columns in cells_of(results):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         fit = fit_meta_d_threshold(threshold_table(correct, confidence, THRESHOLDS[0]))
         if fit.unstable and not np.isnan(fit.d_prime):
