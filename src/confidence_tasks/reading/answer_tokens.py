@@ -170,8 +170,8 @@ def _overlapping(
     at_first = not reply[begin].isascii()
     at_last = compared is _ascii_only and not reply[end - 1].isascii()
     return [
-        place
-        for place, (left, right) in enumerate(_spans(texts))
+        position
+        for position, (left, right) in enumerate(_spans(texts))
         if _belongs(left, right, first, last, at_first, at_last)
     ]
 

@@ -107,7 +107,7 @@ def tabulate(
     """
     unit = unit[cell.rows]
     rows = {name: column[cell.rows] for name, column in columns.items()}
-    telling = [column for name, column in rows.items() if name not in _APART and _tells(name, column)]
+    telling = [column for name, column in rows.items() if name not in _APART and _is_read(name, column)]
     by_trial = count_alike(telling, np.arange(len(unit)), len(unit))
     asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
     alike = TrialCounts(by_trial.example, by_trial.members @ asked)
@@ -126,7 +126,7 @@ _APART = frozenset({"epoch", "file"})
 """Numbers that say where a trial is written down."""
 
 
-def _tells(name: str, column: NDArray[Any]) -> bool:
+def _is_read(name: str, column: NDArray[Any]) -> bool:
     return name == "status" or column.dtype.kind in "fiub"
 
 

@@ -89,7 +89,7 @@ def trial_columns(
     trials: Sequence[Mapping[str, Any]],
     sample_ids: Iterable[Any],
     epochs: Iterable[Any],
-    places: Sequence[str] = (),
+    where: Sequence[str] = (),
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
     """Return trials as columns of the study's record, without those that the record does not allow.
 
@@ -104,7 +104,7 @@ def trial_columns(
         The trials as the file has them.
     sample_ids, epochs : iterable
         Of each trial.
-    places : sequence of str
+    where : sequence of str
         Where each trial stands in the file; by default its sample.
 
     Returns
@@ -149,7 +149,7 @@ def trial_columns(
     counted, wrong = _numbers(list(epochs))
     note("epoch", wrong)
     note("epoch", _EPOCH.faults(counted))
-    at = places or [f"sample {name}" for name in columns["sample_id"]]
+    at = where or [f"sample {name}" for name in columns["sample_id"]]
     left_out = _sentences(faults, at)
     if len(faults) == len(trials):
         raise NotTrialsError("; ".join(left_out) or "it holds no trials")
@@ -175,14 +175,14 @@ _PLACES = 5
 """So many trials that are left out are named one by one."""
 
 
-def _sentences(faults: Mapping[int, tuple[str, str]], places: Sequence[str]) -> tuple[str, ...]:
+def _sentences(faults: Mapping[int, tuple[str, str]], where: Sequence[str]) -> tuple[str, ...]:
     """Say of each column that is wrong how many trials are left out, where they stand, and why."""
     sentences = []
     for key in dict.fromkeys(key for key, _ in faults.values()):
         rows = sorted(row for row, (column, _) in faults.items() if column == key)
-        named = [places[row][:80] for row in rows[:_PLACES]]
+        named = [where[row][:80] for row in rows[:_PLACES]]
         others = [f"{len(rows) - _PLACES} more"] if len(rows) > _PLACES else []
-        count = f"{len(rows)} of {len(places)} trials {'does' if len(rows) == 1 else 'do'} not count"
+        count = f"{len(rows)} of {len(where)} trials {'does' if len(rows) == 1 else 'do'} not count"
         sentences.append(f"{count} ({', '.join(named + others)}): {key} {faults[rows[0]][1]}")
     return tuple(sentences)
 

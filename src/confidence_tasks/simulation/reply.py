@@ -112,9 +112,11 @@ def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
     tokens = [token for token, _ in token_logprobs(reply)]
     if reply.text in reply.alternatives:
         return 0, {other: math.log(max(p, 1e-9)) for other, p in reply.alternatives.items()}
-    for place in range(1, len(tokens)):
-        word = tokens[place].strip(" \n\"'},")
-        if tokens[place - 1].rstrip("'\": \n").endswith("Answer") and word in reply.alternatives:
-            written = {other: tokens[place].replace(word, other) for other in reply.alternatives}
-            return place, {written[other]: math.log(max(p, 1e-9)) for other, p in reply.alternatives.items()}
+    for position in range(1, len(tokens)):
+        word = tokens[position].strip(" \n\"'},")
+        if tokens[position - 1].rstrip("'\": \n").endswith("Answer") and word in reply.alternatives:
+            written = {other: tokens[position].replace(word, other) for other in reply.alternatives}
+            return position, {
+                written[other]: math.log(max(p, 1e-9)) for other, p in reply.alternatives.items()
+            }
     return None

@@ -11,7 +11,7 @@ from typing import Any
 
 from confidence_tasks.sources.errors import RowError, SourceError
 from confidence_tasks.sources.sampling import ordered
-from confidence_tasks.sources.shapes import Place, Row, Shape
+from confidence_tasks.sources.shapes import Row, RowIdentity, Shape
 from confidence_tasks.sources.source import Source, State
 from confidence_tasks.sources.storage import (
     MIRROR_VARIABLE,
@@ -124,7 +124,7 @@ class HubSource(Source):
             try:
                 self._check_columns(row)
                 key = row[self.shape.key] if self.shape.key else f"{position:0{width}d}"
-                questions.extend(self.shape.read(row, Place(self.name, f"{self.name}-{key}", seed)))
+                questions.extend(self.shape.read(row, RowIdentity(self.name, f"{self.name}-{key}", seed)))
             except RowError as error:
                 raise SourceError(f"{self.name}: row {position}: {error}") from error
         if len({question.id for question in questions}) < len(questions):

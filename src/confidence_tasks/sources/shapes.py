@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowIdentity:
     """Where the questions of a row belong: their source, their id, and the seed that shuffles options."""
 
     source: str
@@ -42,7 +42,7 @@ class Shape:
     """
 
     columns: tuple[str, ...]
-    read: Callable[[Row, Place], Sequence[Question]]
+    read: Callable[[Row, RowIdentity], Sequence[Question]]
     optional: tuple[str, ...] = ()
     key: str | None = None
     questions_per_row: int = 1
@@ -63,13 +63,13 @@ def mmlu_level(subject: str) -> str:
     return next((level for level in MMLU_LEVELS if subject.startswith(level)), "other")
 
 
-def _mmlu(row: Row, place: Place) -> list[Question]:
+def _mmlu(row: Row, identity: RowIdentity) -> list[Question]:
     choices = _options(row, "choices")
     subject = _text(row, "subject")
     return [
         Question(
-            id=place.id,
-            source=place.source,
+            id=identity.id,
+            source=identity.source,
             text=_text(row, "question"),
             kind="choice",
             gold=LETTERS[_position(row["answer"], len(choices))],
@@ -86,15 +86,15 @@ _GSM8K_CALCULATOR = re.compile(r"<<[^<>]*>>")
 """Calculator calls that the publisher put into the solutions."""
 
 
-def _gsm8k(row: Row, place: Place) -> list[Question]:
+def _gsm8k(row: Row, identity: RowIdentity) -> list[Question]:
     worked = _text(row, "answer")
     match = _GSM8K_GOLD.search(worked)
     if match is None:
         raise RowError("column 'answer' does not end in '#### ' and a number")
     return [
         Question(
-            id=place.id,
-            source=place.source,
+            id=identity.id,
+            source=identity.source,
             text=_text(row, "question"),
             kind="number",
             gold=match[1].replace(",", ""),
@@ -103,37 +103,37 @@ def _gsm8k(row: Row, place: Place) -> list[Question]:
     ]
 
 
-def _truthfulqa(row: Row, place: Place) -> list[Question]:
+def _truthfulqa(row: Row, identity: RowIdentity) -> list[Question]:
     targets = _record(row, "mc1_targets")
     options = _options(targets, "choices")
     labels = list(targets.get("labels") or ())
     if len(labels) != len(options) or sorted(labels) != [0] * (len(options) - 1) + [1]:
         raise RowError("column 'mc1_targets' must mark exactly one of its choices as right")
-    return [_shuffled(place, _text(row, "question"), options, labels.index(1))]
+    return [_shuffled(identity, _text(row, "question"), options, labels.index(1))]
 
 
-def _sciq(row: Row, place: Place) -> list[Question]:
+def _sciq(row: Row, identity: RowIdentity) -> list[Question]:
     options = [
         _text(row, column) for column in ("correct_answer", "distractor1", "distractor2", "distractor3")
     ]
-    return [_shuffled(place, _text(row, "question"), options, 0)]
+    return [_shuffled(identity, _text(row, "question"), options, 0)]
 
 
-def _gpqa(row: Row, place: Place) -> list[Question]:
+def _gpqa(row: Row, identity: RowIdentity) -> list[Question]:
     answers = ("Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
     options = [_text(row, column).strip() for column in answers]
     subject = row.get("High-level domain") or ""
-    return [_shuffled(place, _text(row, "Question").strip(), options, 0, subject=subject)]
+    return [_shuffled(identity, _text(row, "Question").strip(), options, 0, subject=subject)]
 
 
-def _boolq(row: Row, place: Place) -> list[Question]:
+def _boolq(row: Row, identity: RowIdentity) -> list[Question]:
     answer = row["answer"]
     if not isinstance(answer, bool):
         raise RowError(f"gold out of range: column 'answer' must be true or false, not {_shown(answer)}")
     return [
         Question(
-            id=place.id,
-            source=place.source,
+            id=identity.id,
+            source=identity.source,
             text=_text(row, "question"),
             kind="boolean",
             gold="yes" if answer else "no",
@@ -146,7 +146,7 @@ _AGIEVAL_OPTIONS = "Answer Choices:"
 _LETTERED = re.compile(r"\s*\(?([A-Z])\)\s*")
 
 
-def _agieval(row: Row, place: Place) -> list[Question]:
+def _agieval(row: Row, identity: RowIdentity) -> list[Question]:
     """Split the ready-made prompt into passage, question and options: the tasks have prompts of their own."""
     query, marker, _ = _text(row, "query").rpartition(_AGIEVAL_OPTIONS)
     if not marker:
@@ -157,8 +157,8 @@ def _agieval(row: Row, place: Place) -> list[Question]:
     choices = tuple(map(_unlettered, _options(row, "choices"), LETTERS))
     return [
         Question(
-            id=place.id,
-            source=place.source,
+            id=identity.id,
+            source=identity.source,
             text=f"{passage.strip()}\n\n{question.strip()}".strip(),
             kind="choice",
             gold=LETTERS[_position(position, len(choices))],
@@ -168,13 +168,13 @@ def _agieval(row: Row, place: Place) -> list[Question]:
     ]
 
 
-def _halueval(row: Row, place: Place) -> list[Question]:
+def _halueval(row: Row, identity: RowIdentity) -> list[Question]:
     """Ask twice whether a given answer is right: once of the right one, once of the hallucinated one."""
     text, knowledge = _text(row, "question"), row.get("knowledge") or ""
     return [
         Question(
-            id=f"{place.id}-{column.partition('_')[0]}",
-            source=place.source,
+            id=f"{identity.id}-{column.partition('_')[0]}",
+            source=identity.source,
             text=text,
             kind="boolean",
             gold=gold,
@@ -184,23 +184,23 @@ def _halueval(row: Row, place: Place) -> list[Question]:
     ]
 
 
-def _trivia_qa(row: Row, place: Place) -> list[Question]:
+def _trivia_qa(row: Row, identity: RowIdentity) -> list[Question]:
     answer = _record(row, "answer")
-    return [_short_answer(row, place, _text(answer, "value"), answer.get("aliases") or ())]
+    return [_short_answer(row, identity, _text(answer, "value"), answer.get("aliases") or ())]
 
 
-def _nq_open(row: Row, place: Place) -> list[Question]:
+def _nq_open(row: Row, identity: RowIdentity) -> list[Question]:
     answers = row["answer"]
     if not isinstance(answers, list | tuple) or not answers:
         raise RowError(f"column 'answer' must list at least one answer, not {_shown(answers)}")
-    return [_short_answer(row, place, answers[0], answers)]
+    return [_short_answer(row, identity, answers[0], answers)]
 
 
 _HLE_OPTIONS = "Answer Choices:"
 _HLE_OPTION = re.compile(r"^([A-Z])\.\s+", re.MULTILINE)
 
 
-def _hle(row: Row, place: Place) -> list[Question]:
+def _hle(row: Row, identity: RowIdentity) -> list[Question]:
     text, gold = _text(row, "question"), row["answer"] or None
     if gold is not None and not isinstance(gold, str):
         raise RowError("column 'answer' must be a text")
@@ -208,8 +208,8 @@ def _hle(row: Row, place: Place) -> list[Question]:
     lettered = row["answer_type"] == "multipleChoice" and gold in list(LETTERS[: len(choices)])
     return [
         Question(
-            id=place.id,
-            source=place.source,
+            id=identity.id,
+            source=identity.source,
             text=stem if lettered else text,
             kind="choice" if lettered else "text",
             gold=gold,
@@ -281,12 +281,14 @@ HLE = Shape(
 )
 
 
-def _shuffled(place: Place, text: str, options: Sequence[str], gold: int, subject: str = "") -> Question:
+def _shuffled(
+    identity: RowIdentity, text: str, options: Sequence[str], gold: int, subject: str = ""
+) -> Question:
     """Build a question from options that the source lists with the right one at a fixed position."""
-    choices, letter = shuffled_options(options, gold, place.seed, place.id)
+    choices, letter = shuffled_options(options, gold, identity.seed, identity.id)
     return Question(
-        id=place.id,
-        source=place.source,
+        id=identity.id,
+        source=identity.source,
         text=text,
         kind="choice",
         gold=letter,
@@ -295,12 +297,12 @@ def _shuffled(place: Place, text: str, options: Sequence[str], gold: int, subjec
     )
 
 
-def _short_answer(row: Row, place: Place, gold: str, aliases: Sequence[str]) -> Question:
+def _short_answer(row: Row, identity: RowIdentity, gold: str, aliases: Sequence[str]) -> Question:
     if not all(isinstance(answer, str) for answer in (gold, *aliases)):
         raise RowError("column 'answer' has an answer that is not a text")
     return Question(
-        id=place.id,
-        source=place.source,
+        id=identity.id,
+        source=identity.source,
         text=_text(row, "question"),
         kind="text",
         gold=gold,

@@ -162,8 +162,8 @@ def auroc2_influence(
     area = ratio((hits * among_wrong).sum(axis=1, keepdims=True), n_right)
     of_right = ratio(among_wrong - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
     of_wrong = ratio(1.0 - among_right - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
-    place = np.searchsorted(groups.values, stated)
-    influence = np.where(right == 1.0, of_right[:, place], of_wrong[:, place])
+    position = np.searchsorted(groups.values, stated)
+    influence = np.where(right == 1.0, of_right[:, position], of_wrong[:, position])
     return influence, np.zeros(len(influence))
 
 
@@ -366,9 +366,9 @@ def accuracy_at_coverage(
     right_up_to = np.cumsum(np.multiply(rows, right[order], out=rows), axis=1)[:, ends]
     # The confidence within which the coverage falls: its trials count by the part that is wanted.
     partly = np.minimum(first_beyond(up_to, wanted[:, None]), len(ends) - 1)
-    places = np.concatenate([partly, partly + 1], axis=1)
-    before, within, _ = between(up_to, places).T
-    right_before, right_within, _ = between(right_up_to, places).T
+    positions = np.concatenate([partly, partly + 1], axis=1)
+    before, within, _ = between(up_to, positions).T
+    right_before, right_within, _ = between(right_up_to, positions).T
     part = np.minimum(wanted - before, within)
     answered = right_before + part * ratio(right_within, within, otherwise=0.0)
     return weighting.settle(ratio(answered, wanted), weighting.empty)

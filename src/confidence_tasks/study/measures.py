@@ -200,6 +200,10 @@ def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
     }
 
 
+GRADED = ("correct", "confidence")
+"""Columns that most statistics read: correctness and confidence."""
+
+
 def statistic_of(
     name: str,
     *needed: str,

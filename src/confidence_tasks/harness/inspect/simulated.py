@@ -87,9 +87,9 @@ def _asked(messages: list[ChatMessage]) -> str:
 
 def _logprobs(reply: Reply, top: int) -> Logprobs:
     content = [Logprob(token=token, logprob=logprob) for token, logprob in token_logprobs(reply)]
-    place = answer_alternatives(reply) if top else None
-    if place is not None:
-        index, alternatives = place
+    position = answer_alternatives(reply) if top else None
+    if position is not None:
+        index, alternatives = position
         ranked = sorted(alternatives.items(), key=lambda item: -item[1])[:top]
         content[index].logprob = alternatives[content[index].token]
         content[index].top_logprobs = [TopLogprob(token=token, logprob=logprob) for token, logprob in ranked]

@@ -85,7 +85,7 @@ setattr(LM, REQUEST_TYPE, score_options)
 def _scored(model: TemplateLM, replies: Sequence[tuple[str, str, Words]]) -> list[list[Token]]:
     cache = model.cache_hook.dbdict
     found: dict[str, list[Token]] = {}
-    places: dict[str, _Place] = {}
+    by_text: dict[str, _OptionTokens] = {}
     writing = _writing_by_words(model.tokenizer)
     keys = []
     for context, text, words in replies:
@@ -93,15 +93,18 @@ def _scored(model: TemplateLM, replies: Sequence[tuple[str, str, Words]]) -> lis
         keys.append(hash_args(REQUEST_TYPE, arguments))
         if cache is not None and keys[-1] in cache:
             found[keys[-1]] = cache[keys[-1]]
-        elif keys[-1] not in places and (place := _place(model, context, text, writing(words))) is not None:
-            places[keys[-1]] = place
+        elif (
+            keys[-1] not in by_text
+            and (tokens := _option_tokens(model, context, text, writing(words))) is not None
+        ):
+            by_text[keys[-1]] = tokens
     # No key: the model would cache the result as that of an ordinary log-likelihood.
     asked: list[Any] = [
-        (None, place.before, [token]) for place in places.values() for token in place.candidates
+        (None, tokens.before, [token]) for tokens in by_text.values() for token in tokens.candidates
     ]
     results = iter(model._loglikelihood_tokens(asked) if asked else [])
-    for key, place in places.items():
-        reply = place.tokens([next(results)[0] for _ in place.candidates])
+    for key, tokens in by_text.items():
+        reply = tokens.tokens([next(results)[0] for _ in tokens.candidates])
         if problem := why_unknown(reply[1:2]):
             _log.warning("An answer has no token probabilities: %s", problem)
             continue
@@ -112,7 +115,7 @@ def _scored(model: TemplateLM, replies: Sequence[tuple[str, str, Words]]) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _OptionTokens:
     """Where a reply gives its answer.
 
     Attributes
@@ -140,7 +143,9 @@ class _Place:
         ]
 
 
-def _place(model: TemplateLM, context: str, text: str, writing: Mapping[int, str]) -> _Place | None:
+def _option_tokens(
+    model: TemplateLM, context: str, text: str, writing: Mapping[int, str]
+) -> _OptionTokens | None:
     begin, end = option_span(text)
     if begin == end:
         return None
@@ -151,7 +156,9 @@ def _place(model: TemplateLM, context: str, text: str, writing: Mapping[int, str
         return None
     pieces = "".join(texts[:first]), texts[first], "".join(texts[first + 1 :])
     others = {token: name for token, name in writing.items() if token != ids[first]}
-    return _Place(model.tok_encode(context) + ids[:first], pieces, {ids[first]: texts[first], **others})
+    return _OptionTokens(
+        model.tok_encode(context) + ids[:first], pieces, {ids[first]: texts[first], **others}
+    )
 
 
 def _writing_by_words(tokenizer: Any) -> Callable[[Words], Mapping[int, str]]:

@@ -111,8 +111,8 @@ def _integers(reply: Reply) -> dict[int, float]:
 
 def _tokens(reply: Reply) -> list[Token]:
     tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
-    if (place := answer_alternatives(reply)) is not None:
-        index, alternatives = place
+    if (position := answer_alternatives(reply)) is not None:
+        index, alternatives = position
         text = tokens[index].text
         tokens[index] = Token(text, alternatives[text], alternatives)
     return tokens

@@ -118,16 +118,18 @@ def intervals_figure(
     name: str,
     title: str,
     caption: str,
-    places: Sequence[str],
+    positions: Sequence[str],
     lines: Sequence[Line],
     reference: float | None = None,
     *,
     joined: bool = True,
 ) -> Figure:
     """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
-    draw = partial(panels.intervals, labels=places, lines=lines, y=title, reference=reference, joined=joined)
+    draw = partial(
+        panels.intervals, labels=positions, lines=lines, y=title, reference=reference, joined=joined
+    )
     keys = tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines)
-    size = _WIDE if len(places) > 1 else _NARROW
+    size = _WIDE if len(positions) > 1 else _NARROW
     return Figure(name, title, caption, (("", (Panel("", draw),)),), keys, size=size)
 
 

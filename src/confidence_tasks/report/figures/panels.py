@@ -191,11 +191,13 @@ def intervals(
     for i, line in enumerate(lines):
         shift = spread * ((i + 0.5) / len(lines) - 0.5)
         some = ~np.isnan(line.y)
-        places, value = line.x[some] + shift, line.y[some]
+        positions, value = line.x[some] + shift, line.y[some]
         if line.low is not None and line.high is not None:
-            axes.vlines(places, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75)
+            axes.vlines(
+                positions, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75
+            )
         (dots,) = axes.plot(
-            places,
+            positions,
             value,
             line.marker or "o",
             linestyle="-" if joined else "none",

@@ -86,7 +86,7 @@ class Bins:
         start, end = (np.searchsorted(ascending, confidence, side) / n for side in ("left", "right"))
         return self.index(start, end)
 
-    def places(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
+    def positions(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
         """How many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
 
         ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. What :meth:`sums`

@@ -156,9 +156,9 @@ class BinnedTrials:
         """Return the ends, (2,), of the part of a path from which the estimate is no further."""
         return np.array(accepted(partial(self._distance, path), reach, _N_TRIED))
 
-    def _distance(self, path: FloatArray, places: FloatArray) -> FloatArray:
+    def _distance(self, path: FloatArray, positions: FloatArray) -> FloatArray:
         """How many standard errors the estimate lies above what places on a path, shape (T,), lead to."""
-        mean, error = self._moments(path, places)
+        mean, error = self._moments(path, positions)
         away: FloatArray = (self.estimate - mean) / np.maximum(error, _LEAST_ERROR)
         return away
 
@@ -168,11 +168,11 @@ class BinnedTrials:
         Neither their absolute values nor the sum of the gaps with the signs of the path may be too far away.
         """
 
-        def distance(places: FloatArray) -> FloatArray:
-            true = self._true(path, places)
+        def distance(positions: FloatArray) -> FloatArray:
+            true = self._true(path, positions)
             error = np.sqrt(self.dependence * (self._errors(true) ** 2).sum(axis=1))
             signed = -(self.estimate + np.abs(true).sum(axis=1)) / np.maximum(error, _LEAST_ERROR)
-            return np.asarray(np.minimum(signed, self._distance(path, places)))
+            return np.asarray(np.minimum(signed, self._distance(path, positions)))
 
         return float(self._ece(path, np.array(accepted(distance, reach, _N_TRIED)))[1])
 
@@ -191,22 +191,22 @@ class BinnedTrials:
             paths = [np.where(self.confidence < self.count / 2.0, -alike, alike)]
         return [path / np.abs(path).sum() for path in paths]
 
-    def _true(self, path: FloatArray, places: FloatArray) -> FloatArray:
+    def _true(self, path: FloatArray, positions: FloatArray) -> FloatArray:
         """Return the true gaps, (T, B), at some places of a path: no accuracy lies outside [0, 1]."""
         weight = self.share / self.size
         gaps: FloatArray = np.clip(
-            places[:, np.newaxis] * path, weight * (self.confidence - self.count), weight * self.confidence
+            positions[:, np.newaxis] * path, weight * (self.confidence - self.count), weight * self.confidence
         )
         return gaps
 
-    def _ece(self, path: FloatArray, places: FloatArray) -> FloatArray:
+    def _ece(self, path: FloatArray, positions: FloatArray) -> FloatArray:
         """Return the true ECE at some places of a path."""
-        total: FloatArray = np.abs(self._true(path, places)).sum(axis=1)
+        total: FloatArray = np.abs(self._true(path, positions)).sum(axis=1)
         return total
 
-    def _moments(self, path: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _moments(self, path: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the standard deviation of the estimate in samples from some places of a path."""
-        true = self._true(path, places)
+        true = self._true(path, positions)
         error = self._errors(true)
         mean = folded_normal_mean(true, error)
         variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)

@@ -341,10 +341,10 @@ def _of_kinds(
 
 def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """How often each unit is drawn in k resamples, shape (U, k); drawn in an order that does not depend on k."""
-    place = (rng.random((k, n_units)) * n_units).astype(np.intp)
-    place *= k
-    place += np.arange(k)[:, np.newaxis]
-    return np.bincount(place.ravel(), minlength=k * n_units).reshape(n_units, k)
+    position = (rng.random((k, n_units)) * n_units).astype(np.intp)
+    position *= k
+    position += np.arange(k)[:, np.newaxis]
+    return np.bincount(position.ravel(), minlength=k * n_units).reshape(n_units, k)
 
 
 def _random_swaps(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.uint8]:

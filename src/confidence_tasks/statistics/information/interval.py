@@ -96,15 +96,15 @@ class _Table:
         known: FloatArray = 1.0 - _entropy(error_rate) @ self._mass / _entropy(self._errors)
         return known
 
-    def populations(self, place: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def populations(self, position: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the share of the entropy that is known, and its mean and variance in samples, (T,) each.
 
         Places lie between 0 and 1. At ``_PATH_ENDS`` the numbers of trials and of errors leave no room for more
         information; beyond, samples are taken to have as much more as the population, and to vary as there.
         """
-        rates = self.error_rates(_steepness(np.minimum(place / _PATH_ENDS, 1.0)))
+        rates = self.error_rates(_steepness(np.minimum(position / _PATH_ENDS, 1.0)))
         share, (mean, variance) = self.share(rates), self.sampled(rates)
-        more = np.maximum(place - _PATH_ENDS, 0.0) / (1.0 - _PATH_ENDS) * (1.0 - share)
+        more = np.maximum(position - _PATH_ENDS, 0.0) / (1.0 - _PATH_ENDS) * (1.0 - share)
         return share + more, mean + more, variance
 
     def sampled(self, error_rate: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -222,8 +222,8 @@ class InformationTables:
         """Standard deviation in samples of the population that leads to the estimate; NaN without an interval."""
         if any(table.missing for table in self.tables):
             return float("nan")
-        place = np.array(accepted(self._distance, 0.0, _N_TRIED)[:1])
-        return float(np.sqrt(self._moments(place)[1][0]))
+        position = np.array(accepted(self._distance, 0.0, _N_TRIED)[:1])
+        return float(np.sqrt(self._moments(position)[1][0]))
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where too few questions decide it."""
@@ -235,20 +235,20 @@ class InformationTables:
         low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
         return Estimate(low), Estimate(high)
 
-    def _distance(self, place: FloatArray) -> FloatArray:
+    def _distance(self, position: FloatArray) -> FloatArray:
         """How many standard errors the estimate lies above what populations lead to, places on the path (T,).
 
         The cube root of a gamma variable is nearly normal (Wilson & Hilferty): of no information, the estimate is a
         multiple of chi-square.
         """
-        mean, variance = self._moments(place)
+        mean, variance = self._moments(position)
         square = variance / mean**2
         away: FloatArray = (np.cbrt(self.estimate / mean) - 1.0 + square / 9.0) * 3.0 / np.sqrt(square)
         return away
 
-    def _moments(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _moments(self, position: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the variance of the estimate in samples of populations, places on the path (T,)."""
-        _, mean, variance = np.mean([table.populations(place) for table in self.tables], axis=0)
+        _, mean, variance = np.mean([table.populations(position) for table in self.tables], axis=0)
         variance *= self.dependence / len(self.tables)
         return mean, np.maximum(variance, _LEAST_VARIANCE)
 
@@ -323,9 +323,9 @@ def _dispersion(values: FloatArray, unit: IntArray) -> float:
     return float(ratio(of_unit @ of_unit, values @ values, otherwise=1.0))
 
 
-def _steepness(place: FloatArray) -> FloatArray:
+def _steepness(position: FloatArray) -> FloatArray:
     """Standard deviation of the log odds at places on the path, from 0 to 1."""
-    return place / (1.0 - place + 1.0 / _STEEPEST)
+    return position / (1.0 - position + 1.0 / _STEEPEST)
 
 
 def _entropy(p: FloatArray) -> FloatArray:

@@ -209,8 +209,8 @@ def _table(
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
     up_to = running_sums(weighting.columns(order))
-    places = partition.places(sure[order], up_to)
-    return counts_between(right[order].astype(np.intp), 2, places, up_to, order, weighting), weighting
+    positions = partition.positions(sure[order], up_to)
+    return counts_between(right[order].astype(np.intp), 2, positions, up_to, order, weighting), weighting
 
 
 def _corrected(table: FloatArray, correction: Correction) -> FloatArray:

@@ -85,8 +85,8 @@ def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
     means: FloatArray = np.empty(counts.shape)
     few = counts <= _SUMMED
     means[few] = _summed_means(n, counts[few].astype(np.intp))
-    many, place = np.unique(counts[~few], return_inverse=True)
-    means[~few] = _binomial_series(n, many)[place]
+    many, position = np.unique(counts[~few], return_inverse=True)
+    means[~few] = _binomial_series(n, many)[position]
     return means
 
 
@@ -139,7 +139,7 @@ def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
 
 def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> FloatArray:
     """Return E[X log X + Y log Y], X the marked and Y the other items among those drawn from n, each (U,)."""
-    pairs, place = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
+    pairs, position = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
     m, d = pairs.astype(np.int64)
     log_factorial = log_factorials(n)
 
@@ -161,7 +161,7 @@ def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> Float
     mean = m * d / max(n, 1)
     reach = _REACH * np.sqrt(np.minimum(mean, d - mean)) + _EXTRA
     low, high = np.maximum(mean - reach, np.maximum(m + d - n, 0)), np.minimum(mean + reach, np.minimum(m, d))
-    return _sum_terms(terms, low, high)[place.ravel()]
+    return _sum_terms(terms, low, high)[position.ravel()]
 
 
 def _sum_terms(

@@ -130,29 +130,29 @@ def fit_meta_d(
     tables = Tables.of(nR_S1, nR_S2)
     s_of_table = _as_ratios(s, len(tables.s1))
     padded = tables.padded(padding)
-    place = _type1(padded, s_of_table, relative=criterion == "relative", compat=compat is not None)
+    type1 = _type1(padded, s_of_table, relative=criterion == "relative", compat=compat is not None)
     counts = _sides(padded, response)
     packed, left = pack(counts)
-    d_reasons = with_reason(tables.reasons, ~np.isfinite(place.d1), Reason.NOT_IDENTIFIED)
-    reasons = with_reason(d_reasons, ~np.isfinite(place.criterion), Reason.ZERO_D_PRIME)
+    d_reasons = with_reason(tables.reasons, ~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
+    reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
     reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(known(reasons))
-    problems = MetaDProblems(packed, place.criterion, relative=criterion == "relative", s=s_of_table)
+    problems = MetaDProblems(packed, type1.criterion, relative=criterion == "relative", s=s_of_table)
     solution = scatter(
-        solve(problems.take(fitted), np.clip(place.d1[fitted], -10.0, 10.0)), fitted, len(reasons)
+        solve(problems.take(fitted), np.clip(type1.d1[fitted], -10.0, 10.0)), fitted, len(reasons)
     )
     reasons = with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
     unit = np.sqrt(2.0 / (1.0 + s_of_table**2)) * s_of_table
     return MetaD(
-        **summary(_moments(place, solution, unit, d_reasons, reasons), tables.batch),
-        criterion=settle(unit * place.midpoint, d_reasons, tables.batch),
-        criteria=_criteria(place, solution, counts, unit, known(reasons), tables.batch),
+        **summary(_moments(type1, solution, unit, d_reasons, reasons), tables.batch),
+        criterion=settle(unit * type1.midpoint, d_reasons, tables.batch),
+        criteria=_criteria(type1, solution, counts, unit, known(reasons), tables.batch),
         log_likelihood=settle(solution.log_likelihood, reasons, tables.batch),
         converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
 
 
-class _TypeOnePlace(NamedTuple):
+class _TypeOneFit(NamedTuple):
     """The type-1 model of tables, in standard deviations of S1; each (B,)."""
 
     d1: FloatArray
@@ -164,7 +164,7 @@ class _TypeOnePlace(NamedTuple):
     relative: bool
 
 
-def _type1(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> _TypeOnePlace:
+def _type1(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> _TypeOneFit:
     hit, false_alarm = response_rates(tables)
     # Gradients in (zH, zF).
     one = np.ones_like(s)
@@ -179,7 +179,7 @@ def _type1(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> _T
             centred = (d1 == 0.0) & (np.abs(midpoint) < ZERO)
             criterion = np.where(centred, 0.0, midpoint / d1)
             gradient = np.where(centred, 0.0, (c_gradient - criterion * d_gradient) / d1)
-        return _TypeOnePlace(
+        return _TypeOneFit(
             d1,
             (d_gradient**2 * variance).sum(axis=0),
             midpoint,
@@ -207,15 +207,15 @@ def _informative(packed: FloatArray, left: IntArray) -> BoolArray:
 
 
 def _moments(
-    place: _TypeOnePlace, solution: MetaDSolution, unit: FloatArray, d_reasons: Reasons, reasons: Reasons
+    type1: _TypeOneFit, solution: MetaDSolution, unit: FloatArray, d_reasons: Reasons, reasons: Reasons
 ) -> Moments:
     """Combine the sampling errors: the criterion's, carried by the type-1 counts, adds to that of the ratings."""
     with np.errstate(invalid="ignore"):
-        variance = solution.variance + solution.criterion_effect**2 * place.criterion_variance
-        covariance = solution.criterion_effect * place.covariance
+        variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
+        covariance = solution.criterion_effect * type1.covariance
     return Moments(
-        unit * place.d1,
-        unit**2 * place.d1_variance,
+        unit * type1.d1,
+        unit**2 * type1.d1_variance,
         unit * solution.meta_d,
         unit**2 * variance,
         unit**2 * covariance,
@@ -225,7 +225,7 @@ def _moments(
 
 
 def _criteria(
-    place: _TypeOnePlace,
+    type1: _TypeOneFit,
     solution: MetaDSolution,
     counts: FloatArray,
     unit: FloatArray,
@@ -235,7 +235,7 @@ def _criteria(
     """Return all criteria (B, 2K - 1) from the midpoint; a rating that nobody gave has no width."""
     lower, upper = unpack(solution.thresholds, counts, first=0.0)
     with np.errstate(invalid="ignore"):
-        origin = place.criterion * solution.meta_d if place.relative else place.criterion
+        origin = type1.criterion * solution.meta_d if type1.relative else type1.criterion
         criteria: FloatArray = unit * np.concatenate(
             [origin - lower[::-1], origin[np.newaxis], origin + upper]
         )

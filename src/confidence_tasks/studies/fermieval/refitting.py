@@ -38,8 +38,8 @@ def refitted(compute: Compute, refit: Refit, fitted: str, judged: str) -> Comput
         levels = np.unique(own)
         found = [
             refit(
-                _at(of_known, level),
-                _at(of_new, level),
+                _at_level(of_known, level),
+                _at_level(of_new, level),
                 float(level),
                 rows[:, known][:, of_known["level"] == level],
             )
@@ -60,7 +60,7 @@ def refitted(compute: Compute, refit: Refit, fitted: str, judged: str) -> Comput
     return computed
 
 
-def _at(trials: Columns, level: Any) -> Columns:
+def _at_level(trials: Columns, level: Any) -> Columns:
     return {key: column[trials["level"] == level] for key, column in trials.items()}
 
 

@@ -134,7 +134,7 @@ def _rows(trials: Columns, keep: Any) -> Columns:
     return {key: column[keep] for key, column in trials.items()}
 
 
-def _judged(split: str, compute: Compute) -> Compute:
+def _of_split(split: str, compute: Compute) -> Compute:
     """A measure of the trials of one half."""
 
     def restricted(trials: Columns, weights: FloatArray | None = None) -> Computed:
@@ -174,32 +174,32 @@ def _outside(intervals: Columns) -> Any:
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
-        _judged(TEST, share(lambda trials: trials["correct"] - trials["level"])),
+        _of_split(TEST, share(lambda trials: trials["correct"] - trials["level"])),
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
         share="coverage",
     ),
     Measure(
         "coverage",
-        _judged(TEST, _COVERAGE),
+        _of_split(TEST, _COVERAGE),
         "Share of the intervals stated for the test half that hold the truth.",
         interval="wilson",
     ),
     Measure(
         "coverage_of_all",
-        _judged(TEST, share(_missed_if_unread)),
+        _of_split(TEST, share(_missed_if_unread)),
         "The same where a reply without an interval counts as a miss.",
         interval="wilson",
     ),
     Measure(
         "mean_width",
-        _judged(TEST, _WIDTH),
+        _of_split(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
         interval="mean",
         bounds=(0.0, math.inf),
     ),
     Measure(
         "winkler",
-        _judged(TEST, _WINKLER),
+        _of_split(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
         interval="mean",
@@ -208,7 +208,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "degenerate_share",
-        _judged(TEST, statistic_of("degenerate_share", "lower", "upper")),
+        _of_split(TEST, statistic_of("degenerate_share", "lower", "upper")),
         "Share of the intervals for the test half that are a single exponent.",
         interval="wilson",
     ),
@@ -348,13 +348,13 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "coverage_calibration",
-        _judged(CALIBRATION, _COVERAGE),
+        _of_split(CALIBRATION, _COVERAGE),
         "Share of the intervals stated for the calibration half that hold the truth.",
         interval="wilson",
     ),
     Measure(
         "winkler_calibration",
-        _judged(CALIBRATION, _WINKLER),
+        _of_split(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
         interval="mean",

@@ -192,7 +192,9 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     import numpy as np
 
     scores = {
-        float(temperature): penalized_score(_at(trials, "temperature", temperature), level, shortfall_weight)
+        float(temperature): penalized_score(
+            _trials_where(trials, "temperature", temperature), level, shortfall_weight
+        )
         for temperature in np.unique(trials["temperature"])
     }
     defined = {temperature: score for temperature, score in scores.items() if not math.isnan(score)}
@@ -216,7 +218,9 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
 
     from confidence_tasks.statistics import empirical_distribution, tunnel_index
 
-    direct, reasoned = (_samples_by_question(_at(trials, "ask", ask)) for ask in ("direct", "reasoned"))
+    direct, reasoned = (
+        _samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
+    )
     found, rows = [], []
     for name in [name for name in direct if name in reasoned]:
         samples = [direct[name], reasoned[name]]
@@ -256,7 +260,7 @@ def self_consistency(name: str, trials: Columns, weights: FloatArray | None = No
 
     from confidence_tasks.statistics import empirical_distribution, smallest_set
 
-    here = _at({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
+    here = _trials_where({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
     first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
     found, rows = [], []
     for question, samples in _samples_by_question(here).items():
@@ -282,7 +286,7 @@ def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | No
     return share(lambda table: table["value"])(column, kept)
 
 
-def _at(trials: Columns, key: str, value: Any) -> Columns:
+def _trials_where(trials: Columns, key: str, value: Any) -> Columns:
     return _rows(trials, trials[key] == value)
 
 
@@ -370,7 +374,7 @@ def _level_measures(ask: str, temperatures: Sequence[float], level: float) -> li
             f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}.",
         ),
         *(
-            Measure(f"{name}/{where}", _of(made, compute), f"{what}, {where}.", better)
+            Measure(f"{name}/{where}", _of_samples(made, compute), f"{what}, {where}.", better)
             for where, made in ways.items()
             for name, compute, what, better in FIGURES
         ),
@@ -422,7 +426,7 @@ def _chosen(level: float, trials: Columns, weights: FloatArray | None) -> Comput
     return chosen_temperature(trials, level)
 
 
-def _of(made: Made, compute: Compute) -> Compute:
+def _of_samples(made: Made, compute: Compute) -> Compute:
     def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
         return compute(*made(trials, weights))
 

@@ -86,7 +86,7 @@ def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
     lines = []
     for model in results.models:
         colour, marker = styles[model.label]
-        difficulty, correct, confidence, question = _judged(model)
+        difficulty, correct, confidence, question = _graded_trials(model)
         order = np.argsort(difficulty, kind="stable")
         bins = [rows for rows in np.array_split(order, _DIFFICULTY_BINS) if len(rows)]
         intervals = [
@@ -128,7 +128,7 @@ def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
     )
 
 
-def _judged(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[Any]]:
+def _graded_trials(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[Any]]:
     """Return difficulty, score and confidence of the trials that have them, and their questions."""
     columns = [model.columns[name] for name in ("difficulty", "correct", "confidence")]
     kept = ~np.isnan(columns).any(axis=0)

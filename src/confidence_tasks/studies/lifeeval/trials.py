@@ -22,6 +22,7 @@ from confidence_tasks.sources.life_table import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
 from confidence_tasks.study.measures import (
     CONFIDENCE,
+    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
@@ -34,7 +35,7 @@ from confidence_tasks.study.measures import (
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
-    from confidence_tasks.study.measures import Compute
+    pass
 
 Window = Literal["half_open", "inclusive"]
 """Which completed years count as within r of k: k - r to k + r - 1, or to k + r."""
@@ -205,11 +206,6 @@ _ROUNDING = 1e-9
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _judged(statistic: str, *more: str, **options: Any) -> Compute:
-    """A statistic of score and confidence, over the trials that have both."""
-    return statistic_of(statistic, "correct", "confidence", *more, **options)
-
-
 MEASURES: tuple[Measure, ...] = (
     calibration_error(
         "ece",
@@ -226,19 +222,19 @@ MEASURES: tuple[Measure, ...] = (
     CONFIDENCE,
     Measure(
         "overconfidence",
-        _judged("overconfidence"),
+        statistic_of("overconfidence", *GRADED),
         "Mean confidence minus mean score; above 0 is overconfident.",
         interval="mean",
     ),
     Measure(
         "hard_easy",
-        _judged("hard_easy_slope", "difficulty"),
+        statistic_of("hard_easy_slope", *GRADED, "difficulty"),
         "Rise of overconfidence per unit of difficulty, 1 - MAS; above 0 is the hard-easy effect.",
         interval="robust",
     ),
     Measure(
         "confidence_correlation",
-        _judged("confidence_correlation"),
+        statistic_of("confidence_correlation", *GRADED),
         "Correlation of confidence with the probability that the guess comes within the radius.",
         "higher",
         interval="skewed",

@@ -137,14 +137,14 @@ def _models(rows: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(rows["model"])) if len(rows) else []
 
 
-def _line(rows: pd.DataFrame, model: str, by: str, places: Sequence[object], styles: ModelStyles) -> Line:
-    return _points(rows[rows["model"] == model], by, places, model, *styles[model])
+def _line(rows: pd.DataFrame, model: str, by: str, positions: Sequence[object], styles: ModelStyles) -> Line:
+    return _points(rows[rows["model"] == model], by, positions, model, *styles[model])
 
 
 def _points(
-    rows: pd.DataFrame, by: str, places: Sequence[object], label: str, colour: Colour, marker: str = ""
+    rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
 ) -> Line:
     """Return the points of one series at named places; those that it lacks are NaN."""
-    placed = rows.drop_duplicates(by).set_index(by).reindex(list(places))
+    placed = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
     y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high"))
-    return Line(label, colour, np.arange(len(places), dtype=np.float64), y, low, high, marker)
+    return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)

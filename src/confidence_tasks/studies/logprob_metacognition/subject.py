@@ -87,7 +87,7 @@ def spread_tokens(text: str, mean: float, *key: object) -> list[tuple[str, float
     (['Jane', ' Aust', 'en'], -0.5)
     """
     pieces = re.findall(r"\s*\S{1,4}|\s+$", text)
-    draws = [uniform(*key, place, "token") for place in range(len(pieces))]
+    draws = [uniform(*key, position, "token") for position in range(len(pieces))]
     middle = sum(draws) / max(len(draws), 1)
     return [(piece, mean * (1.0 + draw - middle)) for piece, draw in zip(pieces, draws, strict=True)]
 

@@ -28,7 +28,6 @@ from confidence_tasks.studies.logprob_metacognition.prompts import (
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
-    Compute,
     Measure,
     binned_as,
     fewest,
@@ -165,10 +164,8 @@ def nlp_trial(
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _judged(statistic: str, **options: Any) -> Compute:
-    """A statistic of correctness and evidence, over the trials that have both."""
-    return statistic_of(statistic, "correct", "nlp", **options)
-
+_EVIDENCE = ("correct", "nlp")
+"""What most measures read: correctness and evidence."""
 
 _CLASSES = right_and_wrong(confidence="nlp")
 """Right and wrong answers with evidence."""
@@ -179,11 +176,11 @@ FEWEST_OF_A_CLASS = 50
 
 def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     """Return the study's measures with the evidence cut into ``2 * ratings`` ratings where it is cut at all."""
-    cut = {"n_ratings": ratings}
+    cut: dict[str, Any] = {"n_ratings": ratings}
     return (
         Measure(
             "meta_information",
-            _judged("meta_information"),
+            statistic_of("meta_information", *_EVIDENCE),
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
@@ -201,14 +198,14 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "z_roc_slope",
-            _judged("z_roc_slope", **cut),
+            statistic_of("z_roc_slope", *_EVIDENCE, **cut),
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
             interval="log",
             decisive=fewest(*_CLASSES),
         ),
         Measure(
             "d_a",
-            _judged("d_a", **cut),
+            statistic_of("d_a", *_EVIDENCE, **cut),
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
             "student",
@@ -223,7 +220,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "nlp_difference",
-            _judged("mean_difference"),
+            statistic_of("mean_difference", *_EVIDENCE),
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
             "student",
@@ -241,20 +238,20 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "d_prime_v1",
-            _judged("d_prime_ratings", padding=PADDING, **cut),
+            statistic_of("d_prime_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
             decisive=fewest(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
         ),
         Measure(
             "meta_d_v1",
-            _judged("meta_d_ratings", padding=PADDING, **cut),
+            statistic_of("meta_d_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', of the same table as its d': see mratio_v1.",
             decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
-            _judged("m_ratio_ratings", padding=PADDING, **cut),
+            statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",

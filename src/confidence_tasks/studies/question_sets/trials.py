@@ -30,6 +30,7 @@ from confidence_tasks.study.measures import (
     ACCURACY_OF_ALL,
     CONFIDENCE,
     ENOUGH_FOR_A_MEAN,
+    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
@@ -223,11 +224,6 @@ def _credit(question: Question, favourites: Sequence[str]) -> float:
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _judged(statistic: str, **options: Any) -> Compute:
-    """A statistic of the favourite, over the trials that have a correctness and a confidence."""
-    return statistic_of(statistic, "correct", "confidence", **options)
-
-
 def _used_rule(name: str) -> Compute:
     """The share of replies that needed a reading rule."""
 
@@ -250,14 +246,14 @@ MEASURES: tuple[Measure, ...] = (
     CONFIDENCE,
     Measure(
         "overconfidence",
-        _judged("overconfidence"),
+        statistic_of("overconfidence", *GRADED),
         "Mean confidence minus accuracy; above 0 is overconfident.",
         interval="mean",
         decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
-        _judged("brier"),
+        statistic_of("brier", *GRADED),
         "Mean squared difference of confidence and correctness.",
         "lower",
         interval="wilson",

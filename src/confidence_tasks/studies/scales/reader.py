@@ -249,7 +249,7 @@ def _behind(text: str, label: re.Match[str], end: int) -> Statement:
 class Found:
     """An answer as read, where it stands, and what was special about the place."""
 
-    place: Statement
+    statement: Statement
     reading: Answer
     rules: tuple[str, ...] = ()
 
@@ -269,8 +269,8 @@ def _find_answer(
             return Found(Statement(sentence, cue.start, end), reading, ("cue",))
     if box := last_box(said.text):
         start = said.text.rfind(box)
-        place = Statement(box, start, start + len(box))
-        return Found(place, read_answer(box, kind, choices), ("box",))
+        statement = Statement(box, start, start + len(box))
+        return Found(statement, read_answer(box, kind, choices), ("box",))
     bare = [] if said.answers else _bare_answers(said.text, report, kind, choices)
     agree = len({found.reading.text for found in bare}) == 1
     return bare[-1] if agree else None
@@ -305,7 +305,7 @@ def _lines(text: str) -> list[Statement]:
 
 def _departures(text: str, answer: Statement, report: Statement, asked: Format) -> Iterator[str]:
     """Name how the two parts depart from the order and the lines of the format."""
-    first, second = sorted((answer, report), key=lambda place: place.start)
+    first, second = sorted((answer, report), key=lambda statement: statement.start)
     if first is not answer:
         yield "order"
     if "\n" not in text[first.end : second.start]:
@@ -320,7 +320,7 @@ def _unpaired(said: Statements, answer: Found, report: Statement, kind: Kind, ch
     before = [one for one in said.answers if one.start < report.start and not one.empty]
     return (
         bool(before)
-        and answer.place.start > report.start
+        and answer.statement.start > report.start
         and read_answer(before[-1].value, kind, choices).text != answer.reading.text
     )
 
@@ -347,14 +347,14 @@ def _read_turn(text: str, scale: Scale, kind: Kind, choices: Sequence[str], aske
     answer = _find_answer(said, stated, kind, choices, asked.counts)
     rules = [*(answer.rules + answer.reading.rules if answer else ()), *report.rules]
     said_answer, raw = answer.reading.text if answer else "", report.raw
-    if answer and kind != "text" and takes_back(text[answer.place.end :]):
+    if answer and kind != "text" and takes_back(text[answer.statement.end :]):
         said_answer = ""
         rules.append("taken_back")
     elif answer and stated and asked.counts == LAST and _unpaired(said, answer, stated, kind, choices):
         raw = math.nan
         rules.append("unpaired")
     if answer and stated:
-        rules.extend(_departures(text, answer.place, stated, asked))
+        rules.extend(_departures(text, answer.statement, stated, asked))
     status: Status = "repaired"
     if not said_answer and ("refusal" in rules or is_refusal(text)):
         status = "refused"

@@ -24,6 +24,7 @@ from confidence_tasks.study.measures import (
     ACCURACY_OF_ALL,
     CONFIDENCE,
     ENOUGH_FOR_A_MEAN,
+    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Compute,
@@ -114,11 +115,6 @@ def scale_trial(
     )
 
 
-def _judged(statistic: str, **options: Any) -> Compute:
-    """A statistic of correctness and confidence, over the trials that have both."""
-    return statistic_of(statistic, "correct", "confidence", **options)
-
-
 def _reported(statistic: str, **options: Any) -> Compute:
     """A diagnostic of the raw confidences, whether they keep to the bounds or not."""
     return statistic_of(statistic, "confidence_raw", **options)
@@ -138,7 +134,9 @@ def _sides(trials: Columns) -> Columns:
 
 def _split(statistic: str, threshold: float) -> Posterior:
     """The posterior distribution of a statistic of the four cells that a threshold makes."""
-    return Posterior(_sides, _judged(statistic, threshold=threshold, padding="none"), prior=_PRIOR)
+    return Posterior(
+        _sides, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
+    )
 
 
 def _moved(quantity: str, threshold: float) -> Influence:
@@ -173,7 +171,7 @@ def _apart_from_the_usual(trials: Columns) -> Deciding:
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
-        _judged("m_ratio_threshold", threshold=THRESHOLDS[0], padding=PADDING),
+        statistic_of("m_ratio_threshold", *GRADED, threshold=THRESHOLDS[0], padding=PADDING),
         "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
         "higher",
         posterior=_split("m_ratio_threshold", THRESHOLDS[0]),
@@ -182,7 +180,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "auroc",
-        _judged("auroc2"),
+        statistic_of("auroc2", *GRADED),
         "Chance that a right answer has more confidence than a wrong one; ties count one half.",
         "higher",
         interval="logit",
@@ -196,14 +194,14 @@ MEASURES: tuple[Measure, ...] = (
     PARSE_RATE_STRICT,
     Measure(
         "overconfidence",
-        _judged("overconfidence"),
+        statistic_of("overconfidence", *GRADED),
         "Mean confidence minus accuracy; above 0 is overconfident.",
         interval="mean",
         decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
-        _judged("brier"),
+        statistic_of("brier", *GRADED),
         "Mean squared difference of confidence and correctness.",
         "lower",
         interval="wilson",
@@ -217,7 +215,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_d",
-        _judged("meta_d_threshold", threshold=THRESHOLDS[0], padding=PADDING),
+        statistic_of("meta_d_threshold", *GRADED, threshold=THRESHOLDS[0], padding=PADDING),
         "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
         "higher",
         posterior=_split("meta_d_threshold", THRESHOLDS[0]),
@@ -226,7 +224,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_d_95",
-        _judged("meta_d_threshold", threshold=THRESHOLDS[1], padding=PADDING),
+        statistic_of("meta_d_threshold", *GRADED, threshold=THRESHOLDS[1], padding=PADDING),
         "The same with the split at 0.95.",
         "higher",
         posterior=_split("meta_d_threshold", THRESHOLDS[1]),
@@ -235,7 +233,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "mratio_95",
-        _judged("m_ratio_threshold", threshold=THRESHOLDS[1], padding=PADDING),
+        statistic_of("m_ratio_threshold", *GRADED, threshold=THRESHOLDS[1], padding=PADDING),
         "meta-d' / d' with the split at 0.95.",
         "higher",
         posterior=_split("m_ratio_threshold", THRESHOLDS[1]),
@@ -244,7 +242,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_information",
-        _judged("meta_information"),
+        statistic_of("meta_information", *GRADED),
         "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
         "higher",
         decisive=_apart_from_the_usual,
