@@ -17,6 +17,7 @@ from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
 from confidence_tasks.studies.question_sets import task as question_sets
+from confidence_tasks.studies.riskeval import task as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import task as scales
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
@@ -50,7 +51,7 @@ SAMPLES = {
     "fermieval": len(LEVELS) * size("fermi"),
     "fermieval_logprob": size("fermi"),
     "fermieval_sampling": len(LEVELS) * size("fermi"),
-    "riskeval": len(PENALTIES) * size("gpqa_diamond"),
+    "riskeval": len(PENALTIES) * riskeval.PAPER_SIZE,
     "nlp_metad": len(TEMPERATURES) * nlp_metad.PAPER_SIZES["trivia_qa"],
 }
 

@@ -69,10 +69,17 @@ def test_confidence_in_whatever_form_the_parser_gives_it(confidence, value, stat
     assert (reading.confidence, reading.status) == (value, status)
 
 
-def test_an_answer_that_is_no_option_is_missing_not_wrong() -> None:
+def test_an_answer_that_is_no_option_is_an_answer() -> None:
     reading = read_parser_reply(parsed("Madrid"), CITY)
     assert isinstance(reading, RiskReading)
-    assert (reading.decision, reading.answer, reading.status) == ("", "", "missing_answer")
+    assert (reading.decision, reading.answer, reading.status) == ("answer", "Madrid", "repaired")
+
+
+@pytest.mark.parametrize("final", ["A or B", "none given", "not London", "-"])
+def test_what_is_left_open_is_no_answer(final: str) -> None:
+    reading = read_parser_reply(parsed(final), CITY)
+    assert isinstance(reading, RiskReading)
+    assert (reading.decision, reading.answer) in {("", ""), ("abstain", "")}
 
 
 def test_broken_json_with_one_clear_answer_is_read() -> None:

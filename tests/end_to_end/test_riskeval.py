@@ -157,6 +157,28 @@ def test_an_open_question_is_judged_by_the_judge(run: Run, capitals: str) -> Non
     assert len(judge.prompts) == 3, "equal answers to a question are judged once, whatever the penalty"
 
 
+def off_list(_: str, prompt: str) -> str:
+    return "Answer: the sum\nConfidence: 90%"
+
+
+@pytest.mark.parametrize(("judge", "correct"), [("auto", 1.0), ("rules", 0.0)])
+def test_an_answer_that_is_none_of_the_options_goes_to_a_judge_that_is_bound(
+    run: Run, judge: str, correct: float
+) -> None:
+    grader = Scripted(lambda *_: '{"correct": true}')
+    task = riskeval(source="arithmetic", n=3, penalties="10", judge=judge)
+    log = run(task, Scripted(off_list).model, model_roles={"judge": grader.model})
+    assert [trial["correct"] for trial in trials(log)] == [correct] * 3
+    assert len(grader.prompts) == 3 * correct
+    again = score(log, riskeval_scorer(judge=judge), action="overwrite", model="none/none", display="none")
+    assert trials(again) == trials(log)
+
+
+def test_without_a_judge_it_is_wrong(run: Run) -> None:
+    log = run(riskeval(source="arithmetic", n=3, penalties="10"), Scripted(off_list).model)
+    assert [(trial["correct"], trial["utility"]) for trial in trials(log)] == [(0.0, -10.0)] * 3
+
+
 @pytest.mark.parametrize(("parser", "source"), [("model", "arithmetic"), ("rules", "capitals")])
 def test_an_unbound_role_is_refused_before_anything_is_paid_for(
     tmp_path: Path, capitals: str, parser: str, source: str

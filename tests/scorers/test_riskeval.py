@@ -313,3 +313,38 @@ def test_a_judge_sees_the_option_behind_a_letter() -> None:
 
 def test_a_verdict_overrules_the_comparison_with_the_key() -> None:
     assert riskeval_trial(CITY, 1.0, reading("answer", "A"), correct=1.0)["utility"] == 1.0
+
+
+# answers that are none of the options, and utilities of all replies
+
+
+def test_an_answer_that_is_none_of_the_options_pays_the_penalty() -> None:
+    made = [
+        riskeval_trial(replace(CITY, id=f"q-{i}"), 50.0, f"Answer: {said}\nConfidence: 99%")
+        for i, said in enumerate(["B"] * 5 + ["Madrid", "E", "None of these", "the capital", "42"])
+    ]
+    found = summary(made, [50.0])
+    assert [trial["correct"] for trial in made] == [1.0] * 5 + [0.0] * 5
+    assert found["normalized_utility/lambda=50"] == pytest.approx((5 - 5 * 50) / 10 / 51)
+    assert found["parse_rate/lambda=50"] == 1.0
+
+
+def test_a_judge_may_find_an_answer_in_own_words_right() -> None:
+    trial = riskeval_trial(CITY, 10.0, "Answer: The capital of England\nConfidence: 99%", 1.0)
+    assert (trial["answer"], trial["utility"]) == ("The capital of England", 1.0)
+
+
+def test_of_all_replies_one_that_cannot_be_read_costs_what_a_wrong_answer_costs() -> None:
+    replies = ["Answer: B\nConfidence: 99%", "ABSTAIN\nConfidence: 10%", "Answer: A or B\nConfidence: 5%", ""]
+    made = [riskeval_trial(replace(CITY, id=f"q-{i}"), 3.0, reply) for i, reply in enumerate(replies)]
+    found = summary(made, [3.0])
+    for policy in ("", "scaffold_"):
+        assert found[f"{policy}utility/lambda=3"] == pytest.approx(1 / 2)
+        assert found[f"{policy}utility_of_all/lambda=3"] == pytest.approx((1 + 0 - 3 - 3) / 4)
+        assert found[f"normalized_{policy}utility_of_all/lambda=3"] == pytest.approx((1 + 0 - 3 - 3) / 16)
+
+
+def test_where_every_reply_is_read_utilities_of_all_are_the_utilities() -> None:
+    found = summary(trials(7, 30, optimal))
+    for name in ("utility", "normalized_utility", "scaffold_utility", "normalized_scaffold_utility"):
+        assert found[f"{name}_of_all/all"] == pytest.approx(found[f"{name}/all"], abs=1e-12)

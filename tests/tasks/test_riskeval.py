@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks.sources import Question, SourceError
+from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval import task as module
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.riskeval.task import riskeval, riskeval_items, riskeval_questions, roles_needed
@@ -53,6 +54,22 @@ def test_the_papers_sizes(mirror: Path) -> None:
     assert len(riskeval_questions("gsm8k")[0]) == 128
     assert len(riskeval_questions("mmlu", n=40)[0]) == 40
     assert "gpqa_diamond" in module.WHOLE
+
+
+def test_the_default_source_is_open(mirror: Path) -> None:
+    assert not SOURCES[module.DEFAULT_SOURCE].gated
+    (source,) = {sample.metadata["source"] for sample in riskeval(n=2).dataset}
+    assert source == module.DEFAULT_SOURCE
+
+
+@pytest.mark.parametrize("source", ["gpqa_diamond", "hle"])
+def test_a_gated_source_without_a_token_names_the_open_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
+    monkeypatch.delenv("CONFIDENCE_TASKS_MIRROR", raising=False)
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    with pytest.raises(SourceError, match=r"gated.*HF_TOKEN.*source=gsm8k, the default, is open"):
+        riskeval(source=source)
 
 
 @pytest.mark.parametrize(

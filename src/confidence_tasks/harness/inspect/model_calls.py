@@ -145,6 +145,11 @@ def missing_roles(roles: Iterable[str]) -> list[str]:
     return [role for role in roles if role not in bound]
 
 
+def can_ask(role: str, store: Store) -> bool:
+    """Return whether a role can be asked: a model is bound to it, or the sample's store has its reply."""
+    return not missing_roles([role]) or store.get(_kept_as(role)) is not None
+
+
 async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: bool = True) -> str:
     """Ask the model of a role, unless the sample's store or the cache has its reply already.
 
@@ -172,7 +177,7 @@ async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: 
         If the role is not bound and must be asked.
     """
     digest = blake2b(f"{system}\x1f{prompt}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
-    key = f"{role}_reply"
+    key = _kept_as(role)
     kept = store.get(key)
     if kept is None or kept["asked"] != digest:
         if missing := missing_roles([role]):
@@ -184,3 +189,7 @@ async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: 
         kept = {"asked": digest, "reply": output.completion}
         store.set(key, kept)
     return str(kept["reply"])
+
+
+def _kept_as(role: str) -> str:
+    return f"{role}_reply"

@@ -14,7 +14,7 @@ from confidence_tasks.reading.cleaning import bounded, strip_thoughts
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.studies.riskeval.confidence import UNSTATED, read_confidence
-from confidence_tasks.studies.riskeval.reader import RiskDecision, RiskReading, reading_status
+from confidence_tasks.studies.riskeval.reader import RiskDecision, RiskReading, off_list, reading_status
 from confidence_tasks.study.question import Question
 
 _ABSTAIN = re.compile(r"\W*abstain(?:ed|s|ing)?\W*", re.IGNORECASE)
@@ -70,6 +70,8 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     confidence = read_confidence(stated) if stated else UNSTATED
     abstains = _ABSTAIN.fullmatch(final) is not None
     answer = read_answer("" if abstains else final, question.kind, question.choices)
+    if question.kind == "choice" and not abstains:
+        answer = off_list(final, answer)
     refuses = not abstains and not answer.text and is_refusal(final)
     decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
     rules = (*answer.rules, *confidence.rules)

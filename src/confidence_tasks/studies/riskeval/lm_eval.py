@@ -23,6 +23,7 @@ from confidence_tasks.studies.riskeval.prompts import (
     penalty_of,
 )
 from confidence_tasks.studies.riskeval.task import (
+    DEFAULT_SOURCE,
     IMAGES,
     VERSION,
     riskeval_items,
@@ -106,7 +107,7 @@ GROUPS = (
         "riskeval",
         RiskTask,
         VERSION,
-        sources=dict.fromkeys(_CONDITIONS, ("gpqa_diamond",)),
+        sources=dict.fromkeys(_CONDITIONS, (DEFAULT_SOURCE,)),
         offline=dict.fromkeys(_CONDITIONS, "arithmetic"),
     ),
 )

@@ -183,6 +183,34 @@ def _undecided(trials: Columns) -> Deciding:
     return Deciding.smallest(trials, (answered & between, abstained & between))
 
 
+def _unreadable_as_wrong(trials: Columns) -> Columns:
+    """Take a reply without a decision for a wrong answer that is given for sure, by the optimal policy as well."""
+    import numpy as np
+
+    unreadable = np.isnan(trials["answered"])
+    wrong = {"answered": 1.0, "available": 1.0, "outcome": 0.0, "confidence": 1.0}
+    return {
+        key: np.where(unreadable, wrong[key], column) if key in wrong else column
+        for key, column in trials.items()
+    }
+
+
+def _of_all(measure: Measure) -> Measure:
+    """The same of all replies: one that cannot be read costs what a wrong answer costs."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        return measure.compute(_unreadable_as_wrong(trials), weights)
+
+    assert measure.posterior is not None
+    return replace(
+        measure,
+        name=f"{measure.name}_of_all",
+        compute=compute,
+        description=f"{measure.name}, where a reply that cannot be read costs what a wrong answer costs.",
+        posterior=replace(measure.posterior, prepared=_unreadable_as_wrong),
+    )
+
+
 def _outcomes(trials: Columns) -> Columns:
     """A right answer, a wrong one and an abstention, sure enough to be what every policy would do."""
     import numpy as np
@@ -217,14 +245,7 @@ SLOPE = Measure(
 )
 """Risk sensitivity, a measure of the trials under all penalties together."""
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "policy_consistency",
-        statistic_of("policy_consistency", *_POLICY),
-        "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
-        "higher",
-        interval="wilson",
-    ),
+_UTILITIES: tuple[Measure, ...] = (
     Measure(
         "normalized_utility",
         _UTILITY_NORMALIZED,
@@ -239,6 +260,31 @@ MEASURES: tuple[Measure, ...] = (
         "higher",
         posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED),
     ),
+    Measure(
+        "utility",
+        _UTILITY,
+        "Mean utility in points.",
+        "higher",
+        posterior=Posterior(_outcomes, _UTILITY),
+    ),
+    Measure(
+        "scaffold_utility",
+        _SCAFFOLD_UTILITY,
+        "Mean utility of the optimal policy, in points.",
+        "higher",
+        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
+    ),
+)
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "policy_consistency",
+        statistic_of("policy_consistency", *_POLICY),
+        "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
+        "higher",
+        interval="wilson",
+    ),
+    *_UTILITIES,
     GAIN,
     Measure(
         "normalized_regret",
@@ -263,13 +309,6 @@ MEASURES: tuple[Measure, ...] = (
         interval="wilson",
     ),
     Measure(
-        "utility",
-        _UTILITY,
-        "Mean utility in points.",
-        "higher",
-        posterior=Posterior(_outcomes, _UTILITY),
-    ),
-    Measure(
         "regret",
         statistic_of("regret", *_POLICY),
         "Mean expected utility forgone, in points.",
@@ -277,13 +316,6 @@ MEASURES: tuple[Measure, ...] = (
         interval="mean",
         decisive=fewest(_not_optimal),
         bounds=(0.0, math.inf),
-    ),
-    Measure(
-        "scaffold_utility",
-        _SCAFFOLD_UTILITY,
-        "Mean utility of the optimal policy, in points.",
-        "higher",
-        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
     ),
     CONFIDENCE,
     _of_answers(
@@ -328,6 +360,7 @@ MEASURES: tuple[Measure, ...] = (
         fitted=True,
         posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
     ),
+    *map(_of_all, _UTILITIES),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )

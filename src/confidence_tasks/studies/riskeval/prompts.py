@@ -26,7 +26,8 @@ PARSERS: tuple[Parser, ...] = get_args(Parser)
 
 Judge = Literal["auto", "model", "rules"]
 """Who judges an answer: ``auto`` leaves free texts to the model in the role ``judge`` and compares all others with the
-key; ``model`` leaves it everything, ``rules`` nothing."""
+key, but for an answer that is none of the options where the role is bound; ``model`` leaves it everything, ``rules``
+nothing."""
 
 JUDGES: tuple[Judge, ...] = get_args(Judge)
 

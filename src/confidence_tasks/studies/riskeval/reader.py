@@ -44,7 +44,8 @@ class RiskReading:
     decision : {"answer", "abstain", ""}
         Whether the model answers or abstains; empty when neither can be read.
     answer : str
-        The answer in canonical form, which a model that abstains may name as well; empty when there is none.
+        The answer in canonical form, which a model that abstains may name as well; empty when there is none. An answer
+        to a multiple-choice question that is none of the options stands as it was said.
     confidence : float
         In [0, 1]; NaN when none is stated or it cannot be placed.
     stated : str
@@ -102,6 +103,8 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     rest = _without(text, spans)
     abstains, abstention_rules = _abstention(rest)
     answer = _answer(rest, kind, tuple(choices), named_only=abstains and not abstention_rules)
+    if not answer.text and not abstains and kind == "choice":
+        answer = _own_words(rest, answer, tuple(choices), states_confidence=bool(confidence.text))
     if answer.text and kind != "text" and takes_back(_behind_the_answer(rest)):
         answer = Answer("", ("taken_back",))
     if answer.text and abstention_rules:
@@ -283,6 +286,64 @@ def _answer(text: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool
         if found.rules != ("placeholder",):
             return found
     return Answer("") if named_only else _unnamed(text, kind, choices)
+
+
+NOT_AN_OPTION = "not_an_option"
+"""Rule by which an answer to a multiple-choice question is kept that is none of its options."""
+
+_LEFT_OPEN = _OPEN | {"taken_back"}
+_DENIES = re.compile(r"\b(?:not|neither|nor|never|cannot)\b|n['’]t\b", re.IGNORECASE)
+"""Words of a sentence that says what the answer is not; ``none of these`` says what it is."""
+
+
+def off_list(value: str, found: Answer) -> Answer:
+    """Return what was stated as the answer where it is none of the options; what was found where that is left open.
+
+    Parameters
+    ----------
+    value : str
+        What was stated.
+    found : Answer
+        What :func:`read_answer` finds in it.
+
+    Examples
+    --------
+    >>> for text in ("Madrid", "Paris or London", "I don't know", "not Paris"):
+    ...     print(off_list(text, read_answer(text, "choice", ("Paris", "London"))).text or "-")
+    Madrid
+    -
+    -
+    -
+    """
+    text = " ".join(value.split())
+    said = any(map(str.isalnum, text)) and not (_DENIES.search(text) or is_refusal(text))
+    if found.text or not said or not _LEFT_OPEN.isdisjoint(found.rules):
+        return found
+    return Answer(text, (NOT_AN_OPTION,))
+
+
+def _own_words(text: str, found: Answer, choices: tuple[str, ...], *, states_confidence: bool) -> Answer:
+    """Return an answer that is none of the options: behind a label or in a box, or all of a reply of one line.
+
+    A sentence, such as ``The answer is ...``, and a line without a label may also be reasoning: they count in a reply
+    that names no option at all, and the line only with a confidence.
+    """
+    if not _LEFT_OPEN.isdisjoint(found.rules):
+        return found
+    lines = [line for line in (_stripped(line, "choice") for line in text.splitlines()) if line]
+    labels = list(_last_first(_LABEL, text))
+    stated = [label["value"] for label in labels if label["colon"]] or list(filter(None, [last_box(text)]))
+    if not stated and not any(_names_an_option(line, choices) for line in lines):
+        stated = [_SENTENCE_END.split(label["value"], maxsplit=1)[0] for label in labels]
+        if not stated and states_confidence and len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY:
+            stated = lines
+    value = _stripped(stated[0], "choice") if stated else ""
+    return off_list(value, read_answer(value, "choice", choices))
+
+
+def _names_an_option(line: str, choices: tuple[str, ...]) -> bool:
+    found = read_answer(line, "choice", choices)
+    return found.found or "two_claims" in found.rules
 
 
 def _unnamed(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:

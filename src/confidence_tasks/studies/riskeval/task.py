@@ -16,7 +16,8 @@ from confidence_tasks.harness.inspect.model_calls import cached_generate, requir
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, with_key
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
-from confidence_tasks.sources import Question, load
+from confidence_tasks.sources import Question, SourceError, load
+from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval.measures import HEADLINE, HIGH_PENALTY
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGES,
@@ -35,6 +36,9 @@ from confidence_tasks.studies.riskeval.prompts import (
 from confidence_tasks.studies.riskeval.trials import needs_judge, riskeval_metrics, riskeval_scorer
 
 VERSION = "1-A"
+
+DEFAULT_SOURCE = "gsm8k"
+"""The paper's source that needs no token."""
 
 WHOLE = frozenset({"gpqa_diamond"})
 """Sources that are asked whole, as in the paper."""
@@ -84,9 +88,16 @@ def riskeval_questions(
     ------
     ValueError
         If a question has a picture and ``images`` does not say what to do with it.
+    SourceError
+        If the source cannot be had; of a gated one it names the open one.
     """
     size = n if n is not None or source in WHOLE else PAPER_SIZE
-    questions = with_key(load(source, n=size, seed=seed, mirror=mirror), source)
+    try:
+        questions = with_key(load(source, n=size, seed=seed, mirror=mirror), source)
+    except SourceError as error:
+        if source in SOURCES and SOURCES[source].gated:
+            raise SourceError(f"{error}; source={DEFAULT_SOURCE}, the default, is open") from error
+        raise
     plain = [question for question in questions if question.image is None]
     pictures = len(questions) - len(plain)
     if pictures and images is None:
@@ -131,7 +142,7 @@ def roles_needed(questions: Sequence[Question], parser: Parser, judge: Judge) ->
 @task
 @validate_parameters
 def riskeval(
-    source: str = "gpqa_diamond",
+    source: str = DEFAULT_SOURCE,
     penalties: str | list[str] | float = ALL_PENALTIES,
     strategy: str = "base",
     n: int | None = None,
@@ -147,20 +158,22 @@ def riskeval(
     Parameters
     ----------
     source : str
-        Name of a question source (the paper's are gpqa_diamond, hle and gsm8k), or path of a question file.
+        Name of a question source (the paper's are gsm8k, gpqa_diamond and hle, of which the first is open), or path of
+        a question file.
     penalties : list of float
         What a wrong answer costs, one condition each.
     strategy : {"base", "use_confidence"}
         ``use_confidence`` tells the model to decide by its confidence.
     n : int, optional
-        Number of questions; by default all of GPQA Diamond, 128 of any other source.
+        Number of questions; by default 128, of GPQA Diamond all.
     seed : int
         Seed of the sample of questions, of the order of options and of the intervals.
     parser : {"rules", "model"}
         Who reads the replies: deterministic rules, or the model in the role ``parser``, as in the paper.
     judge : {"auto", "model", "rules"}
         Who judges the answers: options and numbers are compared with the key and free texts go to the model in the role
-        ``judge`` (``auto``), or all go to the model, or none.
+        ``judge`` (``auto``), or all go to the model, or none. With ``auto`` an answer that is none of the options goes
+        to the model too if the role is bound; without a judge it is wrong.
     images : {"send", "skip"}, optional
         What to do with questions that come with a picture; must be given where there are any.
     cache : bool

@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
 from confidence_tasks.harness.inspect.explanation import plain, table, verdict
-from confidence_tasks.harness.inspect.model_calls import ask_role
+from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
 from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
@@ -58,7 +58,8 @@ class RiskTrial(Trial):
     regret : float
         What the decision forwent in expected utility, by the stated confidence.
     answer : str
-        The answer read, empty when there is none.
+        The answer read, empty when there is none; one to a multiple-choice question that is none of the options as it
+        was said.
     confidence_stated : str
         The confidence as it was said.
     rules : str
@@ -88,7 +89,7 @@ MEANING = GENERAL_MEANING | {
 
 
 def needs_judge(question: Question, judge: Judge) -> bool:
-    """Whether an answer to ``question`` is judged by the judge's model."""
+    """Whether any answer to ``question`` is judged by the judge's model."""
     return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
 
 
@@ -106,7 +107,8 @@ def riskeval_trial(
     reply : str or RiskReading
         The reply, which is read by the rules, or a reading of it.
     correct : float, optional
-        The verdict of a judge, 1 or 0; by default the answer is compared with the key.
+        The verdict of a judge, 1 or 0; by default the answer is compared with the key, and one that is none of the
+        options is wrong.
 
     Examples
     --------
@@ -203,10 +205,17 @@ async def _read(question: Question, state: TaskState, parser: Parser, cache: boo
 async def _judge(
     question: Question, reading: RiskReading, state: TaskState, judge: Judge, cache: bool
 ) -> float | Fault | None:
-    """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none."""
-    from confidence_tasks.studies.riskeval.judge import Fault, read_verdict
+    """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none.
 
-    if not reading.answer or not needs_judge(question, judge):
+    An answer that is none of the options goes to the judge where there is one.
+    """
+    from confidence_tasks.studies.riskeval.judge import Fault, read_verdict
+    from confidence_tasks.studies.riskeval.reader import NOT_AN_OPTION
+
+    in_own_words = (
+        judge == "auto" and NOT_AN_OPTION in reading.rules and question.gold is not None
+    ) and can_ask("judge", state.store)
+    if not reading.answer or not (in_own_words or needs_judge(question, judge)):
         return None
     answer = option_text(question, reading.answer)
     found = read_verdict(
