@@ -50,7 +50,7 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("sciq", {"source": "arithmetic", "n": 12}),
         SmallRun("lsat_ar", {"source": "arithmetic", "n": 12}),
         SmallRun("sat_en", {"source": "arithmetic", "n": 12}),
-        SmallRun("halueval", {"source": "given_answers.jsonl"}),
+        SmallRun("halueval", {"source": "given_answers.jsonl", "prompt": "own_answer"}),
         SmallRun("nlp_metad", {"source": "arithmetic_number", "n": 8, "temperatures": "0.7,1"}, "ideal"),
         SmallRun("fermieval", {"n": 6, "levels": "0.9,0.99"}, "tunnel", needs_mirror=True),
         SmallRun("fermieval_logprob", {"n": 12}, "tunnel", needs_mirror=True),

@@ -16,7 +16,6 @@ from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.question_sets import task as question_sets
 from confidence_tasks.studies.riskeval import task as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import task as scales
@@ -44,10 +43,7 @@ SAMPLES = {
     "scale_boundary": len(BOUNDARY) * SCALE_QUESTIONS,
     "scale_nonstandard": len(NONSTANDARD) * SCALE_QUESTIONS,
     "lifeeval": size("lifeeval"),
-    **{
-        name: question_sets.PAPER_SIZES.get(name, size(name))
-        for name in ("boolq", "sciq", "lsat_ar", "sat_en", "halueval")
-    },
+    **{name: size(name) for name in ("boolq", "sciq", "lsat_ar", "sat_en", "halueval")},
     "fermieval": len(LEVELS) * size("fermi"),
     "fermieval_logprob": size("fermi"),
     "fermieval_sampling": len(LEVELS) * size("fermi"),

@@ -9,6 +9,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt, lifeeval_reply
 from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.prompts import (
+    HALUEVAL_PROMPTS,
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
@@ -38,9 +39,24 @@ BODIES = {
     "sciq": "Question: Which gas?\nOptions:\nA) ozone\nB) neon\nC) argon\nD) radon\n\nResponse:",
     "lsat_ar": "Context: P\nQuestion: Who?\nOptions:\nA) v\nB) w\nC) x\nD) y\nE) z\n\nResponse:",
     "sat_en": "Passage: P\nQuestion: Who?\nOptions:\nA) w\nB) x\nC) y\nD) z\n\nResponse:",
-    "halueval": "Context: K.\n\nQuestion: Which film?\n\nResponse:\n"
-    '{\n    "Answer": "It is \\"The Host\\".",\n    "Confidence": "',
+    "halueval": 'Context: K.\nQuestion: Which film?\nAnswer: It is "The Host".\nResponse:',
 }
+GIVEN_ANSWER = """\
+You are a helpful assistant. Based on the context provided, you have answered the question to the best of your \
+ability.\x20
+Now, you must provide the probability that your answer is correct. Do not change your previous answer or any \
+reasoning.\x20
+Only provide the confidence you have in your old answer as a float from 0.0 to 1.0
+Your role is to provide the probability that said answer is correct. Your response should be in a JSON format.
+     For example:
+Context: <Context>
+Question: <Question>
+Answer: <Your old answer>
+Response:
+{
+    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"
+}"""
+"""HaluEval's directions as the authors' repository has them."""
 HONEST = "give a probability that is an honest reflection of how likely"
 
 every = pytest.mark.parametrize("name", QUESTION_SETS)
@@ -79,7 +95,21 @@ def test_reasoning_comes_before_the_answer():
 def test_the_question_follows_the_directions(name):
     question = QUESTIONS[name]
     asked = QUESTION_SETS[name]
-    assert asked.prompt(question) == f"Directions:\n{asked.system(question)}\n\n{BODIES[name]}"
+    after = " " if name == "halueval" else "\n"
+    assert asked.prompt(question) == f"Directions:{after}{asked.system(question)}\n\n{BODIES[name]}"
+
+
+def test_halueval_tells_the_model_that_it_has_answered():
+    assert QUESTION_SETS["halueval"].system(QUESTIONS["halueval"]) == GIVEN_ANSWER
+
+
+def test_the_older_wording_of_halueval_asks_for_an_answer_and_gives_one():
+    asked, question = HALUEVAL_PROMPTS["own_answer"], QUESTIONS["halueval"]
+    assert "answer the question as accurately as possible" in asked.system(question)
+    assert asked.prompt(question) == (
+        f"Directions:\n{asked.system(question)}\n\nContext: K.\n\nQuestion: Which film?\n\nResponse:\n"
+        '{\n    "Answer": "It is \\"The Host\\".",\n    "Confidence": "'
+    )
 
 
 @every
@@ -92,12 +122,12 @@ def test_the_worked_example_is_json_with_the_fields_that_are_read(name):
         == {
             "boolean": ["Reasoning", "Answer", "Confidence"],
             "options": ["Reasoning", "Answer", *letters],
-            "judgement": ["Answer", "Confidence"],
+            "judgement": ["Confidence"],
         }[QUESTION_SETS[name].form]
     )
 
 
-@every
+@pytest.mark.parametrize("name", sorted(QUESTION_SETS.keys() - {"halueval"}))
 def test_an_honest_probability_is_asked_for(name):
     assert HONEST in QUESTION_SETS[name].system(QUESTIONS[name])
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from confidence_tasks.sources import SourceError, find_source, load, shapes
-from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.sources.hub import HubSource, RowSelection
 from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
 
 ROWS = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(5)]
@@ -26,6 +26,10 @@ SOURCE = HubSource(
     size=5,
     shape=shapes.GSM8K,
 )
+
+
+HALVES = replace(SOURCE, selection=RowSelection("halueval_rows.csv", of=10_000, sha256=""))
+"""As many rows as HaluEval has, of which its selection is asked."""
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +53,14 @@ def test_mirror_is_read(toy_mirror) -> None:
     questions = SOURCE.load(None, 0, toy_mirror(ROWS))
     assert sorted((q.id, q.gold) for q in questions) == [(f"toy-{i}", str(i + 1)) for i in range(5)]
     assert SOURCE.load(3, 0, toy_mirror(ROWS)) == questions[:3]
+
+
+def test_selected_rows_of_a_whole_split_are_asked_under_their_numbers(toy_mirror) -> None:
+    rows = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(10_000)]
+    questions = HALVES.load(None, 0, toy_mirror(rows))
+    assert len(questions) == len(HALVES.selection.numbers) == 1_000
+    assert all(q.id == f"toy-{int(q.gold) - 1}" for q in questions)
+    assert HALVES.selection.numbers[:3] == [6252, 4684, 1731]
 
 
 def test_parquet_gives_the_same_questions(toy_mirror) -> None:

@@ -20,7 +20,7 @@ SIZES = {
     "sat_en": 206,
     "nq_open": 3_610,
     "trivia_qa": 3_000,  # a sample in this mirror
-    "halueval": 2_000,  # a sample in this mirror, two questions a row
+    "halueval": 2_000,
     "fermi": 1_000,
 }
 
@@ -135,6 +135,27 @@ def test_exam_questions_have_their_passage_but_not_their_options(loaded) -> None
             assert question.text.endswith(question.metadata["question"])
     assert {len(q.choices) for q in loaded["lsat_ar"]} == {5}
     assert {len(q.choices) for q in loaded["sat_en"]} == {4}
+
+
+def test_halueval_asks_the_papers_rows_under_the_papers_ids(loaded, shared_data: Path) -> None:
+    rows = (shared_data / "halueval_ids.csv").read_text().split()[1:]
+    assert {q.id for q in loaded["halueval"]} == {f"halueval-{row}_{kind}" for row in rows for kind in "rh"}
+    raw = (shared_data / "hub/pminervini/HaluEval/qa/data.jsonl").read_text().split("\n")
+    texts = dict(zip(rows, (json.loads(line) for line in raw if line), strict=True))
+    columns = {"r": "right_answer", "h": "hallucinated_answer"}
+    for question in loaded["halueval"]:
+        row, _, kind = question.id.removeprefix("halueval-").partition("_")
+        assert question.text == texts[row]["question"]
+        assert question.metadata["answer"] == texts[row][columns[kind]]
+
+
+def test_halueval_of_other_rows_is_refused(shared_data: Path, tmp_path: Path) -> None:
+    raw = (shared_data / "hub/pminervini/HaluEval/qa/data.jsonl").read_text().split("\n")[:1_000]
+    path = tmp_path / "pminervini/HaluEval/qa/data.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(reversed(raw)))
+    with pytest.raises(SourceError, match=r"halueval: 1000 rows, but revision 12a85611 .* has 10000"):
+        load("halueval", mirror=tmp_path)
 
 
 def test_halueval_samples_have_as_many_right_as_hallucinated_answers(loaded) -> None:

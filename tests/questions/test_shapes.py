@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from confidence_tasks.sources import shapes
 from confidence_tasks.sources.errors import RowError
-from confidence_tasks.sources.shapes import Place, Shape
+from confidence_tasks.sources.shapes import RowIdentity, Shape
 from confidence_tasks.study.question import Question
 
 MMLU = {"question": "Q?", "subject": "college_physics", "choices": ["w", "x", "y", "z"], "answer": 2}
@@ -63,7 +63,7 @@ ROWS = {
 
 
 def read(shape: Shape, row: Mapping[str, Any], seed: int = 0) -> list[Question]:
-    return list(shape.read(row, Place("source", "source-1", seed)))
+    return list(shape.read(row, RowIdentity("source", "source-1", seed)))
 
 
 def one(shape: Shape, row: Mapping[str, Any]) -> Question:
@@ -163,8 +163,8 @@ def test_agieval_options_without_letters_stay_as_they_are() -> None:
 
 def test_halueval_row_gives_a_right_and_a_hallucinated_answer() -> None:
     right, hallucinated = read(shapes.HALUEVAL, HALUEVAL)
-    assert (right.id, right.gold, right.metadata["answer"]) == ("source-1-right", "yes", "r")
-    assert (hallucinated.id, hallucinated.gold) == ("source-1-hallucinated", "no")
+    assert (right.id, right.gold, right.metadata["answer"]) == ("source-1_r", "yes", "r")
+    assert (hallucinated.id, hallucinated.gold) == ("source-1_h", "no")
     assert hallucinated.metadata == {"answer": "h", "knowledge": "K."}
 
 

@@ -11,7 +11,7 @@ from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 N = 1000
@@ -30,8 +30,8 @@ def question(name, i):
     return Question(f"sciq-{i}", "sciq", f"Which is {i}?", "choice", "ABCD"[i % 4], CITIES)
 
 
-def trials(name, **parameters):
-    asked = QUESTION_SETS[name]
+def trials(name, asked=None, **parameters):
+    asked = asked or QUESTION_SETS[name]
     subject = make_subject("ideal", **parameters)
     questions = [question(name, i) for i in range(N)]
     answer_key.register((asked.prompt(q), q) for q in questions)
@@ -57,8 +57,11 @@ def test_accuracy_and_calibration_are_the_subjects(name):
     assert ece(correct, confidence) < 0.04
 
 
-def test_a_judge_is_calibrated_about_given_answers():
-    correct, confidence = columns(trials("halueval"))
+@pytest.mark.parametrize("prompt", HALUEVAL_PROMPTS)
+def test_a_judge_is_calibrated_about_given_answers(prompt):
+    made = trials("halueval", HALUEVAL_PROMPTS[prompt])
+    assert {trial["status"] for trial in made} == {"ok"}
+    correct, confidence = columns(made)
     assert correct.mean() == 0.5
     assert ece(correct, confidence) < 0.05
     right = (confidence > 0.5) == (correct == 1.0)

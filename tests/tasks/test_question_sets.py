@@ -40,7 +40,26 @@ def test_halueval_asks_right_and_hallucinated_answers_in_equal_numbers(mirror: P
     items = list(question_set_items("halueval", "halueval"))
     assert len(items) == 2000
     assert sum(item.question.gold == "yes" for item in items) == 1000
-    assert all(json.dumps(item.metadata["given"], ensure_ascii=False) in item.prompt for item in items)
+    assert all(f"\nAnswer: {item.metadata['given']}\nResponse:" in item.prompt for item in items)
+
+
+def test_the_older_wording_of_halueval_goes_on_within_the_reply(mirror: Path):
+    (item,) = question_set_items("halueval", "halueval", n=1, prompt="own_answer")
+    given = json.dumps(item.metadata["given"], ensure_ascii=False)
+    assert item.prompt.endswith(f'"Answer": {given},\n    "Confidence": "')
+    assert halueval(n=1, prompt="own_answer").dataset[0].input[-1].text == item.prompt
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "message"),
+    [
+        ("halueval", "own", "prompt='own' is not one of given_answer, own_answer"),
+        ("boolq", "own_answer", "boolq has one wording"),
+    ],
+)
+def test_a_wording_that_is_not_there_is_refused(name, prompt, message):
+    with pytest.raises(ValueError, match=message):
+        list(question_set_items(name, name, prompt=prompt))
 
 
 @pytest.mark.parametrize("name", ["lsat_ar", "sat_en"])
@@ -68,7 +87,7 @@ def test_own_answers_to_judge(tmp_path):
     row = {"question": "Capital of France?", "answer": "no", "kind": "boolean"}
     path.write_text(json.dumps({**row, "metadata": {"answer": "Rome", "knowledge": ""}}) + "\n")
     (item,) = question_set_items("halueval", str(path))
-    assert '"Answer": "Rome"' in item.prompt
+    assert item.prompt.endswith("Question: Capital of France?\nAnswer: Rome\nResponse:")
 
 
 # the task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,39 @@ from confidence_tasks.study.question import Question
 logger = logging.getLogger(__name__)
 
 
+_SHIPPED = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class RowSelection:
+    """The rows of a split that a paper asks.
+
+    Attributes
+    ----------
+    file : str
+        Shipped list of their numbers, from 0, in the paper's order.
+    of : int
+        Number of rows of the whole split.
+    sha256 : str
+        Hash of their required columns, by which a mirror that holds these rows alone is known.
+    """
+
+    file: str
+    of: int
+    sha256: str
+
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of the rows."""
+        _, *lines = (_SHIPPED / self.file).read_text(encoding="utf-8").split()
+        return list(map(int, lines))
+
+    def is_all_of(self, rows: Sequence[Row], columns: Sequence[str]) -> bool:
+        """Return True if ``rows`` are the selected ones, in order."""
+        texts = "\0".join(str(row.get(column)) for row in rows for column in columns)
+        return hashlib.sha256(texts.encode()).hexdigest() == self.sha256
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubSource(Source):
     """A pinned split of a data set on the hub.
@@ -41,6 +75,8 @@ class HubSource(Source):
         Attributes of a question that a sample is balanced over.
     sample_in_mirror : bool
         Whether a mirror may hold fewer rows than the pinned split.
+    selection : RowSelection, optional
+        The rows that are asked, where these are not all; ids then have the row's number without leading zeros.
     """
 
     hub_id: str
@@ -50,6 +86,7 @@ class HubSource(Source):
     shape: Shape
     balance: tuple[str, ...] = ()
     sample_in_mirror: bool = False
+    selection: RowSelection | None = None
 
     @property
     def page(self) -> str:
@@ -64,7 +101,7 @@ class HubSource(Source):
     @property
     def rows(self) -> int:
         """Number of rows of the pinned split."""
-        return (self.size or 0) // self.shape.questions_per_row
+        return self.selection.of if self.selection else (self.size or 0) // self.shape.questions_per_row
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
         """Load at most ``n`` questions; without a mirror or an earlier fetch, they are downloaded first."""
@@ -117,10 +154,9 @@ class HubSource(Source):
         return next((path for path in (lines, lines.with_suffix(".parquet")) if path.is_file()), None)
 
     def _questions(self, rows: Sequence[Row], seed: int, mirrored: bool) -> list[Question]:
-        self._check_count(len(rows), mirrored)
-        width = len(str(self.rows - 1))
+        width = 0 if self.selection else len(str(self.rows - 1))
         questions: list[Question] = []
-        for position, row in enumerate(rows):
+        for position, row in self._numbered(rows, mirrored):
             try:
                 self._check_columns(row)
                 key = row[self.shape.key] if self.shape.key else f"{position:0{width}d}"
@@ -130,6 +166,14 @@ class HubSource(Source):
         if len({question.id for question in questions}) < len(questions):
             raise SourceError(f"{self.name}: two rows have the same {self.shape.key!r}")
         return questions
+
+    def _numbered(self, rows: Sequence[Row], mirrored: bool) -> list[tuple[int, Row]]:
+        """Return the rows that are asked, with their numbers in the split."""
+        if self.selection and mirrored and self.selection.is_all_of(rows, self.shape.columns):
+            return list(zip(self.selection.numbers, rows, strict=True))
+        self._check_count(len(rows), mirrored)
+        numbers = self.selection.numbers if self.selection else range(len(rows))
+        return [(number, rows[number]) for number in numbers]
 
     def _check_columns(self, row: Row) -> None:
         missing = [column for column in self.shape.columns if column not in row]

@@ -173,7 +173,7 @@ def _halueval(row: Row, identity: RowIdentity) -> list[Question]:
     text, knowledge = _text(row, "question"), row.get("knowledge") or ""
     return [
         Question(
-            id=f"{identity.id}-{column.partition('_')[0]}",
+            id=f"{identity.id}_{column[0]}",
             source=identity.source,
             text=text,
             kind="boolean",

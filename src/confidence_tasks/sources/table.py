@@ -12,7 +12,7 @@ from types import MappingProxyType
 from confidence_tasks.sources import shapes
 from confidence_tasks.sources.arithmetic import ArithmeticSource
 from confidence_tasks.sources.fermi import FermiSource
-from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.sources.hub import HubSource, RowSelection
 from confidence_tasks.sources.lifeeval import LifeEvalSource
 from confidence_tasks.sources.source import Source
 
@@ -86,10 +86,14 @@ _SOURCES: tuple[Source, ...] = (
         split="data",
         revision="12a856119f03975a94509091e8cada3e6be6ead7",
         licence="MIT",
-        size=20_000,
+        size=2_000,
         shape=shapes.HALUEVAL,
         balance=("gold",),
-        sample_in_mirror=True,
+        selection=RowSelection(
+            "halueval_rows.csv",
+            of=10_000,
+            sha256="2f44f105df73ff5116a2f49b3ce3ca7a5448b55bd54239340f465c56f35ce2fb",
+        ),
     ),
     HubSource(
         name="trivia_qa",

@@ -28,11 +28,11 @@ class QuestionSetTask(StudyTask):
 
     Its parameters are ``condition`` (the set, whose form and wording are used), ``source``, ``n``, ``question_seed``
     and ``mirror``, as in Inspect's tasks, and ``token_probabilities``, true to score every option where the reply gives
-    its answer; a judgement of a given answer has none.
+    its answer; a judgement of a given answer has none. ``prompt`` is a wording of HaluEval.
     """
 
     VERSION = VERSION
-    PARAMETERS = ("condition", "source", "n", "question_seed", "mirror", "token_probabilities")
+    PARAMETERS = ("condition", "source", "n", "question_seed", "mirror", "token_probabilities", "prompt")
     ELSEWHERE: ClassVar[Mapping[str, str]] = {"top_logprobs": "say token_probabilities"}
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
@@ -55,6 +55,7 @@ class QuestionSetTask(StudyTask):
             n=parameters.get("n"),
             seed=parameters.get("question_seed", 0),
             mirror=parameters.get("mirror"),
+            prompt=parameters.get("prompt"),
         )
 
     def trial(self, doc: Mapping[str, Any], reply: str, score: Any) -> QuestionSetTrial:

@@ -1,10 +1,11 @@
 """The prompts of the five calibration question sets; only the question varies.
 
 arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN is that of the authors' repository
-(Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. That of HaluEval is not the one behind most of their
-figures: two of their eleven models were asked to answer the question, as here, and the others only for the probability
-that an answer they were told they had given is right. The given answer is written as a JSON string. The directions are
-the system message and stand again before the question.
+(Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. HaluEval has two wordings. ``given_answer``, the
+default, tells the model that it has given the answer and asks for its probability alone, as nine of the paper's eleven
+models were asked. ``own_answer`` is the older wording, by which Claude Haiku 3 and Claude Sonnet 4 were asked: it asks
+for an answer, and the prompt ends within an object in which the given answer stands as a JSON string. The directions
+are the system message and stand again before the question.
 """
 
 from __future__ import annotations
@@ -49,7 +50,27 @@ def _boolean_directions(choices: int) -> str:
     )
 
 
-def _judgement_directions(choices: int) -> str:
+def _given_answer_directions(choices: int) -> str:
+    return (
+        "You are a helpful assistant. Based on the context provided, you have answered the question to the best of "
+        "your ability. \n"
+        "Now, you must provide the probability that your answer is correct. Do not change your previous answer or any "
+        "reasoning. \n"
+        "Only provide the confidence you have in your old answer as a float from 0.0 to 1.0\n"
+        "Your role is to provide the probability that said answer is correct. Your response should be in a JSON format."
+        "\n"
+        "     For example:\n"
+        "Context: <Context>\n"
+        "Question: <Question>\n"
+        "Answer: <Your old answer>\n"
+        "Response:\n"
+        "{\n"
+        '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
+        "}"
+    )
+
+
+def _own_answer_directions(choices: int) -> str:
     return (
         "You are a helpful assistant. Based on the context provided, answer the question as accurately as possible. \n"
         f"{_CONFIDENCE_TOO}"
@@ -96,7 +117,13 @@ def _boolean_body(question: Question) -> str:
     return f"Question: {asked if asked.endswith(('?', '.')) else asked + '?'}\nResponse:"
 
 
-def _judgement_body(question: Question) -> str:
+def _given_answer_body(question: Question) -> str:
+    knowledge = question.metadata.get("knowledge", "").strip()
+    context = f"Context: {knowledge}\n" if knowledge else ""
+    return f"{context}Question: {question.text}\nAnswer: {question.metadata['answer']}\nResponse:"
+
+
+def _own_answer_body(question: Question) -> str:
     given = json.dumps(question.metadata["answer"], ensure_ascii=False)
     knowledge = question.metadata.get("knowledge", "").strip()
     context = f"Context: {knowledge}\n\n" if knowledge else ""
@@ -126,11 +153,14 @@ class QuestionSet:
         From the number of options to the directions.
     body : callable
         From a question to what follows the directions.
+    label : str
+        What stands before the directions in the user message.
     """
 
     form: Form
     directions: Callable[[int], str]
     body: Callable[[Question], str]
+    label: str = "Directions:\n"
 
     def system(self, question: Question) -> str:
         """The system message for ``question``."""
@@ -138,7 +168,7 @@ class QuestionSet:
 
     def prompt(self, question: Question) -> str:
         """The user message: the directions again, then the question."""
-        return f"Directions:\n{self.system(question)}\n\n{self.body(question)}"
+        return f"{self.label}{self.system(question)}\n\n{self.body(question)}"
 
 
 _ANALYZE_OPTIONS = (
@@ -172,10 +202,20 @@ QUESTION_SETS: Mapping[str, QuestionSet] = MappingProxyType(
             ),
             _options_body("Passage"),
         ),
-        "halueval": QuestionSet("judgement", _judgement_directions, _judgement_body),
+        "halueval": QuestionSet(
+            "judgement", _given_answer_directions, _given_answer_body, label="Directions: "
+        ),
     }
 )
 """The question sets by the name of their task."""
+
+HALUEVAL_PROMPTS: Mapping[str, QuestionSet] = MappingProxyType(
+    {
+        "given_answer": QUESTION_SETS["halueval"],
+        "own_answer": QuestionSet("judgement", _own_answer_directions, _own_answer_body),
+    }
+)
+"""The wordings of HaluEval, the default first."""
 
 
 def boolean_reply(answer: str, confidence: float, *, reasoning: str = "") -> str:
@@ -191,5 +231,10 @@ def options_reply(answer: str, probabilities: Sequence[float], *, reasoning: str
 
 
 def judgement_reply(confidence: float) -> str:
-    """Return the reply that HaluEval's format asks for: the rest of the object that the prompt began."""
+    """Return the reply that HaluEval's format asks for."""
+    return json.dumps({"Confidence": confidence}, indent=4)
+
+
+def continued_reply(confidence: float) -> str:
+    """Return the reply to HaluEval's ``own_answer``: the rest of the object that the prompt began."""
     return f'{confidence}"\n}}'

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.json_replies import said
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.studies.lifeeval.subject import PERCENT
-from confidence_tasks.studies.question_sets.prompts import boolean_reply, judgement_reply, options_reply
+from confidence_tasks.studies.question_sets.prompts import (
+    boolean_reply,
+    continued_reply,
+    judgement_reply,
+    options_reply,
+)
 from confidence_tasks.studies.scales.subject import report
 from confidence_tasks.study.question import Question
 
 BOOLEAN_PATTERN = re.compile(r'"Answer": "<True or False>"')
 OPTIONS_PATTERN = re.compile(r"<Probability choice A is correct\.")
-JUDGEMENT_PATTERN = re.compile(r'"Confidence": "\Z')
+JUDGEMENT_PATTERN = re.compile(r"Only provide the confidence you have in your old answer")
+CONTINUED_PATTERN = re.compile(r'"Confidence": "\Z')
 
 _REASONING = "I worked it out step by step."
 
@@ -52,18 +59,28 @@ def _spread(question: Question, chosen: str, probability: float) -> list[float]:
 
 
 def respond_judgement(question: Question, request: Request) -> Reply:
-    """State the probability that the given answer is right, going on where the prompt breaks off."""
+    """State the probability that the given answer is right."""
+    return _judged(question, request, judgement_reply)
+
+
+def respond_continued(question: Question, request: Request) -> Reply:
+    """State it where the prompt breaks off."""
+    return _judged(question, request, continued_reply)
+
+
+def _judged(question: Question, request: Request, form: Callable[[float], str]) -> Reply:
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     believed = answer(question, correct=decision.correct, seed=request.seed) == "yes"
     probability = decision.confidence if believed else 1.0 - decision.confidence
     stated = report(probability, PERCENT, subject, *key) / 100
-    return Reply(said(judgement_reply(stated), subject, *key), probability)
+    return Reply(said(form(stated), subject, *key), probability)
 
 
 RESPONDERS = (
     (BOOLEAN_PATTERN, respond_boolean),
     (OPTIONS_PATTERN, respond_options),
     (JUDGEMENT_PATTERN, respond_judgement),
+    (CONTINUED_PATTERN, respond_continued),
 )
 """What prompts contain, and how they are replied to."""

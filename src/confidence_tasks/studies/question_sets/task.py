@@ -11,17 +11,14 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 
 from confidence_tasks.harness.inspect.parameters import validate_parameters
-from confidence_tasks.harness.inspect.samples import Item, dataset
+from confidence_tasks.harness.inspect.samples import Item, dataset, one_of
 from confidence_tasks.harness.inspect.token_probabilities import asking, generation
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import Question, load
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form
+from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS, Form, QuestionSet
 from confidence_tasks.studies.question_sets.trials import HEADLINE, question_set_metrics, question_set_scorer
 
 VERSION = "1-A"
-
-PAPER_SIZES = {"halueval": 2000}
-"""Questions asked of a source when ``n`` is not given; other sources are asked whole."""
 
 _KINDS: dict[Form, str] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
 
@@ -31,7 +28,13 @@ _SHOWN = ("answer", "knowledge", "passage", "question")
 
 
 def question_set_items(
-    name: str, source: str, *, n: int | None = None, seed: int = 0, mirror: str | None = None
+    name: str,
+    source: str,
+    *,
+    n: int | None = None,
+    seed: int = 0,
+    mirror: str | None = None,
+    prompt: str | None = None,
 ) -> Iterator[Item]:
     """Yield the questions of ``source`` in the form of one question set.
 
@@ -42,19 +45,21 @@ def question_set_items(
     source : str
         Name of a question source, or path of a question file.
     n : int, optional
-        Number of questions; by default the paper's number, or all.
+        Number of questions; all by default.
     seed : int
         Seed of the sample and of the order of options.
     mirror : str, optional
         Folder with local copies of hub data sets.
+    prompt : {"given_answer", "own_answer"}, optional
+        Wording of HaluEval, the first by default; the other sets have one wording.
 
     Raises
     ------
     ValueError
-        If a question cannot be asked in this form.
+        If a question cannot be asked in this form, or the set has no such wording.
     """
-    asked = QUESTION_SETS[name]
-    for question in load(source, n=PAPER_SIZES.get(source) if n is None else n, seed=seed, mirror=mirror):
+    asked = _wording(name, prompt)
+    for question in load(source, n=n, seed=seed, mirror=mirror):
         _check(name, asked.form, question)
         yield Item(
             question,
@@ -63,6 +68,14 @@ def question_set_items(
             system=asked.system(question),
             metadata={"question_set": name, "given": question.metadata.get("answer", "")},
         )
+
+
+def _wording(name: str, prompt: str | None) -> QuestionSet:
+    if prompt is None:
+        return QUESTION_SETS[name]
+    if name != "halueval":
+        raise ValueError(f"prompt={prompt!r}: {name} has one wording; leave prompt out")
+    return HALUEVAL_PROMPTS[one_of(tuple(HALUEVAL_PROMPTS), prompt, "prompt")]
 
 
 def _check(name: str, form: Form, question: Question) -> None:
@@ -89,8 +102,9 @@ def _question_set_task(
     mirror: str | None,
     cache: bool,
     top_logprobs: int = 0,
+    prompt: str | None = None,
 ) -> Task:
-    items = list(question_set_items(name, source, n=n, seed=seed, mirror=mirror))
+    items = list(question_set_items(name, source, n=n, seed=seed, mirror=mirror, prompt=prompt))
     conditions = list(dict.fromkeys(item.condition for item in items))
     data = dataset(items, name)
     return Task(
@@ -206,6 +220,7 @@ def halueval(
     n: int | None = None,
     seed: int = 0,
     source: str = "halueval",
+    prompt: str = "given_answer",
     mirror: str | None = None,
     cache: bool = True,
 ) -> Task:
@@ -214,15 +229,18 @@ def halueval(
     Parameters
     ----------
     n : int, optional
-        Number of answers to judge, right and hallucinated in equal numbers; by default 2,000, as many as in the
-        paper, but not the same.
+        Number of answers to judge, right and hallucinated in equal numbers; by default the paper's 2,000.
     seed : int
         Seed of the sample.
     source : str
         Another source with answers to judge, or the path of a question file with ``metadata.answer``.
+    prompt : {"given_answer", "own_answer"}
+        The first tells the model that it has given the answer and asks for the probability alone, as most models of the
+        paper were asked. The second is the authors' older wording: it asks for an answer, and the given one already
+        stands in the reply that the model continues.
     mirror : str, optional
         Folder with local copies of hub data sets.
     cache : bool
         Keep replies, so that a run that was killed repeats no call.
     """
-    return _question_set_task("halueval", source, n, seed, mirror, cache)
+    return _question_set_task("halueval", source, n, seed, mirror, cache, prompt=prompt)
