@@ -1,13 +1,13 @@
-"""What lets ``lm_eval --tasks riskeval`` find our tasks without a flag.
+"""What lets ``lm_eval --tasks riskeval`` find the studies without a flag.
 
-lm-eval (0.4.12, 0.4.13) looks for tasks in its own folder and in ``--include_path``. Until it reads the entry points
-of the group ``lm_eval.tasks``, this file is installed beside the package, as ``_confidence_tasks_lm_eval.py``. A
-``.pth`` file has every start of Python watch for the import of lm-eval's task manager; only then is this module
-imported, and adds our folder and our simulated model. From Python 3.15 on, a ``.start`` file (PEP 829) calls
-`install` instead.
-``CONFIDENCE_TASKS_LM_EVAL=0`` in the environment switches it off.
+lm-eval looks for tasks in its own folder and in ``--include_path``, and reads no entry points. So this file is
+installed beside the package, as ``_confidence_tasks_lm_eval.py``. A ``.pth`` file has every start of Python watch for
+the import of ``lm_eval.tasks``; only then is this module imported, and adds to lm-eval's index of tasks every study in
+the catalogue, those of other packages among them, and the simulated model. From Python 3.15 on, a ``.start`` file
+(PEP 829) calls `install` instead. ``CONFIDENCE_TASKS_LM_EVAL=0`` in the environment switches it off.
 
-Nothing here may import the package, and whatever goes wrong here stays silent: lm-eval must start without us.
+Nothing here may import the package before lm-eval is imported. lm-eval must start whatever goes wrong here: a version
+that has changed too much costs one line of warning, and an uninstalled package nothing.
 """
 
 import os
@@ -15,86 +15,91 @@ import sys
 
 TYPE_CHECKING = False  # as a start of Python 3.15 imports this, without the cost of importing typing
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+    from typing import Any
 
 SWITCH = "CONFIDENCE_TASKS_LM_EVAL"
-_TARGET = "lm_eval.tasks.manager"
+_TARGET = "lm_eval.tasks"
 
 _searching = False
+_warned = False
 
 
 def install() -> None:
-    """Watch for the import of lm-eval's task manager: this module is the import finder."""
+    """Watch for the import of lm-eval's tasks: this module is the import finder."""
     sys.meta_path.insert(0, sys.modules[__name__])
 
 
 def find_spec(
     name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
 ) -> "ModuleSpec | None":
-    """Let every module pass but lm-eval's task manager, which gets our folder."""
+    """Let every module pass but lm-eval's tasks, which get ours."""
     global _searching
     if name != _TARGET or _searching or os.environ.get(SWITCH) == "0":
         return None
     _searching = True
     try:
-        return _spec_with_our_folder(name)
+        return _extended_spec(name)
     except Exception:
         return None
     finally:
         _searching = False
 
 
-def _spec_with_our_folder(name: str) -> "ModuleSpec | None":
-    """Find the module as usual, with our folder added once it has been executed."""
-    from contextlib import suppress
+def _extended_spec(name: str) -> "ModuleSpec | None":
+    """Find the module as usual, and add the studies once it has been executed."""
     from importlib import util
 
     spec = util.find_spec(name)
-    if spec is None or spec.loader is None:
+    if spec is None or spec.loader is None or util.find_spec("confidence_tasks") is None:
         return spec
     execute = spec.loader.exec_module
 
     def exec_module(module: "ModuleType") -> None:
         execute(module)
-        with suppress(Exception):
-            _add_our_folder(module)
-            _add_our_model()
+        for extend in (_add_studies, _add_model):
+            try:
+                extend()
+            except Exception as error:
+                _warn(error)
 
     spec.loader.exec_module = exec_module  # type: ignore[method-assign]
     return spec
 
 
-def _add_our_folder(manager: "ModuleType") -> None:
-    """Index our folder between lm-eval's own and the user's, unless it is indexed already.
+def _add_studies() -> None:
+    from confidence_tasks.harness.compat import extend_lm_eval_index
 
-    It is there already when lm-eval has learnt to read our entry point, or when the user includes it.
-    """
-    from importlib import util
-    from pathlib import Path
-
-    package = util.find_spec("confidence_tasks")
-    if package is None or not package.submodule_search_locations:
-        return
-    ours = Path(package.submodule_search_locations[0], "harness", "lm_eval")
-    builtin = Path(manager.__file__ or "").parent
-    build = manager.TaskIndex.build
-
-    def build_with_ours(paths: "Sequence[Path]", **options: object) -> object:
-        paths = list(paths)
-        if builtin in paths and ours.resolve() not in [path.resolve() for path in paths]:
-            paths.insert(paths.index(builtin) + 1, ours)
-        return build(paths, **options)
-
-    manager.TaskIndex.build = staticmethod(build_with_ours)
+    extend_lm_eval_index(_configurations, _warn)
 
 
-def _add_our_model() -> None:
-    """Make ``--model simulated`` known, unless lm-eval has found its entry point itself."""
-    # lm-eval registers its own models only while there are none: they must come first.
-    import lm_eval.models  # noqa: F401
-    from lm_eval.api.registry import model_registry
+def _configurations() -> "Iterable[tuple[str, dict[str, Any]]]":
+    """Yield the name and the configuration of each task and group of every study."""
+    from confidence_tasks.catalogue import studies
+    from confidence_tasks.harness.lm_eval.groups import task_groups
 
-    if "simulated" not in model_registry:
-        model_registry.register("simulated", target="confidence_tasks.harness.lm_eval.simulated:SimulatedLM")
+    for group in task_groups(studies()):
+        yield from group.configurations()
+
+
+def _add_model() -> None:
+    from confidence_tasks.harness.compat import register_lm_eval_model
+
+    register_lm_eval_model("simulated", "confidence_tasks.harness.lm_eval.simulated:SimulatedLM")
+
+
+def _warn(error: Exception) -> None:
+    """Say once what lm-eval goes without, and what helps."""
+    global _warned
+    if not _warned:
+        _warned = True
+        import logging
+
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        logging.getLogger("confidence_tasks").warning(
+            "confidence_tasks could not add its tasks to this version of lm-eval (%s): add "
+            '--include_path "$(confidence-tasks lm-eval-path)"',
+            said,
+        )

@@ -5,8 +5,9 @@ import json
 import pytest
 from tests.analysis.runs import rows, write
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.aggregation import TRIAL
-from confidence_tasks.harness.lm_eval.stubs import task_groups
+from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.lm_eval_samples import _study
@@ -14,7 +15,7 @@ from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import NotTrialsError
 
 
-@pytest.mark.parametrize("study", task_groups(), ids=lambda study: study.name)
+@pytest.mark.parametrize("study", task_groups(studies()), ids=lambda study: study.name)
 def test_every_task_belongs_to_its_own_study(study):
     for condition in study.sources:
         found = _study(study.task(condition), [{}])

@@ -1,6 +1,9 @@
 """The walk-throughs of CONTRIBUTING.md are followed to the letter, and what they build runs."""
 
 import json
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -80,6 +83,57 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(sureness: ModuleTyp
     made = module(sureness, "task").sureness(source="arithmetic_boolean", n=30)
     expected = inspect_metrics(made, replying(reply), tmp_path)
     assert different(results, expected, module(sureness, "trials").MEASURES, "plain") == []
+
+
+# lm-eval's command line with the start-up hook, and one of lm-eval's own 10,000 files, which take seconds.
+LM_EVAL = """
+import itertools, json, sys
+from confidence_tasks import _startup
+_startup.install()
+from lm_eval.__main__ import cli_evaluate
+from lm_eval.tasks import _index
+files = _index.TaskIndex._iter_yaml_files
+_index.TaskIndex._iter_yaml_files = staticmethod(lambda root: itertools.islice(files(root), 1))
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["lm_eval", *words]
+    cli_evaluate()
+"""
+
+
+def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "sureness").mkdir()
+    for path in NEW_FILES:
+        code = BLOCKS[path].replace("confidence_tasks.studies.sureness", "sureness")
+        (tmp_path / path).write_text(code, encoding="utf-8")
+    about = tmp_path / "sureness-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sureness\nVersion: 1.0\n")
+    (entry_points,) = blocks(ROOT / "CONTRIBUTING.md", "toml")
+    (about / "entry_points.txt").write_text(
+        entry_points.replace("[project.entry-points.", "[").replace('"', "")
+    )
+    metadata = json.dumps({"source": "arithmetic_boolean", "n": 20})
+    run = ["run", "--model", "simulated", "--metadata", metadata, "--output_path", "out"]
+    commands = [
+        ["ls", "groups"],
+        ["validate", "--tasks", "sureness,riskeval_lambda10"],
+        [*run, "--tasks", "sureness_pl*"],
+    ]
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", LM_EVAL, json.dumps(commands)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r"^\|sureness +\|", done.stdout, re.MULTILINE)
+    assert "All tasks found and valid" in done.stdout
+    (results,) = tmp_path.rglob("results_*.json")
+    found = json.loads(results.read_text())["results"]["sureness_plain"]
+    assert found["trial,none"] == 20
+    assert found["parse_rate,none"] == 1.0
 
 
 @pytest.mark.parametrize(

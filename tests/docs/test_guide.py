@@ -13,8 +13,9 @@ from inspect_ai import Task
 from tests.docs.pages import PAGES, ROOT, blocks, commands, named, options
 
 from confidence_tasks import _registry
+from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
-from confidence_tasks.harness.lm_eval.stubs import stubs, task_groups
+from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources.table import SOURCES
@@ -51,7 +52,7 @@ TASKS_OF: Mapping[str, tuple[str, ...]] = {
     "nlp_metad.md": ("nlp_metad",),
 }
 
-LM_EVAL = {name for study in task_groups() for name, _ in stubs(study)}
+LM_EVAL = {name for group in task_groups(studies()) for name, _ in group.configurations()}
 
 ALL = [(page, words) for page in PAGES for words in commands(page)]
 

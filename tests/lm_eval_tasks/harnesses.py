@@ -1,6 +1,9 @@
 """Both harnesses with a model of fixed replies: what the tests of every study on lm-eval share."""
 
 import json
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -9,8 +12,17 @@ from lm_eval.api.model import LM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.lm_eval.groups import write_stubs
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+
+
+@cache
+def stubs():
+    """Return a folder for ``--include_path`` with the tasks of every study."""
+    folder = Path(tempfile.mkdtemp(prefix="stubs-"))
+    write_stubs(folder, studies())
+    return folder
 
 
 class Scripted(LM):
@@ -60,7 +72,7 @@ def both_models(reply):
 
 
 def lm_eval_run(model, tasks, metadata, **options):
-    manager = TaskManager(include_path=lm_eval_tasks_path(), include_defaults=False, metadata=metadata)
+    manager = TaskManager(include_path=stubs(), include_defaults=False, metadata=metadata)
     return simple_evaluate(model, tasks=list(tasks), task_manager=manager, **options)
 
 

@@ -6,14 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
-
-from confidence_tasks.cli import main
-from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
-
-
-def test_path_for_include_path():
-    assert CliRunner().invoke(main, ["lm-eval-path"]).output == f"{lm_eval_tasks_path()}\n"
 
 
 @pytest.mark.slow

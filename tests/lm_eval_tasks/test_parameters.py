@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import json
 import logging
 import re
 import sys
@@ -11,11 +10,12 @@ from collections.abc import Iterator
 import pytest
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
+from tests.lm_eval_tasks.harnesses import stubs
 
 from confidence_tasks import _registry
-from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval import task as _task
-from confidence_tasks.harness.lm_eval.stubs import stubs, task_groups
+from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
 from confidence_tasks.studies.fermieval.lm_eval import FermiTask
 from confidence_tasks.studies.fermieval_logprob.lm_eval import FermiLogprobTask
@@ -86,7 +86,7 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(stu
     elsewhere = {**SAID_ELSEWHERE, **study.ELSEWHERE}
     assert of_inspect <= set(study.PARAMETERS) | elsewhere.keys() | study.FIXED.keys()
     assert not set(study.PARAMETERS) & elsewhere.keys()
-    known = {name for each in task_groups() for name, _ in stubs(each)}
+    known = {name for each in task_groups(studies()) for name, _ in each.configurations()}
     tasks = {
         name
         for way in elsewhere.values()
@@ -124,13 +124,11 @@ def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
 
 @pytest.mark.parametrize("study", [study for study in TASKS if study.FIXED])
 def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyTask]) -> None:
-    of_class = [each for each in task_groups() if each.task_class is study]
     said = [
-        json.loads(line.removeprefix("metadata: "))
-        for each in of_class
-        for _, text in stubs(each)
-        for line in text.splitlines()
-        if line.startswith("metadata: ") and "condition" in line
+        configuration["metadata"]
+        for each in task_groups(studies())
+        for _, configuration in each.configurations()
+        if each.task_class is study and "class" in configuration
     ]
     assert said
     assert all(stub.items() >= study.FIXED.items() for stub in said)
@@ -141,7 +139,7 @@ def warnings_of(
 ) -> list[str]:
     """What is said of parameters in a run on a simulated subject."""
     manager = TaskManager(
-        include_path=lm_eval_tasks_path(),
+        include_path=stubs(),
         include_defaults=False,
         metadata={"subject": "ideal", "seed": 3, "bias": 0.5, "n": 2, **metadata},
     )

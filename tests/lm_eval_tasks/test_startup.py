@@ -1,6 +1,7 @@
 """lm-eval finds our tasks without a flag: the start-up hook, its switch, and its installation by pip and uv."""
 
 import importlib
+import inspect
 import json
 import os
 import pkgutil
@@ -13,24 +14,32 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks import _startup
-from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.study import Reference
 
 REPOSITORY = Path(__file__).parents[2]
-HERE = str(lm_eval_tasks_path())
 
-# lm-eval's task manager, reduced to what the hook relies on.
+# lm-eval's tasks, reduced to what the hook relies on.
 MANAGER = """
 from pathlib import Path
+from types import SimpleNamespace
 class TaskIndex:
     @staticmethod
     def build(paths, *, resolve_includes=True):
-        return [str(path) for path in paths]
+        return {f"task {number}": SimpleNamespace(yaml_path=path / "a.yaml") for number, path in enumerate(paths)}
+    @staticmethod
+    def process_cfg(config, path, index):
+        index[config.get("group") or config["task"]] = SimpleNamespace(yaml_path=path, cfg=config)
 class TaskManager:
-    plugins = []
     def __init__(self, include_path=None, include_defaults=True):
         defaults = [Path(__file__).parent] if include_defaults else []
-        self.paths = TaskIndex().build(defaults + self.plugins + ([Path(include_path)] if include_path else []))
+        self.index = TaskIndex().build(defaults + ([Path(include_path)] if include_path else []))
 """
+
+
+CONFIGURATIONS = [
+    ("ours", {"task": "ours", "class": Reference("made_late", "SimpleNamespace")}),
+    ("our_group", {"group": "our_group", "task": ["ours"]}),
+]
 
 
 def is_hook(finder):
@@ -65,41 +74,46 @@ def import_manager(install, tmp_path, monkeypatch):
         install()
         return importlib.import_module("lm_eval.tasks.manager")
 
+    monkeypatch.setattr(_startup, "_warned", False)
+    monkeypatch.setattr(_startup, "_add_model", lambda: None)
+    monkeypatch.setattr(_startup, "_configurations", lambda: CONFIGURATIONS)
     yield import_it
     for name in [name for name in sys.modules if name.partition(".")[0] == "lm_eval"]:
         del sys.modules[name]
 
 
 class TestHook:
-    def test_our_folder_comes_after_the_built_in_and_before_the_users(self, import_manager):
-        manager = import_manager()
-        builtin = str(Path(manager.__file__).parent)
-        assert manager.TaskManager().paths == [builtin, HERE]
-        assert manager.TaskManager(include_path="mine").paths == [builtin, HERE, "mine"]
+    def test_the_studies_come_after_lm_evals_own_tasks_and_the_users(self, import_manager):
+        index = import_manager().TaskManager(include_path="mine").index
+        assert list(index) == ["task 0", "task 1", "ours", "our_group"]
+
+    def test_a_name_that_is_there_keeps_its_meaning(self, import_manager):
+        index = import_manager(MANAGER.replace('f"task {number}"', '"ours"')).TaskManager().index
+        assert index["ours"].yaml_path is not None
+        assert index["our_group"].yaml_path is None
+
+    def test_the_class_of_a_task_is_imported_when_the_task_is_made(
+        self, import_manager, tmp_path, monkeypatch
+    ):
+        monkeypatch.delitem(sys.modules, "made_late", raising=False)
+        (tmp_path / "made_late.py").write_text("from types import SimpleNamespace")
+        config = import_manager().TaskManager().index["ours"].cfg
+        assert "config" in inspect.signature(config["class"].__init__).parameters
+        assert "made_late" not in sys.modules
+        assert config["class"](config={"task": "ours"}).config == {"task": "ours"}
 
     def test_a_manager_without_defaults_has_only_what_was_asked_for(self, import_manager):
-        assert import_manager().TaskManager(include_path="mine", include_defaults=False).paths == ["mine"]
-
-    def test_stands_down_when_lm_eval_finds_our_folder_itself(self, import_manager):
         manager = import_manager()
-        manager.TaskManager.plugins = [lm_eval_tasks_path()]
-        assert manager.TaskManager().paths.count(HERE) == 1
-
-    def test_stands_down_when_the_user_includes_our_folder(self, import_manager):
-        assert import_manager().TaskManager(include_path=HERE).paths.count(HERE) == 1
+        assert list(manager.TaskManager("mine", include_defaults=False).index) == ["task 0"]
 
     def test_switch_turns_it_off(self, import_manager, monkeypatch):
         monkeypatch.setenv(_startup.SWITCH, "0")
-        assert HERE not in import_manager().TaskManager().paths
+        assert list(import_manager().TaskManager().index) == ["task 0"]
 
-    def test_silent_when_the_package_is_gone(self, import_manager, monkeypatch):
+    def test_silent_when_the_package_is_gone(self, import_manager, monkeypatch, caplog):
         monkeypatch.setattr(importlib.util, "find_spec", find_spec_without("confidence_tasks"))
-        assert HERE not in import_manager().TaskManager().paths
-
-    @pytest.mark.parametrize("source", ["", "class TaskIndex: pass"])
-    def test_silent_when_lm_eval_is_built_differently(self, import_manager, source, capfd):
-        assert import_manager(source).__name__ == "lm_eval.tasks.manager"
-        assert capfd.readouterr() == ("", "")
+        assert list(import_manager().TaskManager().index) == ["task 0"]
+        assert not caplog.records
 
     def test_an_error_of_lm_evals_own_is_not_swallowed(self, import_manager):
         with pytest.raises(ZeroDivisionError):
@@ -130,16 +144,9 @@ def test_lm_evals_own_models_are_known_beside_ours():
     assert run([sys.executable, "-c", MODELS]) == "DummyLM SimulatedLM\n"
 
 
-@pytest.mark.parametrize(
-    ("group", "name", "value"),
-    [
-        ("lm_eval.tasks", "confidence_tasks", "confidence_tasks.harness.lm_eval"),
-        ("lm_eval.models", "simulated", "confidence_tasks.harness.lm_eval.simulated:SimulatedLM"),
-    ],
-)
-def test_entry_points_for_the_day_lm_eval_reads_them(group, name, value):
-    (ours,) = entry_points(group=group, name=name)
-    assert ours.value == value
+def test_the_entry_point_of_the_model_for_the_day_lm_eval_reads_it():
+    (ours,) = entry_points(group="lm_eval.models", name="simulated")
+    assert ours.value == "confidence_tasks.harness.lm_eval.simulated:SimulatedLM"
     ours.load()
 
 
@@ -179,14 +186,14 @@ def new_environment(folder):
     return str(folder / "bin" / "python")
 
 
-# Which of our files a real, default TaskManager indexes, without the seconds that lm-eval's own 10,000 files take.
+# Which tasks a real, default TaskManager has beside the first of lm-eval's own 10,000 files, which take seconds.
 FOUND = f"""
-import json, sys
+import itertools, json, sys
 sys.path.append({sysconfig.get_path("purelib")!r})
 from lm_eval.tasks import TaskManager, _index
 files = _index.TaskIndex._iter_yaml_files
-_index.TaskIndex._iter_yaml_files = staticmethod(lambda root: files(root) if root.parts[-2] != "lm_eval" else [])
-print(json.dumps([[name, str(entry.yaml_path)] for name, entry in TaskManager().task_index.items()]))
+_index.TaskIndex._iter_yaml_files = staticmethod(lambda root: itertools.islice(files(root), 1))
+print(json.dumps([name for name, entry in TaskManager().task_index.items() if entry.cfg and not entry.yaml_path]))
 """
 
 
@@ -209,9 +216,9 @@ def test_installed_and_uninstalled(tool, editable, tmp_path):
     install, uninstall = installer(tool, python)
     run([*install, *(["--editable"] if editable else []), str(REPOSITORY)])
 
-    found = dict(json.loads(run([python, "-c", FOUND])))
-    root = REPOSITORY / "src" if editable else next(tmp_path.glob("lib/python*/site-packages"))
-    assert Path(found["scale_granularity"]).is_relative_to(root / "confidence_tasks" / "harness" / "lm_eval")
+    assert {"riskeval", "scale_granularity", "scale_granularity_0_20_mmlu"} < set(
+        json.loads(run([python, "-c", FOUND]))
+    )
     assert json.loads(run([python, "-c", FOUND], **{_startup.SWITCH: "0"})) == []
 
     run([*uninstall, "confidence-tasks"])

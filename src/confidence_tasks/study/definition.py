@@ -209,7 +209,7 @@ class Study:
         Tuple of tables that set its tasks beside those of other studies
         (:class:`~confidence_tasks.report.overviews.OverviewDesign`).
     lm_eval : Reference, optional
-        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.stubs.TaskGroup`).
+        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.groups.TaskGroup`).
     """
 
     name: str

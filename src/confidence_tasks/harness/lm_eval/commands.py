@@ -2,10 +2,14 @@
 
 import click
 
-from confidence_tasks.harness.lm_eval import lm_eval_tasks_path
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.lm_eval.groups import stub_folder
 
 
 @click.command("lm-eval-path")
 def lm_eval_path() -> None:
-    """Print the folder for ``lm_eval --include_path``, where its start-up hook is switched off."""
-    click.echo(lm_eval_tasks_path())
+    """Print the folder for ``lm_eval --include_path``, where its start-up hook is switched off.
+
+    The folder lies in the user's cache; it is written when it is first asked for.
+    """
+    click.echo(stub_folder(studies()))

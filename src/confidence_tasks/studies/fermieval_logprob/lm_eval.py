@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from lm_eval.api.instance import Instance
 
 from confidence_tasks.harness.inspect.samples import Item, one_of
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.integer_scores import integers_request
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.sources import load

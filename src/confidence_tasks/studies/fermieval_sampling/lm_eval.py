@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from lm_eval.api.instance import Instance
 
 from confidence_tasks.harness.inspect.samples import Item, listed, one_of
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import sample_request
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.sources import load

@@ -13,7 +13,7 @@ from lm_eval.api.instance import Instance
 
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore, score_request
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.reading.token_probabilities import Token, number_span
 from confidence_tasks.sources.life_table import load_life_table

@@ -14,7 +14,7 @@ from lm_eval.api.instance import Instance
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.harness.lm_eval.aggregation import sample_metrics
 from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore, Span, given_request, unscored
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.answer_tokens import AnswerTokens

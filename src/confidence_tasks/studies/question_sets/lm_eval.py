@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from lm_eval.api.instance import Instance
 
 from confidence_tasks.harness.inspect.samples import Item, one_of
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.option_scores import options_request
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.token_probabilities import YES_NO, Token, letters

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore
-from confidence_tasks.harness.lm_eval.stubs import TaskGroup
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.scales.prompts import ELICITATIONS

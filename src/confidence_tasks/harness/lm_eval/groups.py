@@ -1,0 +1,168 @@
+"""The lm-eval tasks and groups of a study, as lm-eval's configurations.
+
+The start-up hook adds the configurations to lm-eval's index; `write_stubs` writes them as YAML for ``--include_path``.
+
+A study is a group of conditions. A condition is a task or, where it has several sources, a group of tasks, one a
+source, and its metrics are the means over sources, as in Inspect. A study has no metrics of its own: conditions ask
+the same questions, so lm-eval's standard error of their mean would be wrong, and what pools them belongs to the report.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from confidence_tasks.sources.storage import cache_folder, write_atomically
+from confidence_tasks.study import Study
+from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.reference import Reference
+
+_log = logging.getLogger(__name__)
+
+OFFLINE = "arithmetic"
+"""Ending of the name of the group of a study's tasks on generated questions, for runs without data."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGroup:
+    """A group of lm-eval tasks: one task of a study, under each of its conditions.
+
+    Attributes
+    ----------
+    name : str
+        Name of the study's group.
+    task_class : type or Reference
+        The class behind its tasks.
+    version : str
+        Its version.
+    sources : mapping of str to sequence of str
+        The sources of each condition.
+    offline : mapping of str to str
+        The generated source of a condition that asks other sources by default; its task is in no group of the
+        condition, but in one of the study's own.
+    measures : sequence of Measure
+        The metrics, where they are to be averaged over the sources of a condition.
+    naming : str
+        How names of tasks are made of ``{study}`` and ``{condition}``.
+    """
+
+    name: str
+    task_class: type | Reference
+    version: str
+    sources: Mapping[str, Sequence[str]]
+    offline: Mapping[str, str] = field(default_factory=dict)
+    measures: Sequence[Measure] = ()
+    naming: str = "{study}_{condition}"
+
+    def task(self, condition: str, *source: str) -> str:
+        """Name a task or a group: ``scale_granularity_0_20_mmlu``, ``riskeval_lambda10``."""
+        label = condition.replace("=", "").replace("-", "_").replace(".", "_")
+        return "_".join([self.naming.format(study=self.name, condition=label), *source])
+
+    def configurations(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the name and the configuration of each task and group; the class of a task is a `Reference`."""
+        for condition, sources in self.sources.items():
+            yield from self._condition(condition, sources)
+        yield self.name, self._group(self.name, [self.task(condition) for condition in self.sources])
+        offline = {self.task(*cell): cell for cell in self.offline.items()}
+        for name, cell in offline.items():
+            yield name, self._task(name, *cell)
+        if offline:
+            name = f"{self.name}_{OFFLINE}"
+            yield name, self._group(name, list(offline))
+
+    def _condition(self, condition: str, sources: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield a condition: a task, or a group of one task a source."""
+        name = self.task(condition)
+        if len(sources) == 1:
+            yield name, self._task(name, condition, *sources)
+            return
+        tasks = {self.task(condition, source): source for source in sources}
+        for task, source in tasks.items():
+            yield task, self._task(task, condition, source)
+        yield name, self._group(name, list(tasks), self.measures)
+
+    def _task(self, name: str, condition: str, source: str) -> dict[str, Any]:
+        made_by = self.task_class
+        if isinstance(made_by, type):
+            made_by = Reference(made_by.__module__, made_by.__qualname__)
+        return {
+            "task": name,
+            "class": made_by,
+            "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
+            "metadata": {"condition": condition, "source": source},
+        }
+
+    def _group(self, name: str, members: list[str], measures: Sequence[Measure] = ()) -> dict[str, Any]:
+        """Return a group, whose metrics are unweighted means of its members'."""
+        means = [{"metric": measure.name, "weight_by_size": False} for measure in measures]
+        return {
+            "group": name,
+            "task": members,
+            **({"aggregate_metric_list": means} if means else {}),
+            "metadata": {"version": self.version},
+        }
+
+
+def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
+    """Yield the groups of some studies; studies whose groups cannot be loaded are named in a warning and left out."""
+    left_out: dict[str, list[str]] = {}
+    for study in studies:
+        try:
+            groups = study.lm_eval.load() if study.lm_eval else ()
+        except Exception as error:
+            left_out.setdefault(f"{type(error).__name__}: {error}", []).append(study.name)
+        else:
+            yield from groups
+    for reason, names in left_out.items():
+        _log.warning("left out of lm-eval: %s (%s)", ", ".join(names), reason)
+
+
+def write_stubs(folder: Path, studies: Iterable[Study]) -> None:
+    """Write the tasks and groups of some studies into a folder, one YAML file each.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder for ``lm_eval --include_path``; it is made if it is missing.
+    studies : iterable of Study
+        The studies.
+    """
+    _write(folder, _stubs(studies))
+
+
+def stub_folder(studies: Iterable[Study]) -> Path:
+    """Return a folder of the user's cache that has the tasks and groups of some studies; write it at the first use.
+
+    The folder is named by its content, so that it never has a task of a study that is gone.
+    """
+    stubs = _stubs(studies)
+    digest = sha256(json.dumps(stubs, sort_keys=True).encode()).hexdigest()[:16]
+    folder = cache_folder() / "lm_eval" / digest
+    _write(folder, {name: text for name, text in stubs.items() if not (folder / name).exists()})
+    return folder
+
+
+def _stubs(studies: Iterable[Study]) -> dict[str, str]:
+    """Return the text of each file."""
+    return {
+        f"{name}.yaml": "".join(f"{key}: {_yaml(value)}\n" for key, value in configuration.items())
+        for group in task_groups(studies)
+        for name, configuration in group.configurations()
+    }
+
+
+def _yaml(value: Any) -> str:
+    if isinstance(value, Reference):
+        return f"!function {value.module}.{value.name}"
+    return json.dumps(value)
+
+
+def _write(folder: Path, stubs: Mapping[str, str]) -> None:
+    for name, text in stubs.items():
+        write_atomically(folder / name, text.encode())
