@@ -15,7 +15,7 @@ from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import NotTrialsError
 
 
-@pytest.mark.parametrize("study", task_groups(studies()), ids=lambda study: study.name)
+@pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)
 def test_every_task_belongs_to_its_own_study(study):
     for condition in study.sources:
         found = _study(study.task(condition), [{}])
