@@ -19,10 +19,10 @@ from tests.fuzz.readers import PARTS, READERS, SCORED
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.reading.matching import match_answer
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.studies.logprob_metacognition.domains import domain_of
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Token
 
 LENGTH, FACTOR = 2_000, 8
 """Characters of the shorter text, and how many times longer the other one is."""

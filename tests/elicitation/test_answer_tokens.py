@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.answer_tokens import NO_TOKENS, answer_tokens, pieces_of_bytes, token_texts
-from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.study.stage import Token
 
 OTHER = -50.0
 """The log-probability of tokens that must not count."""

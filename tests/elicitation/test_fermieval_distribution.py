@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.studies.fermieval_logprob.distribution import (
     distribution_text,
     integer_probabilities,
     read_distribution,
 )
+from confidence_tasks.study.stage import Token
 
 
 def of(written, alternatives):

@@ -7,12 +7,12 @@ import pytest
 
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
-    Token,
     letters,
     number_probability,
     option_probabilities,
     why_unknown,
 )
+from confidence_tasks.study.stage import Token
 
 
 def tokens(*texts, **alternatives):

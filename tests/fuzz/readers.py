@@ -17,7 +17,6 @@ from confidence_tasks.reading.numbers import canonical, find_numbers, read_numbe
 from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.reading.stated_probability import read_probability
 from confidence_tasks.reading.token_probabilities import (
-    Token,
     letters,
     number_probability,
     option_probabilities,
@@ -47,6 +46,7 @@ from confidence_tasks.studies.scales.prompts import ELICITATIONS
 from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Kind, Question
+from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import STATUSES
 
 CITIES = ("Paris", "London", "Rome", "Berlin")

@@ -7,7 +7,6 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import (
@@ -22,6 +21,7 @@ from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.question_sets.task import boolq
 from confidence_tasks.study.measures import columns
+from confidence_tasks.study.stage import Token
 
 LEVELS = (0.9, 0.95)
 

@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.studies.lifeeval.trials import (
@@ -20,6 +19,7 @@ from confidence_tasks.studies.lifeeval.trials import (
     maximum_score,
     summarise_groups,
 )
+from confidence_tasks.study.stage import Token
 
 RADII = (1, 5, 10, 20)
 

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import fit_meta_d, two_choice_table
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import _explanation, measures_of, question_set_trial
 from confidence_tasks.study.measures import summarise
+from confidence_tasks.study.stage import Token
 
 BOOLEAN = Question("boolq-1", "boolq", "is it so", "boolean", "yes")
 CHOICE = Question("sciq-1", "sciq", "Which city?", "choice", "B", ("London", "Paris", "Rome", "Bonn"))

@@ -8,7 +8,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
@@ -20,6 +19,7 @@ from confidence_tasks.studies.logprob_metacognition.reader import read_short_ans
 from confidence_tasks.studies.logprob_metacognition.subject import SCALE
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, nlp_trial
 from confidence_tasks.study.measures import columns
+from confidence_tasks.study.stage import Token
 
 N = 4_000
 QUESTIONS = [

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confidence_tasks.reading.token_probabilities import Token, is_known
+from confidence_tasks.reading.token_probabilities import is_known
+from confidence_tasks.study.stage import Token
 
 VOCABULARY_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
 """How vocabularies write spaces and line ends; some providers return tokens as they stand there."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from confidence_tasks.study.question import LETTERS
+from confidence_tasks.study.stage import Token
 
 YES_NO: Mapping[str, tuple[str, ...]] = {"yes": ("True", "Yes"), "no": ("False", "No")}
 """The words that stand for the two answers of a yes/no question."""
@@ -42,25 +42,6 @@ def is_possible(logprob: float) -> bool:
 def is_known(logprob: float) -> bool:
     """Return True for a log-probability of a token that a model wrote: possible, and not the sign of a missing one."""
     return is_possible(logprob) and logprob > LEAST
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token of a reply.
-
-    Attributes
-    ----------
-    text : str
-        The token as it stands in the reply, with its spaces.
-    logprob : float
-        Natural logarithm of its probability.
-    alternatives : mapping of str to float
-        The most probable tokens in its place, and their log-probabilities.
-    """
-
-    text: str
-    logprob: float
-    alternatives: Mapping[str, float]
 
 
 def candidates(token: Token) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inspect_ai.model import Logprob, ModelOutput
 
 from confidence_tasks.reading.answer_tokens import pieces_of_bytes
-from confidence_tasks.reading.token_probabilities import Token
+from confidence_tasks.study.stage import Token
 
 
 def reply_tokens(output: ModelOutput) -> list[Token]:

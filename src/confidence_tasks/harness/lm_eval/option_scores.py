@@ -18,7 +18,8 @@ from lm_eval.api.model import LM, TemplateLM, hash_args
 
 from confidence_tasks.harness.lm_eval.generation_scores import inability, numbered
 from confidence_tasks.reading.answer_tokens import answer_slice, token_texts
-from confidence_tasks.reading.token_probabilities import Token, option_of, option_span, why_unknown
+from confidence_tasks.reading.token_probabilities import option_of, option_span, why_unknown
+from confidence_tasks.study.stage import Token
 
 REQUEST_TYPE = "score_options"
 

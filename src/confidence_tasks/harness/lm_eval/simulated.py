@@ -18,10 +18,10 @@ from confidence_tasks.harness.lm_eval.generation_scores import (
 )
 from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
 from confidence_tasks.reading.answer_tokens import answer_tokens
-from confidence_tasks.reading.token_probabilities import Token
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond
+from confidence_tasks.study.stage import Token
 
 
 class SimulatedLM(LM):

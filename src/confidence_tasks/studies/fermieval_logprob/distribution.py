@@ -7,8 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from confidence_tasks.reading.token_probabilities import ROUNDING, Token, candidates, why_unknown
+from confidence_tasks.reading.token_probabilities import ROUNDING, candidates, why_unknown
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT
+from confidence_tasks.study.stage import Token
 
 _SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
 """How vocabularies write spaces and line ends."""

@@ -15,7 +15,7 @@ from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore, score_request
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.task import StudyTask
-from confidence_tasks.reading.token_probabilities import Token, number_span
+from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.studies.lifeeval.prompts import POPULATION
 from confidence_tasks.studies.lifeeval.task import RADII, VERSION, lifeeval_items
@@ -28,6 +28,7 @@ from confidence_tasks.studies.lifeeval.trials import (
     lifeeval_trial,
 )
 from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.stage import Token
 
 
 class LifeEvalTask(StudyTask):

@@ -17,7 +17,7 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.tokens import reply_tokens
-from confidence_tasks.reading.token_probabilities import Token, number_probability, why_unknown
+from confidence_tasks.reading.token_probabilities import number_probability, why_unknown
 from confidence_tasks.sources.life_table import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
 from confidence_tasks.study.measures import (
@@ -32,6 +32,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:

@@ -171,9 +171,9 @@ async def _gold_nlp(
     from confidence_tasks.harness.inspect.local_scores import forced_text, text_logprobs
     from confidence_tasks.harness.inspect.simulated import SimulatedSubject
     from confidence_tasks.reading.answer_tokens import answer_tokens
-    from confidence_tasks.reading.token_probabilities import Token
     from confidence_tasks.simulation.reply import call_seed as call_seed_of
     from confidence_tasks.studies.logprob_metacognition.subject import gold_nlp
+    from confidence_tasks.study.stage import Token
 
     if isinstance(model.api, SimulatedSubject):
         its_seed = call_seed_of(model.api.seed, temperature, call_seed)

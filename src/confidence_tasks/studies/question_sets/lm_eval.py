@@ -16,11 +16,12 @@ from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.option_scores import options_request
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.reading.token_probabilities import YES_NO, Token, letters
+from confidence_tasks.reading.token_probabilities import YES_NO, letters
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form
 from confidence_tasks.studies.question_sets.task import VERSION, question_set_items
 from confidence_tasks.studies.question_sets.trials import QuestionSetTrial, measures_of, question_set_trial
 from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.stage import Token
 
 
 class QuestionSetTask(StudyTask):

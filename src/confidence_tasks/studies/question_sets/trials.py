@@ -19,7 +19,6 @@ from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
-    Token,
     letters,
     option_probabilities,
     why_unknown,
@@ -44,6 +43,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:

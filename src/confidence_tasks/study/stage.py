@@ -1,0 +1,155 @@
+"""Stages: the calls of a model that one trial is made of, as data that both harnesses run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from confidence_tasks.study.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a reply.
+
+    Attributes
+    ----------
+    text : str
+        The token as it stands in the reply, with its spaces.
+    logprob : float
+        Natural logarithm of its probability.
+    alternatives : mapping of str to float
+        The most probable tokens in its place, and their log-probabilities.
+    """
+
+    text: str
+    logprob: float
+    alternatives: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model returned for one prompt.
+
+    Attributes
+    ----------
+    text : str
+        The reply; empty if the model said nothing.
+    tokens : tuple of Token
+        Its tokens, if the stage asked for log-probabilities and the provider gave them.
+    input_tokens, output_tokens : float
+        Tokens that the call used; NaN if the harness does not tell.
+    problem : str
+        Why there are no tokens; empty if there are, or if they were not asked for.
+    """
+
+    text: str
+    tokens: tuple[Token, ...] = ()
+    input_tokens: float = math.nan
+    output_tokens: float = math.nan
+    problem: str = ""
+
+
+Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]
+"""The replies of each stage by its name, in the order of prompts and then of samples; none for a skipped stage."""
+
+Ask: TypeAlias = Callable[[Question, str, Replies], str | Sequence[str] | None]
+"""``ask(question, condition, replies)`` with the replies of earlier stages: one prompt, several, or None for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A call of a model, or several equal or similar ones.
+
+    Stages run in the order in which a study declares them. Calls of different conditions of a question that are equal
+    (same stage, messages and number of the sample) are made once, and all these conditions get the reply.
+
+    Attributes
+    ----------
+    name : str
+        Its key in ``replies``.
+    ask : callable
+        ``ask(question, condition, replies)`` returns the prompt, several prompts, or None to skip the stage under this
+        condition. ``replies[stage][sample]`` is a :class:`ModelReply` of an earlier stage. The first stage is never
+        skipped and has one prompt.
+    samples : int
+        How often each prompt is asked.
+    temperature : float, optional
+        Temperature of sampling; by default that of the run, which is 0 unless the user sets another.
+    max_tokens : int, optional
+        Limit of the reply's length; by default that of the run.
+    system : str
+        System message of a new conversation; empty for none.
+    follows : str
+        Name of an earlier stage of one prompt and one sample whose conversation this stage continues; empty for a new
+        conversation.
+    role : str
+        Model role that is asked, such as ``judge``; empty for the model under test. lm-eval has no roles and refuses
+        such a study before the first call.
+    logprobs : {"", "wanted", "required"}
+        Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
+        the first reply; ``wanted`` goes on and gives replies without tokens.
+    top_logprobs : int
+        Number of alternatives returned for each token, 0 to 20.
+
+    Examples
+    --------
+    >>> stage = Stage("answer", lambda question, condition, replies: question.text)
+    >>> stage.prompts(Question("q-1", "demo", "Is the sky blue?", "boolean", "yes"), "plain", {})
+    ('Is the sky blue?',)
+    """
+
+    name: str
+    ask: Ask
+    samples: int = 1
+    temperature: float | None = None
+    max_tokens: int | None = None
+    system: str = ""
+    follows: str = ""
+    role: str = ""
+    logprobs: Literal["", "wanted", "required"] = ""
+    top_logprobs: int = 0
+
+    def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
+        """Return the prompts of one question under one condition; none if the stage is skipped."""
+        asked = self.ask(question, condition, replies)
+        if asked is None:
+            return ()
+        return (asked,) if isinstance(asked, str) else tuple(asked)
+
+
+def check_stages(stages: Sequence[Stage]) -> None:
+    """Check that stages fit together.
+
+    Raises
+    ------
+    ValueError
+        If there is none, two have one name, or a value of one is impossible; the message names the stage.
+    """
+    if not stages:
+        raise ValueError("it has no stage")
+    earlier: dict[str, Stage] = {}
+    for stage in stages:
+        for wrong, said in (
+            (stage.name in earlier, "is declared twice"),
+            (
+                not earlier and bool(stage.role),
+                "is the first one, which asks the model under test, not a role",
+            ),
+            (stage.samples < 1, f"has samples={stage.samples}, which must be 1 or more"),
+            (not 0 <= stage.top_logprobs <= 20, f"has top_logprobs={stage.top_logprobs}, not 0 to 20"),
+            (bool(stage.top_logprobs) and not stage.logprobs, "has top_logprobs but no logprobs"),
+            (
+                bool(stage.follows) and stage.follows not in earlier,
+                f"follows {stage.follows!r}, which is no earlier stage",
+            ),
+            (
+                bool(stage.follows) and bool(stage.system),
+                "has a system message, which only a new conversation has",
+            ),
+        ):
+            if wrong:
+                raise ValueError(f"stage {stage.name!r} {said}")
+        earlier[stage.name] = stage
