@@ -6,15 +6,22 @@ measures it.
 
 from importlib import import_module
 
-from confidence_tasks.catalogue import own_packages
+from confidence_tasks.catalogue import own_packages, studies
 from confidence_tasks.harness.inspect.simulated_provider import simulated
+from confidence_tasks.harness.inspect.staged import study_metrics, study_task
 
-__all__ = ["simulated"]
+__all__ = ["simulated", "study_metrics"]
 
-for _package in own_packages():
-    _study, _task = import_module(_package).STUDY, import_module(f"{_package}.task")
-    _named = {name: getattr(_task, name) for name in _study.designs} | {
-        _study.scorer.name: _study.scorer.load()
-    }
+_own = set(own_packages())
+for _study in studies():
+    if _study.stages:
+        # Of other packages too: Inspect knows them by the name of their package.
+        _named = {_study.name: study_task(_study), _study.scorer_name: _study.make_scorer}
+    elif _study.module in _own:
+        _task = import_module(f"{_study.module}.task")
+        _named = {name: getattr(_task, name) for name in _study.designs}
+        _named[_study.scorer_name] = _study.make_scorer
+    else:
+        continue
     globals().update(_named)
     __all__ += _named

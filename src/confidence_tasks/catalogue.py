@@ -64,7 +64,7 @@ def own_packages() -> Iterator[str]:
 
 def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
     """Return the study whose scorer gave one of the scores; None when there is none."""
-    return next((study for study in studies() if study.scorer.name in scores), None)
+    return next((study for study in studies() if study.scorer_name in scores), None)
 
 
 @cache

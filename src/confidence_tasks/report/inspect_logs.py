@@ -58,7 +58,7 @@ def read_inspect_log(path: str) -> TrialFile:
     spec = header.eval
     columns, wrong = trial_columns(
         study,
-        [summary["scores"][study.scorer.name]["value"] | _digests(summary) for summary in scored],
+        [summary["scores"][study.scorer_name]["value"] | _digests(summary) for summary in scored],
         (summary["id"] for summary in scored),
         (summary["epoch"] for summary in scored),
     )
@@ -154,13 +154,13 @@ def _study(header: EvalLog, summaries: Sequence[Mapping[str, Any]]) -> Study:
         scorers = ", ".join(scorer.name for scorer in header.eval.scorers or ()) or "none"
         raise NotTrialsError(
             f"task {header.eval.task} with scorer {scorers}: no sample was scored by one of"
-            f" {', '.join(study.scorer.name for study in studies())} (status: {header.status})"
+            f" {', '.join(study.scorer_name for study in studies())} (status: {header.status})"
         )
     return found
 
 
 def _has_trial(summary: Mapping[str, Any], study: Study) -> bool:
-    score = (summary.get("scores") or {}).get(study.scorer.name)
+    score = (summary.get("scores") or {}).get(study.scorer_name)
     return score is not None and isinstance(score["value"], Mapping)
 
 

@@ -117,7 +117,7 @@ def metrics_of(log: EvalLog) -> dict[str, float]:
 
 def _scorers(log: EvalLog) -> list[Scorer]:
     """Make the log's scorers anew, with the options that they had."""
-    known = {study.scorer.name: study.scorer for study in studies()}
+    known = {study.scorer_name: study.make_scorer for study in studies()}
     named = [(spec.name.rsplit("/", 1)[-1], spec.options or {}) for spec in log.eval.scorers or []]
     chosen = [(known[name], options) for name, options in named if name in known]
     if not chosen:

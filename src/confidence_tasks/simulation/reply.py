@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.study.stage import Replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,33 @@ class Request:
     subject: Subject
     prompt: str
     match: re.Match[str]
+    seed: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageRequest:
+    """One call of a study of stages, put to a subject.
+
+    Attributes
+    ----------
+    subject : Subject
+        Who is asked.
+    prompt : str
+        The user message.
+    condition, stage : str
+        The condition, and the name of the stage.
+    replies : mapping of str to sequence of ModelReply
+        The replies of earlier stages.
+    seed : str
+        The randomness of this call: equal seeds give equal replies. Above temperature zero it differs between samples;
+        :func:`subject_seed` is the same in every call.
+    """
+
+    subject: Subject
+    prompt: str
+    condition: str
+    stage: str
+    replies: Replies
     seed: str
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
+from pkgutil import resolve_name
 from typing import TypeAlias
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.simulation import answer_key
-from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.reply import Reply, Request, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies
 
 Responder: TypeAlias = tuple[re.Pattern[str], Callable[[Question, Request], Reply]]
 """What a prompt contains, and how it is replied to."""
@@ -43,3 +47,40 @@ def respond(subject: Subject, prompt: str, *, seed: str) -> Reply:
         if match := pattern.search(prompt):
             return responder(question, Request(subject, prompt, match, seed))
     raise ValueError(f"no study's format is recognised in the prompt {prompt[:200]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class StageCall:
+    """What a simulated subject is told of a call of a study of stages, beside its prompt.
+
+    Attributes
+    ----------
+    question : Question
+        What is asked, with its key.
+    condition, stage : str
+        The condition, and the name of the stage.
+    replies : mapping of str to sequence of ModelReply
+        The replies of earlier stages.
+    study : str
+        Where the study is (:attr:`~confidence_tasks.study.Study.reference`).
+    """
+
+    question: Question
+    condition: str
+    stage: str
+    replies: Replies
+    study: str
+
+
+stage_call: ContextVar[StageCall | None] = ContextVar("stage_call", default=None)
+"""The call that the current task of the event loop makes."""
+
+
+def respond_to_stage(subject: Subject, prompt: str, call: StageCall, *, seed: str) -> Reply:
+    """Return the subject's reply to a call of a study of stages; ValueError if the study has no subject."""
+    study = resolve_name(call.study)
+    if study.subject is None:
+        raise ValueError(f"{study.name} does not say how a simulated subject replies: declare its subject")
+    request = StageRequest(subject, prompt, call.condition, call.stage, call.replies, seed)
+    reply: Reply = study.subject(call.question, request)
+    return reply

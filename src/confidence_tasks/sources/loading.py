@@ -5,6 +5,7 @@ The sources themselves are imported at the first load: every start of Inspect im
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,11 @@ def load(
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return source.load(n, seed, mirror_folder(mirror), **options)
+
+
+def load_asked(parameters: Mapping[str, Any]) -> list[Question]:
+    """Load the questions that a study's task asks: those of its ``source``, ``n``, ``seed`` and ``mirror``."""
+    return load(parameters["source"], n=parameters["n"], seed=parameters["seed"], mirror=parameters["mirror"])
 
 
 def check_number(n: int | None) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.parameter import CACHE, SEED, Parameter, meant
+from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
+from confidence_tasks.study.stage import Replies, Stage, check_stages
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _groups = LazyModule("confidence_tasks.report.groups")
+_staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +154,6 @@ class Study:
     ----------
     name, title : str
         Its name in commands and in words.
-    paper : Paper
-        Where it was published.
-    scorer : Reference
-        Makes the scorer whose scores are trials; its name is that of the scorer in logs.
     trial : type
         The typed dictionary that a trial is.
     measures : sequence of Measure
@@ -163,6 +162,35 @@ class Study:
         Its tasks by name.
     headline : tuple of str
         Measures of the main table.
+    paper : Paper, optional
+        Where it was published.
+    scorer : Reference, optional
+        Makes the scorer whose scores are trials; its name is that of the scorer in logs. A study of stages has one made
+        for it, called ``<name>_scorer``.
+    module : str
+        Name of the module that holds the study as ``STUDY``: ``__name__``. A study of stages needs it; Inspect's
+        tasks are called after its first part.
+    stages : tuple of Stage or callable
+        The calls of a model that a trial is made of, or ``stages(parameters)`` that returns them. With these, both
+        harnesses run the study without code of its own, as one task of its name.
+    questions : callable
+        ``questions(parameters)``: the questions of a study of stages, in the order in which they are asked.
+    conditions : tuple of str
+        The conditions of a study of stages; with several, the task has a parameter ``conditions`` that chooses some.
+    chosen : callable, optional
+        ``chosen(parameters)``: the conditions that are asked, in place of the parameter ``conditions``.
+    read : callable
+        ``read(question, condition, replies)``: the trial, whatever the replies; ``replies[stage][sample]`` is a
+        :class:`~confidence_tasks.study.stage.ModelReply`. It never raises.
+    parameters : tuple of Parameter
+        Parameters of the task of a study of stages, beside ``seed`` and ``cache``.
+    subject : callable, optional
+        ``subject(question, request)``: the reply of a simulated subject to a call of a study of stages
+        (:class:`~confidence_tasks.simulation.reply.StageRequest`).
+    columns : tuple of str
+        Keys of a trial that the log viewer shows after the common ones, for a study of stages.
+    version : str
+        Version of the task of a study of stages, such as ``1-A``.
     tested : tuple of str
         Measures whose difference from the baseline is tested. They may read nothing but columns that mean the same
         under every condition.
@@ -214,12 +242,22 @@ class Study:
 
     name: str
     title: str
-    paper: Paper
-    scorer: Reference
     trial: type[Trial]
     measures: tuple[Measure, ...]
     designs: Mapping[str, Design]
     headline: tuple[str, ...]
+    paper: Paper | None = None
+    scorer: Reference | None = None
+    module: str = ""
+    stages: tuple[Stage, ...] | Callable[[Mapping[str, Any]], Sequence[Stage]] = ()
+    questions: Callable[[Mapping[str, Any]], Sequence[Question]] | None = None
+    conditions: tuple[str, ...] = ()
+    chosen: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    read: Callable[[Question, str, Replies], Trial] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    subject: Callable[..., Any] | None = None
+    columns: tuple[str, ...] = ()
+    version: str = "1-A"
     tested: tuple[str, ...] = ()
     witnesses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pooled: tuple[Measure, ...] = ()
@@ -232,7 +270,9 @@ class Study:
     figures: tuple[Any, ...] = (_general.GENERAL,)
     tables: tuple[Any, ...] = ()
     checks: tuple[Any, ...] = (_checks.GENERAL,)
-    subset_parameters: frozenset[str] = field(default=frozenset({"sources", "source", "n", "mirror"}))
+    subset_parameters: frozenset[str] = field(
+        default=frozenset({"sources", "source", "n", "mirror", "conditions"})
+    )
     protocol_values: frozenset[tuple[str, str]] = frozenset()
     resampler: Callable[..., Any] | None = None
     responders: Reference | None = None
@@ -259,14 +299,68 @@ class Study:
             ("domains", self.domains, self.record),
             ("ordered", [name for pair in self.ordered for name in pair], self.record),
             ("binary_where", [name for pair in self.binary_where for name in pair], self.record),
+            ("columns", self.columns, self.record),
         ):
             for name in named:
                 if name not in known:
-                    near = get_close_matches(name, known, n=1)
-                    meant = f"; did you mean {near[0]!r}?" if near else ""
                     raise ValueError(
-                        f"study {self.name}: {field_name} names {name!r}, which is none of its own{meant}"
+                        f"study {self.name}: {field_name} names {name!r}, which is none of its own{meant(name, known)}"
                     )
+        try:
+            self._check_stages() if self.stages else self._check_scorer()
+        except ValueError as error:
+            raise ValueError(f"study {self.name}: {error}") from error
+
+    def _check_scorer(self) -> None:
+        if self.scorer is None:
+            raise ValueError("it has neither stages nor a scorer")
+
+    def _check_stages(self) -> None:
+        needed = ("module", "questions", "conditions", "read")
+        if missing := [name for name in needed if not getattr(self, name)]:
+            raise ValueError(f"a study of stages needs {', '.join(missing)}")
+        if list(self.designs) != [self.name]:
+            raise ValueError(f"a study of stages has one design, called {self.name!r}")
+        named = [parameter.name for parameter in self.all_parameters]
+        if doubled := sorted({name for name in named if named.count(name) > 1}):
+            raise ValueError(f"two parameters are called {', '.join(doubled)}")
+        if len(set(self.conditions)) < len(self.conditions):
+            raise ValueError("two conditions have one label")
+        baseline = self.designs[self.name].baseline
+        if baseline and baseline not in self.conditions:
+            raise ValueError(f"the baseline {baseline!r} is no condition{meant(baseline, self.conditions)}")
+        if not callable(self.stages):
+            check_stages(self.stages)
+
+    @cached_property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the task of a study of stages."""
+        chooses = self.chosen is None and len(self.conditions) > 1
+        every = ", ".join(self.conditions)
+        conditions = Parameter("conditions", str | list[str], every, "Which of the conditions are asked.")
+        return (*self.parameters, *([conditions] if chooses else []), SEED, CACHE)
+
+    def stages_of(self, parameters: Mapping[str, Any]) -> tuple[Stage, ...]:
+        """Return the stages under some parameters; ValueError if they do not fit together."""
+        stages = tuple(self.stages(parameters)) if callable(self.stages) else self.stages
+        check_stages(stages)
+        return stages
+
+    @property
+    def reference(self) -> str:
+        """Where the study is, for :func:`pkgutil.resolve_name`."""
+        return f"{self.module}:STUDY"
+
+    @property
+    def scorer_name(self) -> str:
+        """Name of the scorer in logs."""
+        return self.scorer.name if self.scorer else f"{self.name}_scorer"
+
+    @property
+    def make_scorer(self) -> Callable[..., Any]:
+        """What makes the scorer, as Inspect registers it."""
+        made: Callable[..., Any] = self.scorer.load() if self.scorer else _staged.study_scorer(self)
+        return made
 
     @cached_property
     def record(self) -> dict[str, type]:

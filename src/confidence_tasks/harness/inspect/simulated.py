@@ -22,7 +22,7 @@ from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond
+from confidence_tasks.simulation.respond import respond, respond_to_stage, stage_call
 from confidence_tasks.study.question import Question
 
 
@@ -58,7 +58,12 @@ class SimulatedSubject(ModelAPI):
         """Reply to the last user message, in the light of the system message."""
         prompt = _asked(input)
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        reply = respond(self.subject, prompt, seed=seed)
+        call = stage_call.get()
+        reply = (
+            respond(self.subject, prompt, seed=seed)
+            if call is None
+            else respond_to_stage(self.subject, input[-1].text, call, seed=seed)
+        )
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",

@@ -40,6 +40,11 @@ def has_probabilities(output: ModelOutput) -> bool:
     return logprobs is not None and bool(logprobs.content)
 
 
+def rejects_logprobs(error: RuntimeError) -> bool:
+    """Whether a provider rejected a request because it asks for log-probabilities."""
+    return "logprob" in str(getattr(error, "provider_message", "")).lower()
+
+
 class TokenProbabilityError(RuntimeError):
     """The model under test gives no token probabilities, or wrong ones."""
 
@@ -84,7 +89,7 @@ class ProbabilityGate:
         try:
             return await ask()
         except RuntimeError as error:
-            if "logprob" in str(getattr(error, "provider_message", "")).lower():
+            if rejects_logprobs(error):
                 self._faults[model.api] = f"{model} rejects requests for them"
                 self._refuse(model)
             raise

@@ -21,6 +21,7 @@ SUBSET_PARAMETERS = frozenset({"levels", "split", "n", "mirror"})
 
 STUDY = Study(
     name="fermieval",
+    module=__name__,
     title="FermiEval",
     paper=PAPER,
     scorer=Reference("confidence_tasks.studies.fermieval.trials", "fermieval_scorer"),

@@ -17,6 +17,7 @@ _report = LazyModule("confidence_tasks.studies.fermieval.report")
 
 STUDY = Study(
     name="fermieval_logprob",
+    module=__name__,
     title="FermiEval",
     paper=PAPER,
     scorer=Reference("confidence_tasks.studies.fermieval_logprob.trials", "fermieval_logprob_scorer"),

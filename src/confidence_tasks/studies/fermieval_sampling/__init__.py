@@ -14,6 +14,7 @@ _report = LazyModule("confidence_tasks.studies.fermieval.report")
 
 STUDY = Study(
     name="fermieval_sampling",
+    module=__name__,
     title="FermiEval",
     paper=PAPER,
     scorer=Reference("confidence_tasks.studies.fermieval_sampling.trials", "fermieval_sampling_scorer"),

@@ -18,6 +18,7 @@ PAPER = Paper("Anonymous", 2026, "2605.23909")
 
 STUDY = Study(
     name="lifeeval",
+    module=__name__,
     title="LifeEval",
     paper=PAPER,
     scorer=Reference("confidence_tasks.studies.lifeeval.trials", "lifeeval_scorer"),

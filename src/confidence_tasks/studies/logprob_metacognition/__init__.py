@@ -16,6 +16,7 @@ _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
 
 STUDY = Study(
     name="nlp_metad",
+    module=__name__,
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
     scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),

@@ -15,6 +15,7 @@ _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
 
 STUDY = Study(
     name="question_sets",
+    module=__name__,
     title="Calibration question sets",
     paper=PAPER,
     scorer=Reference("confidence_tasks.studies.question_sets.trials", "question_set_scorer"),

@@ -17,6 +17,7 @@ _subject = LazyModule("confidence_tasks.studies.riskeval.subject")
 
 STUDY = Study(
     name="riskeval",
+    module=__name__,
     title="RiskEval",
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
     scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),

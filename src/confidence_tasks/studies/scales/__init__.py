@@ -16,6 +16,7 @@ _subject = LazyModule("confidence_tasks.studies.scales.subject")
 
 STUDY = Study(
     name="scales",
+    module=__name__,
     title="Confidence scales",
     paper=Paper("Dai", 2026, "2603.09309"),
     scorer=Reference("confidence_tasks.studies.scales.trials", "scale_scorer"),

@@ -1,0 +1,423 @@
+"""A study of stages as an Inspect task: one solver, one scorer, one metric and one task for all such studies."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cache as cached
+from inspect import Parameter as SignatureParameter
+from inspect import Signature
+from typing import Any, NoReturn
+
+import anyio
+from inspect_ai import Task, task
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Logprobs,
+    Model,
+    ModelAPI,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from confidence_tasks.harness.errors import as_usage_error
+from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
+from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.inspect.token_probabilities import (
+    ProbabilityGate,
+    has_probabilities,
+    is_local,
+    rejects_logprobs,
+)
+from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
+from confidence_tasks.harness.staged import (
+    chosen_conditions,
+    complete_parameters,
+    load_study,
+    staged_items,
+    staged_question,
+    trial_of,
+)
+from confidence_tasks.simulation.draws import pick
+from confidence_tasks.simulation.respond import StageCall, stage_call
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.measures import summarise
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+
+REPLIES = "replies"
+"""The key of a sample's store that holds the replies of every stage."""
+
+
+@cached
+def study_task(study: Study) -> Callable[..., Task]:
+    """Make the Inspect task of a study of stages, which Inspect calls ``<package>/<name of the study>``.
+
+    Its parameters are those that the study declares. They are checked when the task is made, before the first call.
+    """
+
+    def build(**given: Any) -> Task:
+        with as_usage_error():
+            return _build(study, complete_parameters(study, given, study.all_parameters))
+
+    declared = [
+        SignatureParameter(
+            parameter.name,
+            SignatureParameter.KEYWORD_ONLY,
+            default=parameter.default,
+            annotation=parameter.type,
+        )
+        for parameter in study.all_parameters
+    ]
+    # Inspect drops what is not in the signature, unless that takes any keyword; then a misspelt name arrives here.
+    others = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
+    build.__signature__ = Signature([*declared, others], return_annotation=Task)  # type: ignore[attr-defined]
+    helps = "\n".join(f"{parameter.name} : {parameter.help}" for parameter in study.all_parameters)
+    build.__doc__ = f"{study.designs[study.name].question}\n\n{helps}\n"
+    _called(build, study, study.name)
+    return task(build)
+
+
+def _called(function: Callable[..., Any], study: Study, name: str) -> None:
+    """Give a function the name and the module by which Inspect registers it."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = study.module
+
+
+def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
+    stages = study.stages_of(parameters)
+    conditions = chosen_conditions(study, parameters)
+    data = dataset(staged_items(study, parameters, conditions), study.title)
+    shown = (
+        "question_id",
+        "source",
+        "condition",
+        "correct",
+        "confidence",
+        "status",
+        "answer",
+        *study.columns,
+    )
+    return Task(
+        dataset=data,
+        setup=require_roles(sorted({stage.role for stage in stages if stage.role})),
+        solver=ask_stages(study.reference, dict(parameters), len(conditions)),
+        scorer=study_scorer(study)(),
+        metrics=[study_metrics(study.reference, conditions)],
+        config=GenerateConfig(temperature=0.0),
+        version=study.version,
+        metadata=provenance(parameters["seed"], data),
+        headline_metric=HeadlineMetric(metric=f"{study.headline[0]}/{conditions[0]}"),
+        viewer=viewer(
+            study.scorer_name, shown=study.columns, hidden=[key for key in study.record if key not in shown]
+        ),
+    )
+
+
+# Calls ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _QuestionCalls:
+    """The calls of one question: equal ones are made once, and those that come later wait for the reply."""
+
+    left: int
+    locks: dict[object, anyio.Lock] = field(default_factory=lambda: defaultdict(anyio.Lock))
+    outputs: dict[object, ModelOutput] = field(default_factory=dict)
+
+    async def __call__(self, key: object, call: Callable[[], Awaitable[ModelOutput]]) -> ModelOutput:
+        async with self.locks[key]:
+            if key not in self.outputs:
+                self.outputs[key] = await call()
+            return self.outputs[key]
+
+
+@dataclass
+class _SharedCalls:
+    """The calls of all questions, each kept until all conditions of the question have been asked."""
+
+    n_conditions: int
+    questions: dict[object, _QuestionCalls] = field(default_factory=dict)
+
+    @contextmanager
+    def of(self, key: object) -> Iterator[_QuestionCalls]:
+        calls = self.questions.setdefault(key, _QuestionCalls(self.n_conditions))
+        try:
+            yield calls
+        finally:
+            calls.left -= 1
+            if not calls.left:
+                self.questions.pop(key, None)
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Asks the stages of one sample."""
+
+    stages: Sequence[Stage]
+    gates: Mapping[str, ProbabilityGate]
+    rejecting: set[ModelAPI]
+    seed: int
+    cache: bool
+    state: TaskState
+    generate: Generate
+    question: Question
+    calls: _QuestionCalls
+
+    @property
+    def condition(self) -> str:
+        return str(self.state.metadata["condition"])
+
+    async def ask_all(self) -> dict[str, list[ModelReply]]:
+        """Run every stage, and leave the first conversation in the state."""
+        start = list(self.state.messages)
+        replies: dict[str, list[ModelReply]] = {}
+        conversations: dict[str, list[ChatMessage]] = {}
+        first: ModelOutput | None = None
+        for stage in self.stages:
+            if first is None:
+                asked = [start]
+            else:
+                prompts = stage.prompts(self.question, self.condition, replies)
+                before = self._before(stage, conversations) if prompts else []
+                asked = [[*before, ChatMessageUser(content=prompt)] for prompt in prompts]
+            said = []
+            for messages in asked:
+                for number in range(stage.samples):
+                    output = await self._ask(stage, messages, number, replies)
+                    first = first or output
+                    said.append(_model_reply(stage, output))
+                    reply = output.message if output.choices else ChatMessageAssistant(content="")
+                    conversations.setdefault(stage.name, [*messages, reply])
+            replies[stage.name] = said
+        assert first is not None
+        self.state.output = first
+        self.state.messages = self._longest(conversations) or start
+        return replies
+
+    def _before(self, stage: Stage, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
+        if stage.follows:
+            if stage.follows not in conversations:
+                raise ValueError(
+                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
+                )
+            return conversations[stage.follows]
+        return [ChatMessageSystem(content=stage.system)] if stage.system else []
+
+    def _longest(self, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
+        """Return the longest conversation that begins with the first stage."""
+        chain = {self.stages[0].name}
+        for stage in self.stages:
+            if stage.follows in chain:
+                chain.add(stage.name)
+        return max((turns for name, turns in conversations.items() if name in chain), key=len, default=[])
+
+    async def _ask(
+        self, stage: Stage, messages: list[ChatMessage], number: int, replies: Replies
+    ) -> ModelOutput:
+        model = get_model(role=stage.role, required=True) if stage.role else get_model()
+
+        async def call() -> ModelOutput:
+            asked = StageCall(
+                self.question, self.condition, stage.name, replies, self.state.metadata["study"]
+            )
+            token = stage_call.set(asked)
+            try:
+                return await self._call(stage, model, messages, number)
+            finally:
+                stage_call.reset(token)
+
+        if is_simulated(model):
+            return await call()  # costs nothing, and may depend on the condition
+        turns = tuple((message.role, message.text) for message in messages)
+        return await self.calls((model.api, stage.name, turns, number), call)
+
+    async def _call(
+        self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
+    ) -> ModelOutput:
+        settings = self._settings(stage, model, number)
+        if stage.role:
+            keep = self.cache and call_cache(model, per_epoch=True)
+            config = GenerateConfig(**{"temperature": 0.0, **settings})
+            return await model.generate(messages, config=config, cache=keep)
+
+        async def ask(usable: Callable[[ModelOutput], bool] = lambda output: True, **more: Any) -> TaskState:
+            self.state.messages = list(messages)
+            return await ask_once(self.state, self.generate, self.cache, usable, **settings, **more)
+
+        if not stage.logprobs:
+            return (await ask()).output
+        if is_local(model):
+            return await _scored_locally(model, messages, (await ask()).output)
+        wanted: dict[str, Any] = {"logprobs": True}
+        if stage.top_logprobs:
+            wanted["top_logprobs"] = stage.top_logprobs
+        if stage.logprobs == "required":
+            return (await self.gates[stage.name](model, lambda: ask(has_probabilities, **wanted))).output
+        try:
+            return (await ask(**(wanted if model.api not in self.rejecting else {}))).output
+        except RuntimeError as error:
+            if not rejects_logprobs(error):
+                raise
+            self.rejecting.add(model.api)
+            return (await ask()).output
+
+    def _settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
+        settings: dict[str, Any] = {"temperature": stage.temperature, "max_tokens": stage.max_tokens}
+        if is_local(model) and stage.temperature is not None:
+            settings |= _local_sampling(model, stage)
+        if stage.samples > 1 or stage.temperature:
+            settings["seed"] = (
+                number
+                if is_simulated(model)
+                else pick(LARGEST_SEED, self.seed, self.question.id, self.state.epoch, stage.name, number)
+            )
+        return {name: value for name, value in settings.items() if value is not None}
+
+
+def _local_sampling(model: Model, stage: Stage) -> dict[str, Any]:
+    """Return the settings by which Inspect's ``hf`` provider decodes greedily or samples.
+
+    It samples or not by an argument of the model, whatever the temperature. Sampling from the single most probable
+    token is greedy.
+    """
+    samples = bool(getattr(model.api, "do_sample", True))
+    if stage.temperature and not samples:
+        raise ValueError(
+            f"stage {stage.name!r} samples at a temperature of {stage.temperature:g}, which the hf provider does only "
+            "without -M do_sample=false: leave it out"
+        )
+    return {"temperature": 1.0, "top_k": 1} if samples and not stage.temperature else {}
+
+
+async def _scored_locally(model: Model, messages: list[ChatMessage], output: ModelOutput) -> ModelOutput:
+    """Put the log-probabilities of what was said in the place of those that the ``hf`` provider reports."""
+    from confidence_tasks.harness.inspect.local_scores import text_logprobs
+
+    content = await text_logprobs(model, messages, output.completion)
+    if output.choices:
+        output.choices[0].logprobs = Logprobs(content=content)
+    return output
+
+
+def _model_reply(stage: Stage, output: ModelOutput) -> ModelReply:
+    tokens = tuple(reply_tokens(output)) if stage.logprobs else ()
+    used = output.usage
+    return ModelReply(
+        reply_text(output),
+        tokens,
+        float(used.input_tokens) if used else math.nan,
+        float(used.output_tokens) if used else math.nan,
+        "the provider returned no log-probabilities" if stage.logprobs and not tokens else "",
+    )
+
+
+@solver
+def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
+    """Run the stages of a study, and keep every reply in the sample's store.
+
+    Parameters
+    ----------
+    study : str
+        Where the study is (:attr:`~confidence_tasks.study.Study.reference`).
+    parameters : dict
+        Those of the task.
+    n_conditions : int
+        Under how many conditions each question is asked.
+    """
+    stages = load_study(study).stages_of(parameters)
+    gates = {stage.name: ProbabilityGate(f"stage {stage.name!r} needs") for stage in stages if stage.logprobs}
+    rejecting: set[ModelAPI] = set()
+    shared = _SharedCalls(n_conditions)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        question = staged_question(state.metadata)
+        with shared.of((get_model().api, question.id, state.epoch)) as calls:
+            asker = _Asker(
+                stages,
+                gates,
+                rejecting,
+                parameters["seed"],
+                parameters["cache"],
+                state,
+                generate,
+                question,
+                calls,
+            )
+            replies = await asker.ask_all()
+        state.store.set(REPLIES, {name: [asdict(reply) for reply in said] for name, said in replies.items()})
+        return state
+
+    return solve
+
+
+# Scores -----------------------------------------------------------------------------------------------------------
+
+
+def replies_of(state: TaskState, study: Study) -> Replies:
+    """Return the replies that a sample holds; where there are none but the output, that of the first stage."""
+    kept = state.store.get(REPLIES)
+    if kept is None:
+        first, *_ = study.stages_of(complete_parameters(study, {}, study.all_parameters))
+        return {first.name: [ModelReply(reply_text(state.output), tuple(reply_tokens(state.output)))]}
+    return {name: [_restored(reply) for reply in said] for name, said in kept.items()}
+
+
+def _restored(kept: Mapping[str, Any]) -> ModelReply:
+    return ModelReply(**{**kept, "tokens": tuple(Token(**token) for token in kept["tokens"])})
+
+
+@cached
+def study_scorer(study: Study) -> Callable[[], Scorer]:
+    """Make the scorer of a study of stages: it reads the replies of a sample into a trial."""
+
+    def build() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            question = staged_question(state.metadata)
+            trial = trial_of(study, question, state.metadata["condition"], replies_of(state, study))
+            return Score(
+                value=trial, answer=trial.get("answer", ""), explanation=_explanation(trial, question)
+            )
+
+        return score
+
+    _called(build, study, study.scorer_name)
+    return scorer(metrics=[])(build)
+
+
+def _explanation(trial: Mapping[str, Any], question: Question) -> str:
+    """Say what was read and what became of it."""
+    return table(
+        [
+            ("Answer", f"{plain(trial.get('answer', '')) or 'none'}: **{verdict(trial['correct'])}**"),
+            ("Key", plain(question.gold or "none")),
+            ("Confidence", f"{trial['confidence']:.3f}"),
+            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+        ]
+    )
+
+
+@metric(scores="unreduced")
+def study_metrics(study: str, conditions: Sequence[str]) -> Metric:
+    """Every measure of a study in every condition, pooled as the mean over sources."""
+    measures = load_study(study).measures
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        return dict(summarise(trials, measures, conditions))
+
+    return compute

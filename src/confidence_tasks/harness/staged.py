@@ -1,0 +1,127 @@
+"""A study of stages, as both harnesses run it: its parameters, what it asks, and its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pkgutil import resolve_name
+from typing import Any
+
+from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
+from confidence_tasks.harness.inspect.samples import Item, listed
+from confidence_tasks.harness.questions import question_metadata, question_of
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.parameter import Parameter, meant
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import ModelReply, Replies, Stage
+
+STUDY = "study"
+"""The key of a sample's metadata that says where its study is."""
+
+
+def load_study(reference: str) -> Study:
+    """Return the study that :attr:`~confidence_tasks.study.Study.reference` names."""
+    study = resolve_name(reference)
+    assert isinstance(study, Study)
+    return study
+
+
+def complete_parameters(
+    study: Study, given: Mapping[str, Any], declared: Sequence[Parameter]
+) -> dict[str, Any]:
+    """Return the parameters of a run: those given, and the defaults of the others.
+
+    Raises
+    ------
+    ValueError
+        If one is unknown, of another type, none of its choices or out of its bounds; the message names the fix.
+    """
+    known = {parameter.name: parameter for parameter in declared}
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(unknown_parameter(study.name, name, known))
+        check_value(name, value, known[name].type)
+        known[name].check(value)
+    return {name: parameter.default for name, parameter in known.items()} | dict(given)
+
+
+def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the conditions that are asked under some parameters; ValueError for one that the study has not."""
+    if study.chosen is not None:
+        chosen = list(study.chosen(parameters))
+    else:
+        chosen = listed(parameters.get("conditions", study.conditions), "conditions")
+    for condition in chosen:
+        if condition not in study.conditions:
+            raise ValueError(
+                f"condition {condition!r} is not one of {', '.join(study.conditions)}"
+                f"{meant(condition, study.conditions)}"
+            )
+    return chosen
+
+
+def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:
+    """Yield every question under every condition, question by question, with the prompt of the first stage.
+
+    The study's reader is tried on empty replies first, so that a mistake in it does not show after the calls.
+
+    Raises
+    ------
+    ValueError
+        If there are no questions, the first stage has not one prompt, or a trial lacks a column.
+    """
+    assert study.questions is not None
+    stages, questions = study.stages_of(parameters), list(study.questions(parameters))
+    if not questions:
+        raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
+    for condition in conditions:
+        nothing = {stage.name: [ModelReply("")] * stage.samples for stage in stages}
+        trial_of(study, questions[0], condition, nothing)
+    for question in questions:
+        for condition in conditions:
+            yield _item(study, stages[0], question, condition)
+
+
+def _item(study: Study, first: Stage, question: Question, condition: str) -> Item:
+    prompts = first.prompts(question, condition, {})
+    if len(prompts) != 1:
+        raise ValueError(f"stage {first.name!r} is the first one and has {len(prompts)} prompts, not 1")
+    about = {STUDY: study.reference, **question.metadata}
+    if taken := sorted(about.keys() & {"condition", "id", "prompt", *question_metadata(question)}):
+        raise ValueError(
+            f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
+        )
+    return Item(question, condition, prompts[0], system=first.system, metadata=about)
+
+
+def staged_question(metadata: Mapping[str, Any]) -> Question:
+    """Return the question of a sample or document, with the metadata that the study gave it."""
+    question = question_of(metadata)
+    taken = {STUDY, "condition", *question_metadata(question)}
+    return replace(question, metadata={key: value for key, value in metadata.items() if key not in taken})
+
+
+def trial_of(study: Study, question: Question, condition: str, replies: Replies) -> dict[str, Any]:
+    """Read replies into a trial.
+
+    Raises
+    ------
+    ValueError
+        If the trial has not the columns that the study declares, or one of another type.
+    """
+    assert study.read is not None
+    trial = dict(study.read(question, condition, replies))
+    if lacking := [name for name in study.record if name not in trial]:
+        raise ValueError(f"study {study.name}: read returns a trial without {', '.join(lacking)}")
+    for name, value in trial.items():
+        kind = study.record.get(name)
+        if kind is None:
+            raise ValueError(
+                f"study {study.name}: read returns {name!r}, which is no column of its trial{meant(name, study.record)}"
+            )
+        if not isinstance(value, str if kind is str else int | float):
+            raise ValueError(
+                f"study {study.name}: read returns {name}={value!r}, which is no {kind.__name__}"
+                + ("; a missing number is NaN" if kind is float else "; a missing text is ''")
+            )
+    return trial

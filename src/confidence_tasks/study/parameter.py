@@ -1,0 +1,94 @@
+"""Parameters of a study's task, as data that both harnesses check before the first call."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a study's task.
+
+    Attributes
+    ----------
+    name : str
+        Its name after ``-T`` in Inspect, and in ``--metadata`` on lm-eval.
+    type : type
+        What it may be: ``int``, ``float``, ``bool``, ``str``, ``list``, or a union of these, such as ``int | None``.
+    default : object
+        Its value when it is not given.
+    help : str
+        What it does, in a sentence.
+    choices : tuple of str
+        The only texts that it may be; empty for any.
+    low, high : float
+        Bounds of a number.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+
+    def check(self, value: Any) -> None:
+        """Check a value of the right type.
+
+        Raises
+        ------
+        ValueError
+            If it is none of the choices, or beyond the bounds.
+
+        Examples
+        --------
+        >>> Parameter("by", str, "match", "How answers are compared.", ("match", "judge")).check("juge")
+        Traceback (most recent call last):
+        ...
+        ValueError: by='juge' is not one of match, judge; did you mean 'judge'?
+        """
+        if isinstance(value, str) and self.choices and value not in self.choices:
+            raise ValueError(
+                f"{self.name}={value!r} is not one of {', '.join(self.choices)}{meant(value, self.choices)}"
+            )
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and not self.low <= value <= self.high
+        ):
+            raise ValueError(f"{self.name}={value} is not within [{self.low:g}, {self.high:g}]")
+
+
+def meant(name: str, known: Any) -> str:
+    """Return ``; did you mean 'x'?`` for the known name closest to a misspelt one; empty if none is close.
+
+    Examples
+    --------
+    >>> meant("acuracy", ["accuracy", "ece"])
+    "; did you mean 'accuracy'?"
+    """
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+SEED = Parameter("seed", int, 0, "Seed of the order of questions and of sampling.", low=0)
+CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
+
+
+def source_parameters(source: str) -> tuple[Parameter, ...]:
+    """Return the parameters that say which questions of which source are asked.
+
+    Parameters
+    ----------
+    source : str
+        The default source.
+    """
+    return (
+        Parameter("source", str, source, "Name of a question source, or path of a question file."),
+        Parameter("n", int | None, None, "Number of questions; all by default.", low=1),
+        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+    )
