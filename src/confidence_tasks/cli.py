@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -35,6 +38,25 @@ SUMMARIES: Mapping[str, str] = {
 """What each command does, said without importing it."""
 
 
+PLAIN = "confidence_tasks.plain"
+"""Name of the way to print signs that a terminal's encoding lacks: a minus must not be lost."""
+
+_PLAIN_SIGNS = str.maketrans(
+    {"−": "-", "′": "'", "–": "-", "—": "-", "×": "x", "±": "+-", "≥": ">=", "≤": "<=", "…": "..."}
+)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks: signs by plain ones, names of models and other text by escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end].translate(_PLAIN_SIGNS)
+    return lacking.encode("ascii", errors="backslashreplace").decode(), error.end
+
+
+codecs.register_error(PLAIN, _plain)
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is needed."""
 
@@ -57,6 +79,9 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what the user must put right is shown as a message, without a traceback."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors=PLAIN)
         try:
             return super().invoke(ctx)
         except SourceError as error:

@@ -120,6 +120,15 @@ def test_a_file_without_a_needed_column_is_named_and_the_others_are_reported(stu
     assert {file.study for file in found.files} == {"riskeval"}
 
 
+def test_a_column_that_is_there_twice_is_named(tmp_path):
+    path = tmp_path / "trials.csv"
+    path.write_text(
+        "study,question_id,source,condition,correct,confidence,status,correct\nscales,q,s,0-20,1,.8,ok,0\n"
+    )
+    (entry,) = collect(path).skipped
+    assert "two columns 'correct'" in entry.reason
+
+
 def test_many_bad_rows_are_counted_and_the_first_named(tmp_path):
     rows = [
         {**row, "correct": 0.5 if 2 <= i < 10 else row["correct"]} for i, row in enumerate(sound("scales"))

@@ -1,12 +1,15 @@
 """What a JSON log may not hold, because Inspect's parser of such logs would take all memory; invalid samples."""
 
 import json
+import os
+import shutil
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from inspect_ai.log import ProvenanceData, invalidate_samples, read_eval_log, write_eval_log
 
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect, inspect_logs, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError
@@ -69,3 +72,45 @@ def test_a_log_of_invalid_samples_only_is_skipped(log: Path, tmp_path: Path) -> 
     write_eval_log(marked, str(tmp_path / "marked.eval"))
     (entry,) = collect(tmp_path).skipped
     assert "8 of 8 samples were invalidated" in entry.reason
+
+
+@pytest.mark.parametrize(
+    ("summaries", "reason"),
+    [(b"[" + b"[]," * 200_000 + b"[]]", "brackets"), (b" " * 3_000, "more than")],
+)
+def test_a_log_that_unpacks_to_all_memory_is_skipped(
+    summaries: bytes, reason: str, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.eval"
+    with ZipFile(log) as whole, ZipFile(path, "w") as bomb:
+        for name in whole.namelist():
+            bomb.writestr(name, summaries if name == inspect_logs.SUMMARIES else whole.read(name))
+    if reason == "more than":
+        monkeypatch.setattr(inspect_logs, "MOST_BYTES", 2_000)
+    (entry,) = collect(path).skipped
+    assert reason in entry.reason
+
+
+def test_texts_may_be_full_of_brackets(tmp_path: Path, log: Path) -> None:
+    path = tmp_path / "latex.eval"
+    with ZipFile(log) as whole, ZipFile(path, "w") as changed:
+        for name in whole.namelist():
+            member = whole.read(name)
+            if name == inspect_logs.SUMMARIES:
+                samples = json.loads(member)
+                for sample in samples:
+                    sample["input"] = "{[" * 2_000
+                member = json.dumps(samples).encode()
+            changed.writestr(name, member)
+    assert len(collect(path).files) == 1
+
+
+def test_what_is_no_regular_file_is_named_and_not_opened(tmp_path: Path, log: Path) -> None:
+    shutil.copy(log, tmp_path)
+    os.mkfifo(tmp_path / "pipe.eval")
+    (tmp_path / "endless.jsonl").symlink_to("/dev/zero")
+    found = collect(tmp_path)
+    assert len(found.files) == 1
+    assert {Path(entry.path).name: entry.reason for entry in found.skipped} == dict.fromkeys(
+        ("pipe.eval", "endless.jsonl"), "it is not a regular file"
+    )

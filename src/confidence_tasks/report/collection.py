@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike, fspath
+from os.path import isfile
 from pathlib import PurePosixPath
 
 import fsspec
@@ -145,6 +146,8 @@ def files_under(path: str) -> list[str]:
 def _read(path: str) -> list[TrialFile] | Skipped:
     """Read a file, or say why not: whatever is wrong with one file must not cost the others."""
     reader = _reader(path)
+    if "://" not in path and not isfile(path):
+        return Skipped(path, "it is not a regular file")
     if reader is None:
         return Skipped(path, f"its name ends in none of {', '.join(LOG_SUFFIXES + SUFFIXES)}")
     try:

@@ -113,6 +113,12 @@ def _depth(bare: bytes) -> int:
 
 MOST_DIGITS = 4_300
 MOST_LEVELS = 1_000
+MOST_BYTES = 1 << 30
+"""Size of the unpacked summaries of a log, which a bomb of a few megabytes exceeds. 100,000 samples take 0.4 GB."""
+
+BYTES_A_CONTAINER = 32
+"""Bytes of text for each list and object, at the least: a Python object takes 20 times its brackets. Logs have 100."""
+
 _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
 # Possessive, and ended by the end of the file too: linear whatever the file holds.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
@@ -143,8 +149,21 @@ def _finished_summaries(path: str) -> list[Mapping[str, Any]] | None:
     with fsspec.open(path, "rb") as file, ZipFile(file) as archive:
         if SUMMARIES not in archive.namelist():
             return None
-        found: list[Mapping[str, Any]] = json.loads(archive.read(SUMMARIES))
-        return found
+        with archive.open(SUMMARIES) as member:
+            packed = member.read(MOST_BYTES + 1)
+    if len(packed) > MOST_BYTES:
+        raise NotTrialsError(f"the summaries of its samples take more than {MOST_BYTES >> 20} MiB unpacked")
+    if _containers(packed) > len(packed) / BYTES_A_CONTAINER and _containers(_STRING.sub(b"", packed)) > (
+        len(packed) / BYTES_A_CONTAINER
+    ):
+        raise NotTrialsError("the summaries of its samples hold little but brackets")
+    found: list[Mapping[str, Any]] = json.loads(packed)
+    return found
+
+
+def _containers(text: bytes) -> int:
+    """Return the number of lists and objects that a JSON text opens, those within strings among them."""
+    return text.count(b"[") + text.count(b"{")
 
 
 def _study(header: EvalLog, summaries: Sequence[Mapping[str, Any]]) -> Study:

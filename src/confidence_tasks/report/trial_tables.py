@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -125,6 +127,10 @@ def _study(rows: pd.DataFrame) -> Study:
 def _csv(path: str) -> tuple[pd.DataFrame, int]:
     """Read strictly: pandas would push the cells of a row with more cells than columns one column to the left."""
     refused = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
+    with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file:
+        names = Counter(next(csv.reader(file), []))
+    if twice := [shown(name) for name, count in names.items() if count > 1]:
+        raise NotTrialsError(f"it has two columns {', '.join(twice)}: delete or rename one")
     with fsspec.open(path, "rt", encoding="utf-8-sig") as file, refused:
         return pd.read_csv(
             file, dtype=_TEXTS, index_col=False, keep_default_na=False, na_values=["", "nan", "NaN"]
