@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.fuzz.readers import PARTS, READERS, SCORED
+from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.reading.matching import match_answer

@@ -5,7 +5,7 @@ python -m benchmarks.bench_power
 
 import time
 
-from tests.analysis.full_studies import SETTINGS, rejections
+from tests.unit.report.full_studies import SETTINGS, rejections
 
 from confidence_tasks.report.power import power_curve
 

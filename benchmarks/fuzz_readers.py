@@ -5,7 +5,7 @@
 Needs the ``fuzz`` extra (Atheris, a libFuzzer for Python). The fuzzer follows the branches of the readers' own code and
 of their regular expressions. An input that raises, that breaks what must hold of a result, or that takes long is
 written to the folder FINDINGS, once for each place and kind of fault, and the run goes on; what is found is mended and
-becomes a case in ``tests/fuzz/test_findings.py``.
+becomes a case in ``tests/unit/reading/test_fuzz_targets.py``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["confidence_tasks"]):
-    from tests.fuzz.file_readers import EXAMPLES, FILE_READERS, FileReader, read_text
-    from tests.fuzz.readers import PARTS, READERS, SCORED, faults
+    from tests.unit.reading.fuzz_file_targets import EXAMPLES, FILE_READERS, FileReader, read_text
+    from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED, faults
 
-from tests.elicitation.awkward_riskeval_replies import AWKWARD as RISKEVAL_REPLIES
-from tests.elicitation.awkward_scale_replies_later import AWKWARD_REPLIES as SCALE_REPLIES
+from tests.unit.studies.awkward_riskeval_replies import AWKWARD as RISKEVAL_REPLIES
+from tests.unit.studies.awkward_scale_replies_later import AWKWARD_REPLIES as SCALE_REPLIES
 
 LONGEST = 8_192
 """Bytes of an input."""

@@ -13,8 +13,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tests.faults.kills import Inspect, Killed, kill_and_resume, undisturbed
-from tests.studies import SMALL_RUNS
+from tests.integration.faults.kills import Inspect, Killed, kill_and_resume, undisturbed
+from tests.unit.studies import SMALL_RUNS
 
 from confidence_tasks.sources.storage import mirror_folder
 

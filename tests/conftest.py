@@ -1,10 +1,16 @@
 """Fixtures shared by all tests."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from confidence_tasks.report import Collection, Report
 
 settings.register_profile("no_deadline", deadline=None)  # a busy machine may stall any example
 settings.load_profile("no_deadline")
@@ -42,3 +48,43 @@ def smollm2() -> Path:
     from confidence_tasks.harness.local_model import smollm2_folder
 
     return smollm2_folder()
+
+
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of trials for each study and model."""
+    from tests.unit.report.runs import write_studies
+
+    return write_studies(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.fixture(scope="session")
+def collection(studies: Path) -> Collection:
+    from confidence_tasks.report import collect
+
+    return collect(studies)
+
+
+@pytest.fixture(scope="session")
+def report(collection: Collection) -> Report:
+    """The report on these files."""
+    from confidence_tasks.report import report_of
+    from confidence_tasks.report.estimates import Settings
+
+    return report_of(collection, settings=Settings(n_resamples=200))
+
+
+@pytest.fixture(scope="session")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small log of the scale study."""
+    from inspect_ai import eval as inspect_eval
+
+    from confidence_tasks.studies.scales.task import scale_granularity
+
+    (run,) = inspect_eval(
+        scale_granularity(scales="0-10,0-100", sources="arithmetic", n=4),
+        model="simulated/overconfident",
+        log_dir=str(tmp_path_factory.mktemp("log")),
+        display="none",
+    )
+    return Path(run.location.removeprefix("file://"))

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence
+from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import quantile_edges, to_ratings

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence, together, trials
+from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import _pairs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
-from tests.statistics.observers import meta_d_proportions, simulate_tables
+from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
 from confidence_tasks.statistics import (
     auroc2,

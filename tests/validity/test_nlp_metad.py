@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from tests.analysis.nlp_trials import DOMAINS, TRIVIA, Evidence, trials
+from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, trials
 from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 

@@ -1,0 +1,173 @@
+"""The walk-throughs of CONTRIBUTING.md are followed to the letter, and what they build runs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import read_eval_log
+from tests.integration.docs.pages import ROOT, blocks
+
+from confidence_tasks import catalogue, studies
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.simulation import respond
+from confidence_tasks.sources import SourceError, load, shapes, table
+from confidence_tasks.sources.hub import HubSource
+
+BLOCKS = {
+    block.partition("\n")[0].removeprefix("# "): block for block in blocks(ROOT / "CONTRIBUTING.md", "python")
+}
+NEW_FILES = [path for path in BLOCKS if path.startswith("sureness/")]
+
+
+@pytest.fixture
+def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The new study's package, found in the package of studies as if it had been written there."""
+    (tmp_path / "sureness").mkdir()
+    for path in NEW_FILES:
+        (tmp_path / path).write_text(BLOCKS[path], encoding="utf-8")
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
+    caches = catalogue.studies, respond.responders
+    for cached in caches:
+        cached.cache_clear()
+    yield import_module(f"{studies.__name__}.sureness")
+    for cached in caches:
+        cached.cache_clear()
+    for name in [name for name in sys.modules if name.startswith(f"{studies.__name__}.sureness")]:
+        del sys.modules[name]
+
+
+def module(sureness: ModuleType, name: str) -> ModuleType:
+    return import_module(f"{sureness.__name__}.{name}")
+
+
+def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_path: Path) -> None:
+    from confidence_tasks.report.collection import collect
+    from confidence_tasks.report.write import report_of
+
+    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=200)
+    (log,) = inspect_eval(made, model="simulated/ideal", log_dir=str(tmp_path / "logs"), display="none")
+    assert log.status == "success", log.error
+
+    found = {
+        name: metric.value
+        for score in (read_eval_log(log.location).results or pytest.fail("no results")).scores
+        for name, metric in score.metrics.items()
+    }
+    assert found["parse_rate/plain"] == 1.0
+    assert abs(found["accuracy/plain"] - 0.773) < 4 * 0.03  # Phi(d'/2) of the ideal subject
+    assert found["auroc/plain"] > 0.6
+
+    report = report_of(collect([str(tmp_path / "logs")]), settings=Settings(100))
+    assert "Does a model that says it is sure know more?" in report.html
+
+
+def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(sureness: ModuleType, tmp_path: Path) -> None:
+    from lm_eval.evaluator import evaluate
+    from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, replying
+
+    def reply(prompt: str) -> str:
+        return "no, unsure" if prompt.count("7") % 2 else "Yes, sure."
+
+    task = module(sureness, "lm_eval").SurenessTask(
+        {"task": "sureness", "metadata": {"source": "arithmetic_boolean", "n": 30, "version": "1-A"}}
+    )
+    results = evaluate(Scripted(reply), {"sureness": task}, bootstrap_iters=0)["results"]["sureness"]
+    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=30)
+    expected = inspect_metrics(made, replying(reply), tmp_path)
+    assert different(results, expected, module(sureness, "trials").MEASURES, "plain") == []
+
+
+# lm-eval's command line with the start-up hook, and one of lm-eval's own 10,000 files, which take seconds.
+LM_EVAL = """
+import itertools, json, sys
+from confidence_tasks import _startup
+_startup.install()
+from lm_eval.__main__ import cli_evaluate
+from lm_eval.tasks import _index
+files = _index.TaskIndex._iter_yaml_files
+_index.TaskIndex._iter_yaml_files = staticmethod(lambda root: itertools.islice(files(root), 1))
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["lm_eval", *words]
+    cli_evaluate()
+"""
+
+
+def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "sureness").mkdir()
+    for path in NEW_FILES:
+        code = BLOCKS[path].replace("confidence_tasks.studies.sureness", "sureness")
+        (tmp_path / path).write_text(code, encoding="utf-8")
+    about = tmp_path / "sureness-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sureness\nVersion: 1.0\n")
+    (entry_points,) = blocks(ROOT / "CONTRIBUTING.md", "toml")
+    (about / "entry_points.txt").write_text(
+        entry_points.replace("[project.entry-points.", "[").replace('"', "")
+    )
+    metadata = json.dumps({"source": "arithmetic_boolean", "n": 20})
+    run = ["run", "--model", "simulated", "--metadata", metadata, "--output_path", "out"]
+    commands = [
+        ["ls", "groups"],
+        ["validate", "--tasks", "sureness,riskeval_lambda10"],
+        [*run, "--tasks", "sureness_pl*"],
+    ]
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", LM_EVAL, json.dumps(commands)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r"^\|sureness +\|", done.stdout, re.MULTILINE)
+    assert "All tasks found and valid" in done.stdout
+    (results,) = tmp_path.rglob("results_*.json")
+    found = json.loads(results.read_text())["results"]["sureness_plain"]
+    assert found["trial,none"] == 20
+    assert found["parse_rate,none"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        ("yes, sure", "ok"),
+        ("Well. No - unsure, I fear", "repaired"),
+        ("yes", "missing_confidence"),
+        ("", "unreadable"),
+        ("🙂" * 10_000, "unreadable"),
+    ],
+)
+def test_the_new_reader_takes_any_text(sureness: ModuleType, reply: str, status: str) -> None:
+    assert module(sureness, "reader").read_sureness(reply).status == status
+
+
+def test_the_new_source_loads_from_a_mirror_and_checks_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = dict(vars(shapes))
+    exec(BLOCKS["sources/shapes.py"], names)
+    capitals = eval(BLOCKS["sources/table.py"], {"HubSource": HubSource, "CAPITALS": names["CAPITALS"]})
+    monkeypatch.setattr(table, "SOURCES", {**table.SOURCES, "capitals": capitals})
+
+    file = tmp_path / "someone" / "capitals" / "default" / "test.jsonl"
+    file.parent.mkdir(parents=True)
+    rows = [
+        {"country": c, "capital": k} for c, k in (("Peru", "Lima"), ("Chile", "Santiago"), ("Cuba", "Havana"))
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    loaded = load("capitals", mirror=tmp_path)
+    assert {question.text: question.gold for question in loaded}["What is the capital of Peru?"] == "Lima"
+    assert {question.id for question in loaded} == {"capitals-0", "capitals-1", "capitals-2"}
+
+    file.write_text("".join(json.dumps({"country": "Peru"}) + "\n" for _ in range(3)), encoding="utf-8")
+    with pytest.raises(SourceError, match="capitals: row 0"):
+        load("capitals", mirror=tmp_path)

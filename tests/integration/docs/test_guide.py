@@ -1,0 +1,215 @@
+"""What the guide says exists: commands, parameters, measures, links."""
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from inspect_ai import Task
+from tests.integration.docs.pages import PAGES, ROOT, blocks, commands, named, options
+
+from confidence_tasks import _registry
+from confidence_tasks.catalogue import studies
+from confidence_tasks.cli import COMMANDS, main
+from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.simulation.profiles import PROFILES
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
+from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
+from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.logprob_metacognition import trials as nlp_metad
+from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.riskeval import measures as riskeval_measures
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.study.measures import Measure
+
+MEASURES: Mapping[str, Iterable[Measure]] = {
+    "scales.md": scales.MEASURES,
+    "lifeeval.md": (*lifeeval.MEASURES, *lifeeval.TOKEN_MEASURES, *question_sets.ALL_MEASURES),
+    "fermieval.md": (
+        *fermieval.MEASURES,
+        *fermieval.CONFORMAL_MEASURES,
+        *fermieval.JACKKNIFE_MEASURES,
+        *fermieval_logprob.logprob_measures([0.9]),
+        *fermieval_sampling.sampling_measures(["interval", "direct", "reasoned"], [1.0], [0.9]),
+    ),
+    "riskeval.md": (*riskeval_measures.MEASURES, *riskeval_measures.COUNTS),
+    "nlp_metad.md": nlp_metad.MEASURES,
+}
+
+TASKS_OF: Mapping[str, tuple[str, ...]] = {
+    "scales.md": ("scale_granularity", "scale_boundary", "scale_nonstandard"),
+    "lifeeval.md": ("lifeeval", "boolq", "sciq", "lsat_ar", "sat_en", "halueval"),
+    "fermieval.md": ("fermieval", "fermieval_logprob", "fermieval_sampling"),
+    "riskeval.md": ("riskeval",),
+    "nlp_metad.md": ("nlp_metad",),
+}
+
+LM_EVAL = {name for group in task_groups(studies()) for name, _ in group.configurations()}
+
+ALL = [(page, words) for page in PAGES for words in commands(page)]
+
+
+def test_the_mean_thresholds_of_the_penalties_are_those_on_the_page():
+    page = (ROOT / "docs/riskeval.md").read_text()
+    every = [penalty / (1.0 + penalty) for penalty in PENALTIES]
+    high = [penalty / (1.0 + penalty) for penalty in PENALTIES if penalty >= 10]
+    said = re.search(r"these ten have (\.\d+)\s+and (\.\d+)", page)
+    assert said is not None
+    assert [float(text) for text in said.groups()] == [
+        round(sum(values) / len(values), 3) for values in (every, high)
+    ]
+
+
+def said(page: Path, program: str) -> list[Any]:
+    """The commands of a page that call a program."""
+    return [words for words in commands(page) if words[0] == program]
+
+
+def ids(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def task_named(name: str) -> Any:
+    package, _, task = name.partition("/")
+    assert package == "confidence_tasks"
+    return getattr(_registry, task)
+
+
+def test_every_task_has_a_page() -> None:
+    tasks = {
+        name
+        for name in _registry.__all__
+        if not name.endswith(("_scorer", "_metrics")) and name != "simulated"
+    }
+    assert tasks == {name for names in TASKS_OF.values() for name in names}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_explained(name: str) -> None:
+    explained = set(re.findall(r"`([a-z0-9_]+)`", (ROOT / "docs" / name).read_text(encoding="utf-8")))
+    names = {measure.name.partition("/")[0].removeprefix("scaled_") for measure in MEASURES[name]}
+    assert names <= explained
+
+
+@pytest.mark.parametrize("name", TASKS_OF)
+def test_every_parameter_is_explained(name: str) -> None:
+    explained = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs" / name).read_text(encoding="utf-8")))
+    wanted = {
+        parameter
+        for task in TASKS_OF[name]
+        for parameter in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters
+    }
+    assert wanted <= explained
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_inspect_commands_name_tasks_parameters_and_subjects_that_exist(page: Path) -> None:
+    for words in said(page, "inspect"):
+        if words[1] != "eval" or "/" not in words[2]:
+            continue
+        known = inspect.signature(inspect.unwrap(task_named(words[2]))).parameters
+        assert named(words, "-T").keys() <= known.keys(), words
+        for model in options(words, "--model"):
+            if model.startswith("simulated/"):
+                assert model.partition("/")[2] in PROFILES, words
+                assert named(words, "-M").keys() <= {item.name for item in fields(Subject)}, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_lm_eval_commands_name_tasks_and_subjects_that_exist(page: Path) -> None:
+    for words in said(page, "lm_eval"):
+        for tasks in options(words, "--tasks"):
+            assert set(tasks.split(",")) <= LM_EVAL, words
+        for arguments in options(words, "--model_args"):
+            given = dict(argument.partition("=")[::2] for argument in arguments.split(","))
+            if options(words, "--model") == ["simulated"]:
+                assert given.pop("subject") in PROFILES, words
+                assert given.keys() <= {item.name for item in fields(Subject)}, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_own_commands_have_these_options(page: Path) -> None:
+    for words in said(page, "confidence-tasks"):
+        command: click.Command = main
+        context = click.Context(main)
+        rest = words[1:]
+        while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+            found = command.get_command(context, rest[0])
+            assert found is not None, words
+            command, rest = found, rest[1:]
+        known = {
+            text for parameter in command.params for text in (*parameter.opts, *parameter.secondary_opts)
+        }
+        assert {word for word in rest if re.match(r"--?[a-zA-Z]", word)} <= known, words
+
+
+def test_every_own_command_is_mentioned() -> None:
+    mentioned = {words[1] for _, words in ALL if words[0] == "confidence-tasks" and len(words) > 1}
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {name for name in COMMANDS if f"confidence-tasks {name}" not in text} <= mentioned
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        where = (page.parent / name).resolve() if name else page
+        assert where.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", where.read_text(encoding="utf-8"), re.M)
+            slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in slugs, f"{page.name}: {target}"
+
+
+def test_sources_named_in_commands_exist() -> None:
+    for _, words in ALL:
+        if words[0] == "inspect":
+            given = named(words, "-T")
+            for key in ("source", "sources"):
+                for name in filter(None, given.get(key, "").split(",")):
+                    assert name in SOURCES or name.endswith((".jsonl", ".json", ".csv")), words
+
+
+RUNNABLE = [
+    words
+    for _, words in ALL
+    if words[:2] == ["inspect", "eval"]
+    and any(model.startswith("simulated/") for model in options(words, "--model"))
+]
+
+
+@pytest.mark.parametrize("words", RUNNABLE, ids=lambda words: " ".join(words[2:]))
+def test_inspect_commands_make_a_task(words: list[str], request: pytest.FixtureRequest) -> None:
+    """The task is made with the values as the command line gives them; the end-to-end tests run it."""
+    if "fermieval" in words[2]:
+        request.getfixturevalue("mirror")
+    given = {key: _typed(value) for key, value in named(words, "-T").items()}
+    task = task_named(words[2])(**given)
+    assert isinstance(task, Task)
+    assert len(task.dataset) > 0
+
+
+def _typed(value: str) -> Any:
+    """Read a value as Inspect's command line does."""
+    import yaml
+
+    read = yaml.safe_load(value)
+    return value.split(",") if isinstance(read, str) and "," in read else read
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CONTRIBUTING.md"], ids=ids)
+def test_python_in_the_guide_runs(page: Path) -> None:
+    """The README's included; what CONTRIBUTING.md builds has tests of its own."""
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), {})

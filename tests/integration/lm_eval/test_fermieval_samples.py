@@ -1,0 +1,84 @@
+"""FermiEval by repeated samples on lm-eval: the same samples give the same numbers, and each has its own seed."""
+
+import pytest
+from inspect_ai.model import get_model
+from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
+
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
+
+pytestmark = pytest.mark.usefixtures("mirror")
+
+
+@pytest.mark.parametrize(("task", "ask"), [("interval", "interval"), ("exponent", "direct,reasoned")])
+def test_the_same_samples_give_the_same_value_of_every_metric(task, ask, tmp_path):
+    expected = inspect_metrics(
+        fermieval_sampling(ask=ask, n=8, samples=4, levels="0.8", temperatures="0.5,1"),
+        get_model("simulated/tunnel", perception=0.3),
+        tmp_path,
+    )
+    name = f"fermieval_sampling_{task}"
+    metadata = {"n": 8, "samples": 4, "levels": "0.8", "temperatures": "0.5,1"}
+    found = lm_eval_run(SimulatedLM("tunnel", perception=0.3), [name], metadata)["results"][name]
+    assert not [
+        metric
+        for metric, value in expected.items()
+        if not same(found[f"{metric.replace(',', '/')},none"], value)
+    ]
+    where = f"coverage/{ask.partition(',')[0]}/T=1/p=0.8"
+    assert 0.0 < found[f"{where}_stderr,none"] < 0.6
+
+
+class Recording(Scripted):
+    """Remembers the settings of what it was asked, and replies with their seed or with a count."""
+
+    def generate_until(self, requests, disable_tqdm=False):
+        self.asked += [request.args[1] for request in requests]
+        return [f'{{"L": {i}, "U": 40}}' for i, _ in enumerate(requests, start=len(self.asked))]
+
+
+class VLLM(Recording):
+    """As far as its name goes."""
+
+
+@pytest.mark.parametrize(("kind", "different"), [(Recording, 1), (VLLM, 6)])
+def test_each_sample_has_a_seed_of_its_own_where_models_take_seeds(kind, different):
+    model = kind(None)
+    lm_eval_run(model, ["fermieval_sampling_interval"], {"n": 2, "samples": 3, "levels": "0.9"})
+    assert len(model.asked) == 6
+    seeds = {settings.get("seed") for settings in model.asked}
+    assert len(seeds) == different
+    assert seeds == {None} or all(0 <= seed < 2**31 for seed in seeds)
+    assert {(settings["temperature"], settings["do_sample"]) for settings in model.asked} == {(1.0, True)}
+
+
+def test_cached_samples_are_not_asked_again_and_still_differ(tmp_path):
+    metadata = {"n": 2, "samples": 3, "levels": "0.9"}
+    ends = []
+    for asked in (6, 0):
+        model = Recording(None)
+        results = lm_eval_run(
+            model, ["fermieval_sampling_interval"], metadata, use_cache=str(tmp_path / "cache")
+        )
+        assert len(model.asked) == asked
+        ends.append(
+            [sample["trial"]["lower"] for sample in results["samples"]["fermieval_sampling_interval"]]
+        )
+    assert ends[0] == ends[1]
+    assert len(set(ends[0])) == 6
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"samples": 1}, "samples=1 must be 2 or more"),
+        ({"temperatures": "0"}, "name numbers above 0"),
+        ({"ask": "twice"}, "not one of interval, direct, reasoned"),
+        ({"condition": "both"}, "not one of interval, exponent"),
+    ],
+)
+def test_refused_before_the_first_call(metadata, message):
+    model = Recording(None)
+    with pytest.raises(ValueError, match=message):
+        lm_eval_run(model, ["fermieval_sampling_interval"], metadata)
+    assert model.asked == []

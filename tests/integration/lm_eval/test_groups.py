@@ -1,0 +1,104 @@
+"""The tasks and groups that lm-eval finds: their names, what they hold, and the files for ``--include_path``."""
+
+import logging
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import lm_eval.tasks
+import pytest
+from click.testing import CliRunner
+from lm_eval.tasks import TaskManager
+from tests.integration.lm_eval.harnesses import stubs
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.cli import main
+from confidence_tasks.harness.lm_eval.groups import task_groups, write_stubs
+from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.study import Reference
+
+
+@pytest.fixture(scope="module")
+def manager():
+    return TaskManager(include_path=stubs(), include_defaults=False, metadata={"n": 2})
+
+
+@pytest.fixture(scope="module")
+def names():
+    return [name for group in task_groups(studies()) for name, _ in group.configurations()]
+
+
+def test_no_name_is_there_twice(names):
+    assert len(names) == len(set(names)) == 145
+
+
+@pytest.mark.slow
+def test_no_name_is_one_of_lm_evals_own(names):
+    """It has some 10,000 files; a task of ours by the name of one of them would not be found."""
+    named = re.compile(r"^(?:task|group): *['\"]?([\w-]+)['\"]?\s*$", re.MULTILINE)
+    own = Path(lm_eval.tasks.__file__).parent.rglob("*.yaml")
+    taken = {name for path in own for name in named.findall(path.read_text(encoding="utf-8"))}
+    assert {"boolq", "sciq"} < taken
+    assert not taken & set(names)
+
+
+def test_every_stub_is_indexed_under_its_own_name(manager, names):
+    assert {name for name, entry in manager.task_index.items() if entry.yaml_path} == set(names)
+
+
+def test_the_path_for_include_path_has_every_task_and_is_written_once(tmp_path, monkeypatch, names):
+    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path))
+    folder, again = (Path(CliRunner().invoke(main, ["lm-eval-path"]).output.strip()) for _ in range(2))
+    assert folder == again
+    assert folder.is_relative_to(tmp_path)
+    assert {path.stem for path in folder.iterdir()} == set(names)
+    written = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    CliRunner().invoke(main, ["lm-eval-path"])
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == written
+
+
+def test_a_file_that_is_gone_from_the_cache_is_written_again(tmp_path, monkeypatch, names):
+    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path))
+    folder = Path(CliRunner().invoke(main, ["lm-eval-path"]).output.strip())
+    (folder / "riskeval.yaml").unlink()
+    CliRunner().invoke(main, ["lm-eval-path"])
+    assert {path.stem for path in folder.iterdir()} == set(names)
+
+
+def test_studies_whose_tasks_cannot_be_loaded_are_named_in_one_line_and_the_others_go_on(tmp_path, caplog):
+    riskeval, scales = (study for study in studies() if study.name in {"scales", "riskeval"})
+    broken = replace(scales, lm_eval=Reference("no_such_module", "GROUPS"))
+    with caplog.at_level(logging.WARNING):
+        write_stubs(tmp_path, [broken, replace(broken, name="mine"), riskeval])
+    assert (tmp_path / "riskeval.yaml").exists()
+    assert not list(tmp_path.glob("scale*"))
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "left out of lm-eval: scales, mine (ModuleNotFoundError: No module named 'no_such_module')"
+    )
+
+
+@pytest.mark.parametrize(
+    ("study", "design"),
+    [("scale_granularity", GRANULARITY), ("scale_boundary", BOUNDARY), ("scale_nonstandard", NONSTANDARD)],
+)
+def test_offline_group_holds_the_design_in_its_order(manager, study, design):
+    tasks = manager.load([f"{study}_arithmetic"])["tasks"]
+    assert [task.test_docs()[0]["condition"] for task in tasks.values()] == [scale.label for scale in design]
+
+
+def test_study_group_holds_conditions_and_these_hold_the_papers_sources(manager, mirror):
+    loaded = manager.load(["scale_boundary"])
+    assert loaded["group_map"]["scale_boundary_20_100"] == [
+        "scale_boundary_20_100_mmlu",
+        "scale_boundary_20_100_gsm8k",
+        "scale_boundary_20_100_truthfulqa",
+    ]
+    for name, task in loaded["tasks"].items():
+        question = task.test_docs()[0]
+        assert name.endswith(f"{question['condition'].replace('-', '_')}_{question['source']}")
+
+
+def test_tags_pick_out_a_study_and_a_source(manager):
+    assert len(manager.task_index["confidence_scale_boundary"].tags) == 4 * 4
+    assert len(manager.task_index["confidence_arithmetic"].tags) == 5 + 4 + 6 + 3 + 10 + 7

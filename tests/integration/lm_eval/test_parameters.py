@@ -1,0 +1,181 @@
+"""A name in the metadata that a study does not take is refused or warned of; the model's arguments are there too."""
+
+import importlib
+import inspect
+import logging
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
+from tests.integration.lm_eval.harnesses import stubs
+
+from confidence_tasks import _registry
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.lm_eval import task as _task
+from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
+from confidence_tasks.studies.fermieval.lm_eval import FermiTask
+from confidence_tasks.studies.fermieval_logprob.lm_eval import FermiLogprobTask
+from confidence_tasks.studies.fermieval_sampling.lm_eval import FermiSamplingTask
+from confidence_tasks.studies.lifeeval.lm_eval import LifeEvalTask
+from confidence_tasks.studies.logprob_metacognition.lm_eval import NlpTask
+from confidence_tasks.studies.question_sets.lm_eval import QuestionSetTask
+from confidence_tasks.studies.riskeval.lm_eval import RiskTask
+from confidence_tasks.studies.scales.lm_eval import ScaleTask
+
+TASKS = (
+    FermiTask,
+    FermiLogprobTask,
+    FermiSamplingTask,
+    LifeEvalTask,
+    NlpTask,
+    QuestionSetTask,
+    RiskTask,
+    ScaleTask,
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_said() -> Iterator[None]:
+    _task.warn_once.cache_clear()
+    yield
+    _task.warn_once.cache_clear()
+
+
+def scale_task(**metadata: object) -> StudyTask:
+    stub = {"condition": "0-20", "source": "arithmetic", "n": 1}
+    return ScaleTask({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
+
+
+def test_another_name_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        scale_task(sorces="mmlu")
+        scale_task(sorces="mmlu", condition="0-100")
+    (said,) = [record.getMessage() for record in caplog.records if "sorces" in record.getMessage()]
+    assert "scales has no parameter 'sorces'; did you mean 'source'? It has condition, source, n," in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n": "abc"}, "n='abc' must be a whole number"),
+        ({"n": 2.5}, "n=2.5 must be a whole number"),
+        ({"question_seed": "abc"}, "question_seed='abc' must be a whole number"),
+        ({"question_seed": -1}, "question_seed=-1 must be 0 or more"),
+        ({"source": ["mmlu"]}, "source=['mmlu'] must be a text"),
+        ({"elicitation": 3}, "elicitation=3 must be a text"),
+        ({"n": True}, "n=True must be a whole number"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_what_it_must_be(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        scale_task(**wrong)
+
+
+@pytest.mark.parametrize("study", TASKS)
+def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(study: type[StudyTask]) -> None:
+    names = importlib.import_module(study.__module__.rpartition(".")[0]).STUDY.designs
+    of_inspect = {
+        name
+        for task in names
+        for name in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters
+    }
+    elsewhere = {**SAID_ELSEWHERE, **study.ELSEWHERE}
+    assert of_inspect <= set(study.PARAMETERS) | elsewhere.keys() | study.FIXED.keys()
+    assert not set(study.PARAMETERS) & elsewhere.keys()
+    known = {name for each in task_groups(studies()) for name, _ in each.configurations()}
+    tasks = {
+        name
+        for way in elsewhere.values()
+        for name in re.findall(r"(?:--tasks |(?<=\w),)(\w+)", way)
+        if "--tasks" in way
+    }
+    assert tasks <= known
+
+
+@pytest.mark.parametrize(
+    ("study", "metadata", "said"),
+    [
+        (
+            ScaleTask,
+            {"scales": "0-10"},
+            "scales has no parameter 'scales' on lm-eval: name the tasks of the scales, such as --tasks "
+            "scale_granularity_0_10,scale_granularity_0_100",
+        ),
+        (ScaleTask, {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
+        (RiskTask, {"penalties": "1"}, "riskeval has no parameter 'penalties' on lm-eval: name the tasks of"),
+        (FermiTask, {"source": "mmlu"}, "fermieval has source='fermi' and no other, not 'mmlu'"),
+        (
+            LifeEvalTask,
+            {"top_logprobs": 5},
+            "lifeeval has no parameter 'top_logprobs' on lm-eval: say token_prob",
+        ),
+    ],
+)
+def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
+    study: type[StudyTask], metadata: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^metadata: {re.escape(said)}"):
+        study({"task": "mine", "metadata": {"condition": "0-20", "n": 1, **metadata}})
+
+
+@pytest.mark.parametrize("study", [study for study in TASKS if study.FIXED])
+def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyTask]) -> None:
+    said = [
+        configuration["metadata"]
+        for each in task_groups(studies())
+        for _, configuration in each.configurations()
+        if each.task_class is study and "class" in configuration
+    ]
+    assert said
+    assert all(stub.items() >= study.FIXED.items() for stub in said)
+
+
+def warnings_of(
+    caplog: pytest.LogCaptureFixture, model_args: str | dict[str, object], **metadata: object
+) -> list[str]:
+    """What is said of parameters in a run on a simulated subject."""
+    manager = TaskManager(
+        include_path=stubs(),
+        include_defaults=False,
+        metadata={"subject": "ideal", "seed": 3, "bias": 0.5, "n": 2, **metadata},
+    )
+    with caplog.at_level(logging.WARNING):
+        found = simple_evaluate(
+            "simulated", model_args, ["scale_granularity_0_20_arithmetic"], task_manager=manager
+        )
+    assert found["n-samples"]["scale_granularity_0_20_arithmetic"]["effective"] == 2
+    return [record.getMessage() for record in caplog.records if "no parameter" in record.getMessage()]
+
+
+@pytest.mark.parametrize(
+    "model_args", ["subject=ideal,seed=3,bias=0.5", {"subject": "ideal", "seed": 3, "bias": 0.5}]
+)
+def test_in_a_run_the_arguments_of_the_model_are_told_from_names_that_nothing_takes(
+    caplog: pytest.LogCaptureFixture, model_args: str | dict[str, object]
+) -> None:
+    assert warnings_of(caplog, model_args) == []
+    (said,) = warnings_of(caplog, model_args, wording="b2")
+    assert said.startswith("metadata: scales has no parameter 'wording'. It has condition, source, n,")
+    assert said.endswith(". It is ignored")
+
+
+def test_null_stands_for_the_default() -> None:
+    plain = scale_task()
+    assert list(scale_task(question_seed=None, elicitation=None).test_docs()) == list(plain.test_docs())
+
+
+@pytest.mark.parametrize("study", TASKS)
+def test_parameters_are_those_that_the_docstring_names_and_the_study_reads(study: type[StudyTask]) -> None:
+    assert study.__doc__ is not None
+    paragraph = next(part for part in study.__doc__.split("\n\n") if "Its parameters are" in part)
+    listed = paragraph[paragraph.index("Its parameters are") :].split(" as in Inspect")[0]
+    named = re.findall(r"``(\w+)``", listed)
+    named += re.findall(r"and ``(token_probabilities)``", " ".join(paragraph.split()))
+    assert set(study.PARAMETERS) == set(named)
+    source = inspect.getsource(sys.modules[study.__module__])
+    read = re.findall(r'(?:parameters|or \{\}\))(?:\.get\(|\[)"(\w+)"', source)
+    assert set(read) <= set(study.PARAMETERS)

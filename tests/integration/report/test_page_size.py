@@ -1,0 +1,136 @@
+"""The page stays small: shorter paths that draw the same, shared parts, and fewer panels where there are many."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tests.unit.report.runs import SUBJECTS, replies, write
+
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.figures.figure import Figure, Panel
+from confidence_tasks.report.figures.general import MANY_PANELS
+from confidence_tasks.report.figures.style import Colour
+from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, tips
+from confidence_tasks.report.page.tasks import figure_view
+from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.task import scale_items
+from confidence_tasks.studies.scales.trials import scale_trial
+
+
+def stairs(axes):
+    axes.stairs([0, 0, 0, 3, 3, 1, 0, 0], np.arange(9))
+    axes.plot([1, 2, 4], [2, 2, 0], "o")
+    axes.set(xlim=(0, 8), ylim=(0, 4))
+
+
+def points(path):
+    """The corners of a path with M, L, H and V."""
+    found = []
+    for command, place in re.findall(r"([MLHV])([^MLHVz]*)", path):
+        numbers = [float(number) for number in place.split()]
+        if command == "H":
+            numbers.append(found[-1][1])
+        if command == "V":
+            numbers.insert(0, found[-1][0])
+        found.append(tuple(numbers))
+    return found
+
+
+def test_a_shorter_path_turns_at_the_same_corners():
+    svg = panel_svg(Panel("", stairs), (2.0, 1.6), "salt")
+    drawn = [points(path) for path in re.findall(r' d="([^"]*)"', svg) if "V" in path]
+    (step,) = [path for path in drawn if len(path) > 6]
+    x, y = (np.unique([corner[axis] for corner in step]) for axis in (0, 1))
+    assert len(y) == 3  # heights 0, 1 and 3
+    assert np.diff(y)[0] == pytest.approx(2 * np.diff(y)[1], abs=0.2)
+    # Heights change at 3, 5 and 6 of 0 to 8: each of these has two corners, each end one at most.
+    assert np.diff(x) / np.diff(x)[2] == pytest.approx([3, 2, 1, 2], abs=0.05)
+    assert len(step) <= 8
+
+
+def test_a_long_title_stays_within_its_panel_and_is_told_in_full():
+    name = "laboratory/model-with-a-long-name (strategy=use_confidence)"
+    svg = panel_svg(Panel(name, stairs), (2.5, 2.0), "salt", name)
+    (shown,) = re.findall(r">([^<]*…[^<]*)<", svg)
+    assert len(shown) < len(name)
+    assert shown.startswith("laboratory/")
+    assert shown.endswith("confidence)")
+    assert f'aria-label="{name}"' in svg
+    assert ">short<" in panel_svg(Panel("short", stairs), (2.5, 2.0), "salt")
+
+
+def test_parts_that_drawings_share_are_on_the_page_once():
+    drawings = [panel_svg(Panel("", stairs), (2.0, 1.6), salt) for salt in ("a", "b", "c")]
+    page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))
+    ids = re.findall(r'id="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    used = re.findall(r'(?:href="#|url\(#)([^")]*)', page)
+    assert set(used) <= set(ids)
+    alone = share_parts(f"<style></style><svg>{SHARED}</svg>{drawings[0]}")
+    assert len(ids) == len(re.findall(r'id="([^"]*)"', alone))
+
+
+def test_panels_with_the_same_axes_have_them_once():
+    drawings = [panel_svg(Panel(name, stairs), (2.0, 1.6), name) for name in ("first", "second", "third")]
+    page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", drawings[0])
+    assert len(labels) > 6
+    assert labels.count("first") == page.count(">first<") == 1
+    assert all(page.count(f">{label}<") == labels.count(label) for label in labels)
+    for drawing in re.findall(r"<svg role.*?</svg>", page):
+        assert [use.get("href") for use in ElementTree.fromstring(drawing).iter("use")][:2] == [
+            use[1] for use in re.finditer(r'<use href="([^"]*)"/>', page)
+        ][:2]
+
+
+def test_neighbours_are_clipped_and_styled_together_and_none_is_lost():
+    def intervals(axes):
+        axes.vlines([1, 2, 3], [0, 1, 2], [2, 3, 4], color=Colour.SERIES_0)
+        axes.vlines([np.nan], [np.nan], [np.nan], color=Colour.SERIES_0)
+        (dots,) = axes.plot([1, 2, 3], [1, 2, 3], "o", color=Colour.SERIES_1, markeredgewidth=0)
+        tips(dots, ["one", "two", "three"])
+        axes.plot([], [])
+
+    drawing = ElementTree.fromstring(panel_svg(Panel("", intervals), (2.0, 1.6), "salt"))
+    (clipped,) = (part for part in drawing.iter() if part.get("clip-path"))
+    upright, dots = clipped
+    assert len(re.findall(r"M[\d. ]+V[\d.]+", upright.get("d"))) == 3
+    assert [dot.find("title").text for dot in dots] == ["one", "two", "three"]
+    assert dots.get("style") == f"fill: var({Colour.SERIES_1.variable})"
+    assert len({dot.get("x") for dot in dots}) == len({dot.get("y") for dot in dots}) == 3
+
+
+def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
+    def figure(rows, panels):
+        row = tuple(Panel(f"{i}", lambda axes: None) for i in range(panels))
+        return figure_view(Figure("name", "Title", "Caption.", tuple((f"{r}", row) for r in range(rows))))
+
+    many, few = figure(rows=20, panels=5), figure(rows=4, panels=5)
+    assert sum(len(panels) for _, panels in many.rows) == MANY_PANELS
+    assert all(">0<" in panels[0] and ">4<" in panels[-1] for _, panels in many.rows)
+    assert many.left_out == f"Shown are {MANY_PANELS} of 100 panels: `--figures` writes all of them."
+    assert few.left_out == ""
+    assert sum(len(panels) for _, panels in few.rows) == 20
+
+
+@pytest.mark.slow
+def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tmp_path):
+    designs = {"granularity": GRANULARITY, "boundary": BOUNDARY, "nonstandard": NONSTANDARD}
+    for name, design in designs.items():
+        for k, subject in enumerate(SUBJECTS.values()):
+            items = list(scale_items(design, ["arithmetic"], n=60))
+            trials = [
+                scale_trial(item.question, Scale.parse(item.condition), reply)
+                for item, reply in replies(items, subject, f"{k}")
+            ]
+            for i in range(10):
+                told = {"study": "scales", "task": f"scale_{name}", "model": f"laboratory/model-{i}-{k}"}
+                write(tmp_path / f"{name}-{i}-{k}.jsonl", [{**told, **trial} for trial in trials])
+    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    assert [len(results.models) for results in made.results] == [20, 20, 20]
+    assert len({label for results in made.results for label in results.conditions}) == 13
+    assert len(made.html.encode()) < 2_500_000
+    assert "`--figures`" not in made.html
+    assert "<code>--figures</code> writes all of them" in made.html

@@ -1,0 +1,65 @@
+"""lm-eval's sample files: which study a task belongs to, and how its model was asked."""
+
+import json
+
+import pytest
+from tests.unit.report.runs import rows, write
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.lm_eval.aggregation import TRIAL
+from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.lm_eval_samples import _study
+from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.trial_files import NotTrialsError
+
+
+@pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)
+def test_every_task_belongs_to_its_own_study(study):
+    for condition in study.sources:
+        found = _study(study.task(condition), [{}])
+        assert study.name in {found.name, *found.designs} or condition in found.designs
+
+
+def test_a_task_of_no_study_is_refused():
+    with pytest.raises(NotTrialsError, match="hellaswag"):
+        _study("hellaswag", [{}])
+
+
+@pytest.mark.parametrize("what", ["chat_template_sha", "system_instruction_sha"])
+def test_runs_with_other_words_around_the_prompt_are_other_ways_of_asking(tmp_path, what):
+    name = "scale_granularity_0_20_arithmetic"
+    asked = [row for row in rows("scales") if row["condition"] == "0-20"]
+    for day, digest in (("30", None), ("31", "0123456789abcdef")):
+        time = f"2026-01-{day}T10-00-00.123456"
+        write(
+            tmp_path / f"samples_{name}_{time}.jsonl",
+            [{"doc": {"id": row["question_id"]}, TRIAL: row} for row in asked],
+        )
+        run = {"model_name": "lab/model", "config": {"model": "hf", "model_args": "pretrained=lab/model"}}
+        (tmp_path / f"results_{time}.json").write_text(json.dumps({**run, what: digest}), encoding="utf-8")
+    models = group_by_task(collect(tmp_path).files)[0].models
+    assert [len(model) for model in models] == [len(asked)] * 2
+    assert "01234567" in models[1].label
+
+
+@pytest.mark.parametrize(("effective", "lost"), [(43, 3), (40, 0)])
+def test_samples_that_a_file_lacks_are_noticed(tmp_path, effective, lost):
+    name, time = "scale_granularity_0_20_arithmetic", "2026-01-30T10-00-00.123456"
+    asked = [row for row in rows("scales") if row["condition"] == "0-20"]
+    write(
+        tmp_path / f"samples_{name}_{time}.jsonl",
+        [{"doc": {"id": row["question_id"]}, TRIAL: row} for row in asked],
+    )
+    run = {
+        "model_name": "lab/model",
+        "config": {"model": "hf", "model_args": "pretrained=lab/model"},
+        "n-samples": {name: {"original": 200, "effective": effective}},
+    }
+    (tmp_path / f"results_{time}.json").write_text(json.dumps(run), encoding="utf-8")
+    found = collect(tmp_path)
+    assert (len(asked), found.files[0].lost) == (40, lost)
+    (task,) = report_of(found, settings=Settings(n_resamples=20)).tasks
+    where = [each.where for each in task.notices if each.title == "Unfinished runs"]
+    assert where == ([(f"lab/model: 3 of 43 in samples_{name}_{time}.jsonl",)] if lost else [])

@@ -1,0 +1,360 @@
+"""The report: its numbers against the statistics themselves, its tables, figures and files, and what it warns of."""
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.unit.report.runs import STUDIES, rows, write
+
+from confidence_tasks.report import collect
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.extra_tables import side_by_side
+from confidence_tasks.report.figures.style import DARK, LIGHT, Colour
+from confidence_tasks.report.page.numbers import number
+from confidence_tasks.report.page.tables import extra_view
+from confidence_tasks.report.write import report_of
+from confidence_tasks.statistics import (
+    auarc,
+    complete,
+    coverage,
+    ece,
+    hard_easy_slope,
+    reliability_curve,
+    wilson_interval,
+)
+
+
+def of_study(report, name):
+    return next(results for results in report.results if results.task_trials.study.name == name)
+
+
+def cell(found, model, **equal):
+    """The trials of a model that have these values in these columns."""
+    columns = next(each for each in found.models if each.label == model).columns
+    chosen = np.logical_and.reduce([columns[name] == value for name, value in equal.items()])
+    return {name: column[chosen] for name, column in columns.items()}
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["lab/steady", "lab/bold"])
+def test_a_number_is_what_its_statistic_gives_for_the_same_trials(report, model):
+    scales, life, risk = (of_study(report, name) for name in ("scales", "lifeeval", "riskeval"))
+    trials = cell(scales, model, condition="0-20")
+    expected = ece(trials["correct"], trials["confidence"])
+    assert scales.estimate(model, "0-20", "ece").interval.estimate == pytest.approx(expected, abs=1e-12)
+    trials = cell(life, model, source="lifeeval")
+    expected = hard_easy_slope(trials["correct"], trials["confidence"], trials["difficulty"])
+    assert life.estimate(model, "all", "hard_easy").interval.estimate == pytest.approx(expected, abs=1e-12)
+    trials = cell(risk, model, condition="lambda=0", answered=1.0)
+    expected = auarc(trials["correct"], trials["confidence"])
+    assert risk.estimate(model, "lambda=0", "auarc").interval.estimate == pytest.approx(expected, abs=1e-12)
+
+
+def test_every_estimate_has_its_number_of_trials_and_an_interval_around_it(report):
+    for results in report.results:
+        for entry in results.estimates:
+            interval = entry.interval
+            assert entry.n > 0
+            assert 0 < interval.n_units <= entry.n
+            if not np.isnan(interval.low):
+                assert interval.low <= interval.high
+
+
+def test_coverage_by_method_is_that_of_the_test_half(report):
+    table = next(extra for extra in report.extras if extra.name == "fermieval_coverage_by_method").frame
+    trials = cell(of_study(report, "fermieval"), "lab/bold", condition="p=0.95", split="test")
+    held = coverage(trials["truth"], trials["lower"], trials["upper"])
+    low, high = map(float, wilson_interval(held * len(trials["truth"]), len(trials["truth"])))
+    row = table[(table["model"] == "lab/bold") & (table["method"] == "base")].iloc[0]
+    assert [row["p = 0.95"], row["p = 0.95 low"], row["p = 0.95 high"]] == pytest.approx([held, low, high])
+    assert {"base", "conformal"} <= set(table["method"])
+
+
+def test_a_table_of_models_side_by_side_prints_what_was_estimated(report):
+    found = of_study(report, "lifeeval")
+    view = extra_view(side_by_side("x", "X", "", "all", ("score", "mas"))(found))
+    entry = found.estimate("lab/bold", "all", "score")
+    row = next(row for row in view.rows if row.label == "lab/bold")
+    assert view.columns == ("Score", "Best score possible", "n")
+    assert row.cells[0].value == number(float(entry.interval.estimate), 2)
+    assert row.cells[0].limits == f"[{number(entry.interval.low, 2)}, {number(entry.interval.high, 2)}]"
+    assert row.cells[2].value == str(entry.n)
+
+
+def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
+    made = report_of(
+        collect(write(tmp_path / "a.jsonl", rows("scales")[:12])), settings=Settings(n_resamples=50)
+    )
+    (results,) = made.results
+    entry = results.estimate("lab/steady", results.conditions[0], "auroc")
+    assert not np.isnan(entry.interval.estimate)
+    assert np.isnan(entry.interval.low)
+    why = f"no interval: {entry.interval.low.reason}"
+    assert f'<sup class="why" tabindex="0" title="{why}">' in made.html
+    notes = re.findall(r'<ol class="reasons">(.*?)</ol>', made.html)
+    assert any(f"<li>{why}</li>" in note for note in notes)
+
+
+def test_stars_and_shading_are_explained_where_they_are_and_nowhere_else(report):
+    star, starred, shaded = "<sup>*</sup> differs from the baseline", [], []
+    for part in re.split(r'<section class="task"|<details class="more">|</details>', report.html)[1:]:
+        starred.append("<sup>*</sup>" in part.replace(star, ""))
+        assert (star in part) == starred[-1]
+        shaded.append('<td class="best"' in part)
+        assert ("Shading marks" in part) == shaded[-1]
+    assert {*starred} == {*shaded} == {True, False}
+
+
+def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
+    found = of_study(report, "fermieval")
+    model = found.models[0].label
+    asked, judged = (
+        found.estimate(model, "p=0.9", "coverage").n,
+        cell(found, model, condition="p=0.9", split="test"),
+    )
+    assert asked > len(judged["truth"])
+    assert "n is the number of trials asked, read or not, and in FermiEval of both halves" in report.html
+
+
+def test_the_best_is_marked_among_ways_to_ask_the_same_and_not_among_easy_and_hard_questions(report):
+    parts = re.split(r'<section class="task" id="([^"]*)"', report.html)
+    shaded = {name for name, part in zip(parts[1::2], parts[2::2], strict=True) if 'class="best"' in part}
+    assert "scale_granularity" in shaded
+    assert not shaded & {"lifeeval", "riskeval", "fermieval", "nlp_metad"}
+
+
+# What each study shows ------------------------------------------------------------------------------------------
+
+SHOWN = {
+    "scale_granularity": (
+        "histograms",
+        "reliability",
+        "type2_roc",
+        "risk_coverage",
+        "efficiency",
+        "ece_by_bins",
+    ),
+    "lifeeval": ("reliability", "by_difficulty", "by_age"),
+    "riskeval": ("decisions", "utilities", "thresholds", "reliability", "risk_coverage"),
+    "fermieval": ("calibration", "gap_by_size", "winkler_by_method"),
+}
+TABLES = {
+    "scale_granularity": ("discretisation",),
+    "lifeeval": ("overview", "hard_easy"),
+    "riskeval": ("high_penalties", "all_penalties"),
+    "fermieval": ("by_size", "winkler_by_method", "coverage_by_method"),
+}
+
+
+def test_the_value_stated_most_often_stands_beside_its_share(report):
+    table = next(extra for extra in report.extras if extra.name == "scale_granularity_discretisation").frame
+    found = of_study(report, "scales")
+    for model in found.models:
+        raw = model.columns["confidence_raw"][model.columns["condition"] == "0-100"]
+        row = table[table["model"] == model.label].iloc[0]
+        usual = float(row["stated most often"])
+        assert (raw == usual).sum() == max((raw == value).sum() for value in raw)
+        if len(set(model.columns["source"])) == 1:
+            assert row["Most frequent value"] == (raw == usual).sum() / (~np.isnan(raw)).sum()
+
+
+@pytest.mark.parametrize("task", SHOWN)
+def test_every_study_has_its_figures_and_tables(report, task):
+    names = {figure.name for figure in report.figures}
+    results = next(results for results in report.results if results.task_trials.task == task)
+    headline = {f"{task}_{measure.name}" for measure in results.headline}
+    assert len(headline) >= 5
+    assert {f"{task}_{name}" for name in SHOWN[task]} | headline <= names
+    assert {f"{task}_{name}" for name in TABLES[task]} <= {extra.name for extra in report.extras}
+
+
+def test_the_page_needs_nothing_from_elsewhere(report):
+    html = report.html
+    assert len(html.encode()) < 3_000_000
+    assert not re.search(r"\ssrc=|@import|url\((?!#)|<link|<iframe|<object|<form", html)
+    links = {link.split("/")[2] for link in re.findall(r'href="(https?://[^"]*)"', html)}
+    assert links <= {"arxiv.org", "127.0.0.1:7575"}
+
+
+def test_every_drawing_is_well_formed(report):
+    drawings = re.findall(r'<svg role="img".*?</svg>', report.html, re.DOTALL)
+    assert len(drawings) > 50
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+
+
+def test_every_figure_says_in_words_what_it_is(report):
+    drawn = re.findall(r"<svg role=\"img\" aria-label=\"([^\"]*)\"", report.html)
+    panels = sum(len(panels) for figure in report.figures for _, panels in figure.rows)
+    assert len(drawn) == panels
+    assert all(drawn)
+
+
+def test_ids_on_the_page_are_unique(report):
+    ids = re.findall(r"\sid=\"([^\"]*)\"", report.html)
+    assert sorted(set(ids)) == sorted(ids)
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize(("role", "least"), [(Colour.INK, 7.0), (Colour.MUTED, 4.5)])
+def test_text_stands_out_from_its_ground(theme, role, least):
+    lighter, darker = sorted((luminance(theme[role]), luminance(theme[Colour.PAPER])), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= least
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_lines_stand_out_from_their_ground(theme):
+    for colour in Colour:
+        if colour.name.startswith("SERIES"):
+            lighter, darker = sorted((luminance(theme[colour]), luminance(theme[Colour.PAPER])), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 2.5, colour
+
+
+# Warnings ---------------------------------------------------------------------------------------------------------
+
+
+def every_second_unreadable(its_rows):
+    return [
+        {**row, "status": "unreadable", "correct": None, "confidence": None} if i % 3 else row
+        for i, row in enumerate(its_rows)
+    ]
+
+
+def at_the_table(its_rows):
+    return [{**row, "confidence": row["correct"]} for row in its_rows]
+
+
+WARNED = {
+    "Few right or few wrong answers": ("scales", list),
+    "Nearly one confidence for everything": (
+        "scales",
+        lambda its_rows: [{**row, "confidence": 0.9} for row in its_rows],
+    ),
+    "Replies without a readable answer or confidence": ("scales", every_second_unreadable),
+    "M-ratio divides by a d′ near 0": (
+        "scales",
+        lambda its_rows: [{**row, "correct": float(i % 2)} for i, row in enumerate(its_rows)],
+    ),
+    "Confidence equal to the life table": ("lifeeval", at_the_table),
+    "Scored by different windows": (
+        "lifeeval",
+        lambda its_rows: [
+            {**row, "window": ("half_open", "inclusive")[i % 2]} for i, row in enumerate(its_rows)
+        ],
+    ),
+    "The same decision throughout": (
+        "riskeval",
+        lambda its_rows: [{**row, "answered": 1.0} for row in its_rows],
+    ),
+    "One half of the questions is missing": (
+        "fermieval",
+        lambda its_rows: [row for row in its_rows if row["split"] == "test"],
+    ),
+    "Many intervals are a single exponent": (
+        "fermieval",
+        lambda its_rows: [{**row, "upper": row["lower"], "width": 0.0} for row in its_rows],
+    ),
+    "No baseline 0-100": (
+        "scales",
+        lambda its_rows: [row for row in its_rows if row["condition"] != "0-100"],
+    ),
+}
+
+
+@pytest.mark.parametrize("title", WARNED)
+def test_what_calls_numbers_into_question_is_said(title, tmp_path):
+    study, change = WARNED[title]
+    path = write(tmp_path / "trials.jsonl", change(rows(study)))
+    made = report_of(collect(path), settings=Settings(n_resamples=20))
+    notices = {notice.title: notice for task in made.tasks for notice in task.notices}
+    assert title in notices, list(notices)
+    assert notices[title].where
+    assert title in made.html
+
+
+def test_sound_trials_raise_no_serious_warning(report):
+    assert not [notice for task in report.tasks for notice in task.notices if notice.severity == "serious"]
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def test_tables_and_figures_are_written_as_files_that_open(studies, tmp_path):
+    arguments = [
+        str(studies / "riskeval-lab-bold.jsonl"),
+        "-o",
+        str(tmp_path / "r.html"),
+        "--resamples",
+        "50",
+    ]
+    arguments += ["--tables", str(tmp_path / "t"), "--figures", str(tmp_path / "f"), "--json"]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    with open(tmp_path / "t" / "estimates.csv", newline="", encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    assert len(written) == len(printed["estimates"])
+    for row, record in zip(written, printed["estimates"], strict=True):
+        assert row["value"] == "" or float(row["value"]) == pytest.approx(record["value"])
+    latex = (tmp_path / "t" / "riskeval.tex").read_text(encoding="utf-8")
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    assert latex.count("{") == latex.count("}")
+    drawn = list((tmp_path / "f").glob("*.svg"))
+    assert len(drawn) >= 10
+    for path in drawn:
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        assert "var(--" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
+    for i in range(10):
+        for study in STUDIES:
+            write(
+                tmp_path / f"{study}-{i}.jsonl", [{**row, "model": f"lab/model-{i}"} for row in rows(study)]
+            )
+    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    assert len(made.html.encode()) < 3_000_000
+    assert all(len(results.models) == 10 for results in made.results)
+
+
+def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagram(report):
+    from matplotlib.figure import Figure as Page
+
+    found = of_study(report, "riskeval")
+    reliability = next(figure for figure in report.figures if figure.name == "riskeval_reliability")
+    assert "as if the trials of one question were one" in reliability.caption
+    (_, its_panels), *_ = reliability.rows
+    axes = Page().add_subplot()
+    its_panels[0].draw(axes)
+    _, whiskers = axes.collections
+    columns = found.models[0].columns
+    trials = complete(columns["correct"], columns["confidence"])
+    wide, narrow = (
+        np.nansum(curve.accuracy_high - curve.accuracy_low)
+        for curve in (
+            reliability_curve(
+                *trials,
+                questions=columns["question_id"][~np.isnan(columns["correct"] + columns["confidence"])],
+            ),
+            reliability_curve(*trials),
+        )
+    )
+    drawn = sum(np.ptp(segment[:, 1]) for segment in whiskers.get_segments())
+    assert drawn == pytest.approx(wide)
+    assert wide > 1.5 * narrow

@@ -1,0 +1,99 @@
+"""Models side by side: on the questions that all of them answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit.report.runs import rows, write
+
+from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.statistics import ece
+
+FEW = Settings(n_resamples=100)
+UNANSWERED = {"lab/steady": range(10), "lab/bold": range(6, 14)}
+"""Which questions each model gave no confidence to."""
+
+N_COMMON = 44 - 14
+
+
+def _answers(model: str) -> list[dict[str, object]]:
+    return [
+        {**row, "confidence": None, "status": "missing_confidence"} if i in UNANSWERED[model] else row
+        for i, row in enumerate(rows("lifeeval", model))
+    ]
+
+
+def _report(folder: Path, *models: str) -> Report:
+    for model in models:
+        write(folder / f"{model[4:]}.jsonl", _answers(model))
+    return report_of(collect(folder), settings=FEW)
+
+
+@pytest.fixture(scope="module")
+def two_models(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return _report(tmp_path_factory.mktemp("lives"), *UNANSWERED)
+
+
+def test_models_side_by_side_are_on_the_questions_that_all_answered(two_models: Report) -> None:
+    table = next(extra for extra in two_models.extras if extra.name == "lifeeval_overview")
+    assert f"On the {N_COMMON} of 44 questions that every model answered" in table.note
+    assert list(table.frame["n"]) == [N_COMMON] * 2
+    for model, row in table.frame.set_index("model").iterrows():
+        left = [each for i, each in enumerate(_answers(str(model))) if i not in {*range(14)}]
+        correct, confidence = (np.array([each[key] for each in left]) for key in ("correct", "confidence"))
+        assert row["Score"] == pytest.approx(correct.mean())
+        assert row["Best score possible"] == pytest.approx(np.mean([each["mas"] for each in left]))
+        assert row["ECE"] == pytest.approx(float(ece(correct, confidence)))
+        assert row["ECE low"] <= row["ECE"] <= row["ECE high"]
+
+
+def test_one_model_stands_on_what_it_answered(tmp_path: Path) -> None:
+    table = next(extra for extra in _report(tmp_path, "lab/bold").extras if extra.name == "lifeeval_overview")
+    assert "On the 36 of 44 questions that the model answered" in table.note
+
+
+def test_the_same_answers_again_make_no_interval_by_difficulty_narrower(tmp_path: Path) -> None:
+    widths = []
+    for times in (1, 4):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        write(folder / "trials.jsonl", rows("lifeeval")[:40] * times)
+        made = report_of(collect(folder), settings=FEW)
+        figure = next(each for each in made.figures if each.name == "lifeeval_by_difficulty")
+        (line,) = figure.rows[0][1][0].draw.keywords["lines"]  # type: ignore[attr-defined]
+        widths.append(line.high - line.low)
+    once, four_times = widths
+    assert four_times.mean() == pytest.approx(once.mean(), rel=0.2)
+
+
+def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None:
+    table = next(extra for extra in report.extras if extra.name == "lifeeval_overview").frame
+    results = next(each for each in report.results if each.task_trials.task == "lifeeval")
+    for model, row in table.set_index("model").iterrows():
+        entry = results.estimate(str(model), "all", "ece")
+        assert entry is not None
+        assert (row["ECE"], row["ECE low"], row["ECE high"]) == (
+            entry.interval.estimate,
+            entry.interval.low,
+            entry.interval.high,
+        )
+
+
+@pytest.mark.parametrize(
+    ("task", "whiskers", "said"), [("lifeeval", 0, "no luck"), ("scale_granularity", 2, "Wilson")]
+)
+def test_a_known_probability_of_success_has_no_interval_as_if_it_were_an_outcome(
+    report: Report, task: str, whiskers: int, said: str
+) -> None:
+    from matplotlib.figure import Figure
+
+    reliability = next(figure for figure in report.figures if figure.name == f"{task}_reliability")
+    assert said in reliability.caption
+    for _, its_panels in reliability.rows:
+        for panel in its_panels:
+            axes = Figure().add_subplot()
+            panel.draw(axes)
+            assert len(axes.collections) == whiskers

@@ -1,0 +1,149 @@
+"""The log-probability study in the report: its tables agree with the measures, its verdicts with the trials."""
+
+import numpy as np
+import pytest
+from tests.unit.studies.logprob_trials import NATURAL, Evidence, together, trials
+
+from confidence_tasks.report.collection import collect
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.write import report_of
+from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+
+QUICK = Settings(n_resamples=200, seed=1)
+
+
+def report(tmp_path, *parts):
+    together(*parts).assign(study="nlp_metad", task="nlp_metad").to_parquet(tmp_path / "trials.parquet")
+    return report_of(collect([str(tmp_path)]), settings=QUICK)
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    rng = np.random.default_rng(8)
+    parts = [
+        trials(
+            evidence,
+            800,
+            model=model,
+            temperature=temperature,
+            gold=Evidence(1.0, 1.2, evidence.accuracy),
+            rng=rng,
+        )
+        for model, evidence in (("small", Evidence(1.0)), ("large", Evidence(1.4, 1.6, 0.7)))
+        for temperature in (0.3, 0.5, 0.7, 1.0)
+    ]
+    parts += [
+        trials(Evidence(1.0, 1.0, 0.4), 600, model=model, source=NATURAL, rng=rng)
+        for model in ("small", "large")
+    ]
+    return report(tmp_path_factory.mktemp("full"), *parts)
+
+
+def table(made, name):
+    (found,) = [extra for extra in made.extras if extra.name == f"nlp_metad_{name}"]
+    return found.frame
+
+
+def test_all_tables_and_figures_of_the_paper_are_there(full):
+    assert [extra.name.removeprefix("nlp_metad_") for extra in full.extras] == [
+        "verdicts",
+        "valid",
+        "quarters",
+        "domains",
+        "temperatures",
+        "version_1",
+        "rankings",
+        "robustness",
+    ]
+    names = {figure.name.removeprefix("nlp_metad_") for figure in full.figures}
+    assert {"quarters", "domains", "efficiency_space", "temperatures", "robustness", "risk_coverage"} <= names
+
+
+def test_every_hypothesis_and_check_has_a_verdict(full):
+    verdicts = table(full, "verdicts")
+    numbers = [name.partition(":")[0] for name in verdicts["hypothesis"]]
+    assert numbers[:6] == ["H1", "H2", "H3", "H4", "H2 by meta-information", "H4 by meta-information"]
+    assert numbers[6:] == ["Monotonicity", "R1", "R2", "R3", "R4", "R5", "R6"]
+    assert set(verdicts["verdict"]) <= {"supported", "not supported"}
+    assert (verdicts["n"] > 0).all()
+
+
+def test_tables_are_estimates_of_the_report(full):
+    (results,) = full.results
+    valid = table(full, "valid")
+    assert len(valid) == 4
+    for row in valid.to_dict("records"):
+        for label, measure in (
+            ("Meta-information", "meta_information"),
+            ("AUROC₂", "auroc2"),
+            ("d_a", "d_a"),
+        ):
+            entry = results.estimate(row["model"], "T=1", measure, row["source"])
+            assert row[label] == pytest.approx(entry.interval.estimate)
+            assert row[f"{label} low"] == pytest.approx(entry.interval.low)
+    assert (valid["p"] == "<.001").all()
+    one = table(full, "temperatures")
+    at_one = one[(one["T"] == "1")].set_index(["model", "source"])["M-ratio, version 1"]
+    assert (
+        at_one.to_dict()
+        == table(full, "version_1").set_index(["model", "source"])["M-ratio, version 1"].to_dict()
+    )
+
+
+def test_every_measure_is_estimated_with_an_interval_of_its_kind(full):
+    (results,) = full.results
+    for measure in MEASURES:
+        entry = results.estimate("small", "T=0.3", measure.name)
+        assert entry.interval.low <= entry.interval.estimate <= entry.interval.high, measure.name
+    accuracy = results.estimate("small", "T=0.3", "accuracy").interval
+    low, high = wilson_interval(round(accuracy.estimate * 800), 800)
+    assert (accuracy.low, accuracy.high) == pytest.approx((float(low), float(high)), abs=0.006)
+
+
+def test_ranks_are_those_of_the_measures(full):
+    ranks = table(full, "rankings").set_index("model")
+    assert sorted(ranks["rank by AUROC₂"]) == [1, 2]
+    assert ranks["AUROC₂"].idxmax() == ranks["rank by AUROC₂"].idxmin()
+
+
+def test_the_reader_is_warned(full):
+    (task,) = full.tasks
+    titles = {notice.title: notice for notice in task.notices}
+    assert titles["Version 1’s M-ratio is 1 by construction"].severity == "warning"
+    where = titles["Right and wrong answers differ in variance"].where
+    assert any(line.startswith("large, trivia_qa: slope 0.") for line in where)
+    assert not any(line.startswith("small, trivia_qa") for line in where)
+    assert "functions of one table" in full.html
+
+
+def test_one_model_at_one_temperature_is_reported_with_what_cannot_be_tested(tmp_path):
+    made = report(tmp_path, trials(Evidence(1.2), 300, temperature=0.7))
+    verdicts = table(made, "verdicts")
+    assert set(verdicts["verdict"]) == {"cannot be tested"}
+    (task,) = made.tasks
+    (notice,) = [notice for notice in task.notices if notice.title == "Not asked at T = 1"]
+    assert notice.where == ("a, trivia_qa: T = 0.7 instead",)
+    assert made.results[0].estimate("a", "T=0.7", "auroc2").interval.estimate > 0.7
+
+
+def test_trials_without_evidence_are_reported(tmp_path):
+    made = report(
+        tmp_path, trials(Evidence(), 20).assign(nlp=np.nan, confidence=np.nan, status="missing_confidence")
+    )
+    entry = made.results[0].estimate("a", "T=1", "meta_information")
+    assert np.isnan(entry.interval.estimate)
+    assert entry.interval.estimate.reason is not None
+    assert {extra.name for extra in made.extras} == {"nlp_metad_verdicts"}
+
+
+def test_the_same_replies_again_make_no_p_value_smaller(tmp_path):
+    noise = trials(Evidence(0.0), 120, rng=np.random.default_rng(2))
+    p_values = []
+    for times in (1, 4):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        p_values.append(float(table(report(folder, *[noise] * times), "valid")["p"].item()))
+    once, four_times = p_values
+    assert 0.1 < once < 0.9
+    assert four_times == pytest.approx(once, abs=0.04)

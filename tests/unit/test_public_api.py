@@ -1,0 +1,51 @@
+"""The package's own names."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+from inspect_ai._util.registry import registry_info
+
+import confidence_tasks
+from confidence_tasks import _registry
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = {"accelerate", "gguf", "jax", "numpyro", "safetensors", "tokenizers", "torch", "transformers"}
+"""Modules that the extras ``hf`` and ``bayes`` bring, and the extra ``dev`` does not."""
+
+
+@pytest.mark.parametrize("name", confidence_tasks.__all__)
+def test_every_public_name_can_be_had(name: str) -> None:
+    assert callable(getattr(confidence_tasks, name))
+
+
+def test_every_registered_name_is_there() -> None:
+    assert all(hasattr(_registry, name) for name in _registry.__all__)
+
+
+def test_every_task_of_the_registry_is_a_public_name() -> None:
+    registered = {name: getattr(_registry, name) for name in _registry.__all__}
+    tasks = {name: task for name, task in registered.items() if registry_info(task).type == "task"}
+    assert len(tasks) >= 13
+    assert {name: getattr(confidence_tasks, name, None) for name in tasks} == tasks
+    assert tasks.keys() <= set(confidence_tasks.__all__)
+
+
+def test_the_type_checker_follows_no_module_of_an_optional_extra() -> None:
+    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+    skipped = {name for each in overrides if each.get("follow_imports") == "skip" for name in each["module"]}
+    imported: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").partition(".")[0])
+            elif isinstance(node, ast.Import):
+                imported.update(alias.name.partition(".")[0] for alias in node.names)
+    assert {"gguf", "jax", "torch"} <= imported  # the walk sees imports inside functions
+    assert {f"{name}.*" for name in imported & EXTRAS} <= skipped
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        confidence_tasks.nothing  # noqa: B018
