@@ -57,6 +57,7 @@ RULES: Mapping[str, str] = {
     "around": "Text or a code fence stands around the object.",
     "newlines": "Control characters stand in a string.",
     "several": "The fullest objects, or two values of one key, contradict each other: what they differ in is absent.",
+    "last": "The fullest objects contradict each other: the last of them counts.",
     "nested": "A key stands in an object within the object.",
     "key_case": "A key is in other letter case.",
     "fields": "It is not JSON: each key is looked for by itself, in quotes or at the start of a line.",
@@ -64,7 +65,7 @@ RULES: Mapping[str, str] = {
 """Names of the lenient rules, and what each does."""
 
 
-def read_json_fields(text: str, keys: Sequence[str]) -> JsonFields:
+def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
     r"""Read the values that a reply gives for ``keys``; any text in, fields out, in linear time.
 
     Parameters
@@ -73,6 +74,9 @@ def read_json_fields(text: str, keys: Sequence[str]) -> JsonFields:
         The reply.
     keys : sequence of str
         Names of the fields; letter case does not matter in the reply.
+    last : bool
+        Whether the last of several objects that contradict each other counts, as where a prompt asks to end with the
+        object; by default what they differ in is absent.
 
     Returns
     -------
@@ -94,19 +98,19 @@ def read_json_fields(text: str, keys: Sequence[str]) -> JsonFields:
         if cleaned != text:
             cleaning.append(rule.name)
         text = cleaned
-    found = _read(text, keys)
+    found = _read(text, keys, last)
     return JsonFields(found.fields, (*cleaning, *found.rules))
 
 
-def _read(text: str, keys: Sequence[str]) -> JsonFields:
+def _read(text: str, keys: Sequence[str], last: bool) -> JsonFields:
     """Read as strictly as possible: a looser way is tried only where a stricter one leaves keys out."""
     exact = _strict(text, keys)
     if exact is not None:
         return exact
-    amid = _amid_text(text, keys)
+    amid = _amid_text(text, keys, last)
     if amid and len(amid.fields) == len(keys):
         return amid
-    found = filter(None, (amid, _field_by_field(text, keys)))
+    found = filter(None, (amid, _field_by_field(text, keys, last)))
     return max(found, key=lambda one: len(one.fields), default=JsonFields({}))
 
 
@@ -140,7 +144,7 @@ def _strict(text: str, keys: Sequence[str]) -> JsonFields | None:
     return _found(value, keys) if isinstance(value, _Object) else None
 
 
-def _amid_text(text: str, keys: Sequence[str]) -> JsonFields | None:
+def _amid_text(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
     """Read the fullest JSON object in a text."""
     found: list[JsonFields] = []
     end = 0
@@ -156,10 +160,10 @@ def _amid_text(text: str, keys: Sequence[str]) -> JsonFields | None:
             end = stop
             around = text[:opening].strip() or text[stop:].strip()
             found.append(JsonFields(fields.fields, ("around" if around else "newlines", *fields.rules)))
-    return _fullest(found)
+    return _fullest(found, last)
 
 
-def _field_by_field(text: str, keys: Sequence[str]) -> JsonFields | None:
+def _field_by_field(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
     """Read ``"key": value`` wherever it stands, and ``key: value`` at the start of a line."""
     text = fold(text)
     asked = {key.casefold(): key for key in keys}
@@ -177,15 +181,19 @@ def _field_by_field(text: str, keys: Sequence[str]) -> JsonFields | None:
             groups.append({})
         groups[-1][key] = _written(value)
     ordered = [{key: group[key] for key in keys if key in group} for group in groups]
-    return _fullest([JsonFields(fields, ("fields",)) for fields in ordered])
+    return _fullest([JsonFields(fields, ("fields",)) for fields in ordered], last)
 
 
-def _fullest(found: Sequence[JsonFields]) -> JsonFields | None:
-    """Return what the fullest of some objects agree on."""
+def _fullest(found: Sequence[JsonFields], last: bool) -> JsonFields | None:
+    """Return what the fullest of some objects agree on, or the last of them."""
     if not found:
         return None
     size = max(len(item.fields) for item in found)
-    first, *others = (item for item in found if len(item.fields) == size)
+    first, *others = fullest = [item for item in found if len(item.fields) == size]
+    if last:
+        final = fullest[-1]
+        changed = any(item.fields != final.fields for item in fullest)
+        return JsonFields(final.fields, (*final.rules, "last") if changed else final.rules)
     agreed = {
         key: value for key, value in first.fields.items() if all(value == o.fields.get(key) for o in others)
     }

@@ -33,6 +33,8 @@ class ReplyForm:
         The only kind that its questions have.
     key : str
         The field that holds the key; empty where the study needs none.
+    optional : tuple of str
+        Fields of the study that a row may also have.
     """
 
     fields: Mapping[str, str]
@@ -42,6 +44,7 @@ class ReplyForm:
     metrics: Callable[[Sequence[Item]], Metric]
     kind: Kind | None = None
     key: str = "answer"
+    optional: tuple[str, ...] = ()
 
     def completed(self, row: Row) -> Row:
         """Return a row with the last field read off its condition, where only that is given."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from inspect_ai import Task, eval
@@ -41,7 +42,12 @@ class Recorded:
 
 
 def score_replies(
-    path: str | Path, study: str, *, model: str = "", log_dir: str | Path = "logs"
+    path: str | Path,
+    study: str,
+    *,
+    model: str = "",
+    fields: Mapping[str, Any] | None = None,
+    log_dir: str | Path = "logs",
 ) -> list[EvalLog]:
     """Score a file of replies as one of the studies.
 
@@ -61,6 +67,8 @@ def score_replies(
     model : str
         Name of the model that replied, where a row has none; by default the file's name. Without a provider it becomes
         ``recorded/<name>``.
+    fields : mapping of str to object, optional
+        Fields of every row that does not have them.
     log_dir : path
         Where the logs are written.
 
@@ -72,17 +80,19 @@ def score_replies(
     Raises
     ------
     SourceError
-        If a row lacks something or says something that cannot be; the message names the line.
+        If a row lacks something or says something that cannot be; the message names the line. If ``fields`` has a field
+        that the study does not read.
     ValueError
         If there is no such study.
     """
     path = Path(path)
     form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
+    _refuse_unknown(study, form, fields or {})
     by_model: dict[str, list[Recorded]] = {}
     asked: Counter[tuple[str, str]] = Counter()
     questions: dict[str, Question] = {}
     items: dict[str, Item] = {}
-    for name, item, reply in _replies(path, study, form, model or path.stem):
+    for name, item, reply in _replies(path, study, form, model or path.stem, fields or {}):
         question = item.question
         if questions.setdefault(question.id, question) != question or items.setdefault(item.id, item) != item:
             raise SourceError(
@@ -101,10 +111,12 @@ def score_replies(
 # Rows -------------------------------------------------------------------------------------------------------------
 
 
-def _replies(path: Path, study: str, form: ReplyForm, model: str) -> Iterator[tuple[str, Item, str]]:
+def _replies(
+    path: Path, study: str, form: ReplyForm, model: str, fields: Mapping[str, Any]
+) -> Iterator[tuple[str, Item, str]]:
     needed = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
     for where, given in read_rows(path):
-        row = form.completed(given)
+        row = {**fields, **form.completed(given)}
         if missing := [name for name in needed if name not in row]:
             key = (
                 f"; {form.key} is {form.fields[form.key]}"
@@ -123,6 +135,12 @@ def _replies(path: Path, study: str, form: ReplyForm, model: str) -> Iterator[tu
             raise SourceError(f"{where}: {error}") from error
         name = str(row.get("model") or model)
         yield name if "/" in name else f"recorded/{name}", item, row["reply"]
+
+
+def _refuse_unknown(study: str, form: ReplyForm, fields: Mapping[str, Any]) -> None:
+    known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source"}
+    if unknown := sorted(fields.keys() - known):
+        raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")
 
 
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:

@@ -5,12 +5,15 @@ The archive is two JavaScript files whose values are JSON literals. Only the lit
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -35,6 +38,17 @@ ITEMS = 4_008
 LARGEST_EXPONENT = 100
 SPLIT_SIZE = 500
 SPLITS = ("calibration", "test")
+
+AUTHORS = {"authors": SPLITS, "authors_test": SPLITS[1:]}
+"""Splits of Epstein et al. (2025, arXiv:2510.26995), whose training half is the calibration half."""
+
+_AUTHORS_SPLIT = Path(__file__).parent / "data" / "fermieval_split.csv"
+"""Their list: half, number within it, position in the archive's ``data.js`` from 0 (empty where it is not there at the
+pinned commit), and gold."""
+
+_HALVES = {"train": "calibration", "test": "test"}
+
+logger = logging.getLogger(__name__)
 
 _MAX_BYTES = 4 * 2**20
 _TIMEOUT_SECONDS = 60
@@ -80,10 +94,12 @@ class FermiSource(Source):
     ) -> list[Question]:
         """Load at most ``n`` questions.
 
-        ``split`` is ``calibration`` or ``test`` (500 questions each), ``all`` (both in turns) or ``archive`` (every
-        usable question). Which half a question is in depends on the seed alone, and is in its metadata.
+        ``split`` is ``calibration`` or ``test`` (500 questions each), ``all`` (both in turns), ``archive`` (every
+        usable question), or that of the paper's authors: ``authors`` (both halves in turns, the questions that are in
+        the archive, with the authors' golds) or ``authors_test``. Which half a question is in depends on the seed
+        alone, or is the authors', and is in its metadata.
         """
-        allowed = (*SPLITS, "all", "archive")
+        allowed = (*SPLITS, "all", "archive", *AUTHORS)
         if split not in allowed:
             raise SourceError(f"{self.name}: unknown split {split!r}; the splits are {', '.join(allowed)}")
         folder = _folder(mirror)
@@ -92,7 +108,11 @@ class FermiSource(Source):
                 f"{self.name}: no folder 'fermi' in the mirror {mirror} or beside it; "
                 f"`confidence-tasks sources fetch {self.name} --into {mirror}` puts it there where there is internet"
             )
-        questions = ordered(read_archive(folder or self.fetch()).questions, seed)
+        folder = folder or self.fetch()
+        if split in AUTHORS:
+            by_half = [ordered(half, seed) for half in authors_questions(folder, AUTHORS[split])]
+            return [question for turn in zip_longest(*by_half) for question in turn if question][:n]
+        questions = ordered(read_archive(folder).questions, seed)
         if split == "archive":
             return questions[:n]
         halves = [
@@ -168,13 +188,7 @@ def read_archive(folder: Path) -> Archive:
     SourceError
         If a file does not have its pinned hash.
     """
-    items = _literal(_checked(folder, "data.js"), "data")
-    corrections = _literal(_checked(folder, "corrections.js"), "corrections")
-    keys = [_key(item) for item in items]
-    entries = [
-        _corrected(position, item, corrections.get(key))
-        for position, (item, key) in enumerate(zip(items, keys, strict=True))
-    ]
+    entries, applied, orphans = _entries(folder)
     excluded: Counter[str] = Counter()
     kept: list[_Entry] = []
     for entry in entries:
@@ -184,17 +198,61 @@ def read_archive(folder: Path) -> Archive:
         else:
             excluded[reason] += 1
     unique = _without_duplicates(kept, excluded)
-    orphans = len(corrections.keys() - set(keys))
     unreadable = excluded["unreadable_answer"]
     return Archive(
         questions=tuple(map(_question, unique)),
         excluded=dict(excluded),
         corrections={
-            "applied": len(corrections) - orphans - unreadable,
+            "applied": applied - unreadable,
             "orphan": orphans,
             "unreadable": unreadable,
         },
     )
+
+
+def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list[Question]]:
+    """Read the questions of the authors' split that are in the archive, with the authors' golds.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with ``data.js`` and ``corrections.js``.
+    halves : sequence of {"calibration", "test"}
+        Which halves.
+
+    Returns
+    -------
+    list of list of Question
+        The questions of each half, in the authors' order: 491 of its 500. How many are not in the archive is logged.
+    """
+    entries, _, _ = _entries(folder)
+    found: dict[str, list[Question]] = {half: [] for half in halves}
+    absent: Counter[str] = Counter()
+    with _AUTHORS_SPLIT.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            half = _HALVES[row["split"]]
+            if half in found and row["position"]:
+                question = _question(entries[int(row["position"])])
+                metadata = {**question.metadata, "split": half}
+                found[half].append(replace(question, gold=row["gold"], metadata=metadata))
+            elif half in found:
+                absent[half] += 1
+    counts = ", ".join(f"{number} of the {half} half" for half, number in absent.items())
+    logger.warning("fermi: not in the archive at its pinned commit, and not asked: %s", counts)
+    return list(found.values())
+
+
+def _entries(folder: Path) -> tuple[list[_Entry], int, int]:
+    """Return every item with its correction, and how many corrections have an item and how many have none."""
+    items = _literal(_checked(folder, "data.js"), "data")
+    corrections = _literal(_checked(folder, "corrections.js"), "corrections")
+    keys = [_key(item) for item in items]
+    entries = [
+        _corrected(position, item, corrections.get(key))
+        for position, (item, key) in enumerate(zip(items, keys, strict=True))
+    ]
+    orphans = len(corrections.keys() - set(keys))
+    return entries, len(corrections) - orphans, orphans
 
 
 def _checked(folder: Path, name: str) -> str:

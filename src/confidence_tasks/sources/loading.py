@@ -56,7 +56,8 @@ def load(
         hub's columns and order; by default the environment variable CONFIDENCE_TASKS_MIRROR. With a mirror the
         network is never used. Without one, a hub source is downloaded once and cached.
     **options
-        What else the source takes: ``split`` of fermi (calibration, test, all or archive).
+        What else the source takes: ``split`` of fermi (calibration, test, all, archive, authors or authors_test), and
+        ``key`` of a file, the field that holds the key.
 
     Returns
     -------
@@ -80,8 +81,8 @@ def load(
 
     check_number(n)
     if is_own_file(name):
-        _refuse_unknown(name, options, allowed=())
-        return load_own_file(Path(name), n, seed)
+        _refuse_unknown(name, options, allowed=("key",))
+        return load_own_file(Path(name), n, seed, **options)
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return source.load(n, seed, mirror_folder(mirror), **options)

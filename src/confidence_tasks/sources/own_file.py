@@ -57,18 +57,20 @@ def is_own_file(name: str) -> bool:
     return Path(name).suffix.lower() in _READERS
 
 
-def load_own_file(path: Path, n: int | None, seed: int) -> list[Question]:
+def load_own_file(path: Path, n: int | None, seed: int, key: str = "answer") -> list[Question]:
     """Load at most ``n`` questions of a file, in the order of the seed."""
-    return ordered(read_own_file(path), seed)[:n]
+    return ordered(read_own_file(path, key), seed)[:n]
 
 
-def read_own_file(path: Path) -> list[Question]:
+def read_own_file(path: Path, key: str = "answer") -> list[Question]:
     """Read a file of questions; the source is named after the file.
 
     Parameters
     ----------
     path : Path
         A ``.jsonl`` or ``.csv`` file in UTF-8, at most 64 MiB and 100,000 questions.
+    key : str
+        The field that holds the key.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def read_own_file(path: Path) -> list[Question]:
             raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MiB")
         with path.open(encoding="utf-8-sig", newline="") as file:
             for line, row in _READERS[path.suffix.lower()](file):
-                _add(questions, source, row, f"{path}, line {line}")
+                _add(questions, source, row, f"{path}, line {line}", key)
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{path}: {unreadable(error)}") from error
     if not questions:
@@ -99,9 +101,9 @@ def read_own_file(path: Path) -> list[Question]:
     return list(questions.values())
 
 
-def _add(questions: dict[str, Question], source: str, row: Any, where: str) -> None:
+def _add(questions: dict[str, Question], source: str, row: Any, where: str, key: str) -> None:
     try:
-        question = parse_question(source, row)
+        question = parse_question(source, row, key=key)
         if question.id in questions:
             raise RowError("repeats an earlier question, or its id")
     except RowError as error:
@@ -176,7 +178,7 @@ def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
     text, choices = _text(row, "question", required=True), _texts(row, "choices")
     if choices and not 2 <= len(choices) <= len(LETTERS):
         raise RowError(f"'choices' must have 2 to {len(LETTERS)} entries, not {len(choices)}")
-    kind = _kind(row, choices)
+    kind = _kind(row, choices, key)
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise RowError("'metadata' must be an object")
@@ -235,10 +237,10 @@ def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> 
     return given
 
 
-def _kind(row: Mapping[str, Any], choices: tuple[str, ...]) -> Kind:
+def _kind(row: Mapping[str, Any], choices: tuple[str, ...], key: str) -> Kind:
     kind: Kind | None = row.get("kind")
     if kind is None:
-        return "choice" if choices else _inferred_kind(row.get("answer"))
+        return "choice" if choices else _inferred_kind(row.get(key))
     if kind not in get_args(Kind):
         raise RowError(f"unknown 'kind' {kind!r}; the kinds are {', '.join(get_args(Kind))}")
     if (kind == "choice") != bool(choices):

@@ -73,7 +73,8 @@ def test_the_test_half_alone_is_not_adjusted():
     ("metadata", "message"),
     [
         ({"condition": "p=1.5"}, "not a coverage between 0 and 1"),
-        ({"split": "half"}, "not one of all, test, cross"),
+        ({"source": "mmlu"}, "source='mmlu' is neither fermi nor the path"),
+        ({"split": "half"}, "not one of all, test, authors, authors_test, cross"),
     ],
 )
 def test_refused_before_the_first_call(metadata, message):

@@ -107,7 +107,11 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(stu
         ),
         (ScaleTask, {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
         (RiskTask, {"penalties": "1"}, "riskeval has no parameter 'penalties' on lm-eval: name the tasks of"),
-        (FermiTask, {"source": "mmlu"}, "fermieval has source='fermi' and no other, not 'mmlu'"),
+        (
+            FermiSamplingTask,
+            {"source": "mmlu"},
+            "fermieval_sampling has source='fermi' and no other, not 'mmlu'",
+        ),
         (
             LifeEvalTask,
             {"top_logprobs": 5},

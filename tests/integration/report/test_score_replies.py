@@ -372,3 +372,27 @@ def test_json_tells_an_infinite_number_from_a_missing_one(tmp_path: Path) -> Non
     estimates = json.loads(CliRunner().invoke(main, reported).stdout)["estimates"]
     (width,) = (row for row in estimates if row["measure"] == "conformal_width")
     assert (float(width["value"]), width["low"]) == (float("inf"), None)
+
+
+def test_fields_of_every_row_can_be_given_at_once(tmp_path: Path) -> None:
+    """The paper's rule for FermiEval: golds and both ends within 100, what is dropped counted."""
+    said = [(5, 4, 6), (5, 7, 9), (100, -100, 100), (14_889, 3, 9), (5, 2, 101), (-101, 3, 9)]
+    rows = [
+        {"question": f"How many {i}?", "exponent": truth, "reply": f'Some.\n{{"L": {lower}, "U": {upper}}}'}
+        for i, (truth, lower, upper) in enumerate(said)
+    ]
+    path = write(rows, tmp_path / "mine.jsonl")
+    scored = ["score", str(path), "--study", "fermieval", "--log-dir", str(tmp_path / "logs"), "--json"]
+    fields = ["--field", "level=0.99", "--field", "max_exponent=100"]
+    (told,) = json.loads(CliRunner().invoke(main, [*scored, *fields]).stdout)
+    assert told["metrics"]["winkler/p=0.99"] == pytest.approx((2 + 402 + 200) / 3)
+    assert told["metrics"]["n_excluded/p=0.99"] == 3
+    refused = CliRunner().invoke(main, [*scored, "--field", "level=0.99"])
+    assert "line 4: exponent=14889 is not a number from -100 to 100; max_exponent leaves" in refused.output
+    unknown = CliRunner().invoke(main, [*scored, *fields, "--field", "max_exponnent=100"])
+    assert (unknown.exit_code, "reads no field max_exponnent" in unknown.output) == (1, True)
+    assert CliRunner().invoke(main, [*scored, "--field", "level"]).exit_code == 2
+    given = write([{**rows[0], "level": 0.9}, rows[1]], tmp_path / "mixed.jsonl")
+    (told,) = json.loads(CliRunner().invoke(main, [scored[0], str(given), *scored[2:], *fields]).stdout)
+    scores = [told["metrics"][f"winkler/{level}"] for level in ("p=0.9", "p=0.99")]
+    assert scores == pytest.approx([2, 402])

@@ -102,6 +102,15 @@ def test_what_is_contradicted_is_absent(text, fields):
     assert "several" in found.rules
 
 
+@pytest.mark.parametrize("end", [",}", "}"])
+def test_the_last_of_several_objects_counts_where_that_is_asked_for(end):
+    first, second = (f'{{"Answer": {answer}, "Confidence": 0.5{end}' for answer in (80, 81))
+    found = read_json_fields(f"{first}\n{second}", KEYS, last=True)
+    assert found.fields == {"Answer": "81", "Confidence": "0.5"}
+    assert found.rules[-1] == "last"
+    assert "last" not in read_json_fields(f"{first}\n{first}", KEYS, last=True).rules
+
+
 @pytest.mark.parametrize(
     "answer",
     ['He sang "Adams and Liberty", a song', '"Yes", he said', 'the "odd", or "even", one', 'No, "Rome".'],

@@ -1,5 +1,6 @@
 """The Fermi archive: read as data, corrected, filtered with every exclusion counted, split by seed."""
 
+import csv
 import io
 import json
 import shutil
@@ -213,3 +214,31 @@ def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, tm
     ) as refused:
         find_source("fermi").fetch(tmp_path)
     assert "fetch fermi`" not in str(refused.value)
+
+
+def test_the_authors_split_is_their_list_with_their_golds(mirror: Path, shared_data: Path) -> None:
+    with (shared_data / "fermieval_split.csv").open() as file:
+        listed = [row for row in csv.DictReader(file) if row["archive_position"]]
+    halves = {"train": "calibration", "test": "test"}
+    expected = {
+        (f"fermi-{int(row['archive_position']):04d}", row["gold"], halves[row["split"]]) for row in listed
+    }
+    questions = load("fermi", split="authors")
+    assert {(q.id, q.gold, q.metadata["split"]) for q in questions} == expected
+    assert Counter(q.metadata["split"] for q in questions) == {"calibration": 491, "test": 491}
+    assert [q.metadata["split"] for q in questions[:4]] == ["calibration", "test"] * 2
+    assert load("fermi", split="authors_test") == [q for q in questions if q.metadata["split"] == "test"]
+    assert load("fermi", split="authors", n=10) == questions[:10]
+    assert load("fermi", split="authors", seed=1) != questions
+
+
+def test_the_authors_golds_are_those_of_the_corrected_archive(mirror: Path, archive: Archive) -> None:
+    golds = {q.id: (q.gold, q.text) for q in archive.questions}
+    authors = [q for q in load("fermi", split="authors") if q.id in golds]
+    assert len(authors) == 949
+    assert all((q.gold, q.text) == golds[q.id] for q in authors)
+
+
+def test_what_is_not_in_the_archive_is_said(mirror: Path, caplog: pytest.LogCaptureFixture) -> None:
+    load("fermi", split="authors")
+    assert "not asked: 9 of the calibration half, 9 of the test half" in caplog.text

@@ -53,6 +53,42 @@ def test_what_can_be_read(reply, lower, upper, status, rules):
     assert (reading.lower, reading.upper, reading.status, reading.rules) == (lower, upper, status, rules)
 
 
+OBJECT, OTHER = '{"L": 3, "U": 5}', '{"L": 15, "U": 16}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "rules"),
+    [
+        (f"{OBJECT}\n\n{OBJECT}", ()),
+        (f"{OBJECT}\n\n{OBJECT}\nThat is my interval.", ("around",)),
+        (f"First {OTHER}. No: a year has fewer days.\n{OBJECT}", ("last",)),
+        ("L: 15\nU: 16\nRather:\nL: 3\nU: 5", ("fields", "last")),
+        (f"{OBJECT}\nOr rather: {OTHER[:-2]}", ("around",)),
+        (f"It lies in [10^15, 10^16], or rather:\n{OBJECT}", ()),
+        (f"{OBJECT}\nQuestion: How many ants are there?\n{OTHER}", ("next_turn",)),
+        (f"{OBJECT}\n\nUser: Question: How many ants?\nSome 10^15.\n{OTHER}", ("next_turn",)),
+        (f"So [10^3, 10^5].\n\nQuestion: How many ants?\n{OTHER}", ("next_turn", "brackets", "power")),
+        (f"{OBJECT}\n\nQuestion: How many ants?\nThey lie in [10^15, 10^16].", ("next_turn",)),
+        (f"Question: How many days?\nA year is long.\n{OBJECT}", ()),
+        (f"<think>Question: how many?\n{OTHER}</think>\n{OBJECT}", ("thought",)),
+        (f"{OBJECT}<|im_end|>\n<|im_start|>user\nHow many ants?\n{OTHER}", ("chat_tokens",)),
+    ],
+)
+def test_the_last_object_of_the_models_own_turn_counts(reply, rules):
+    reading = read_fermi_interval(reply)
+    assert (reading.lower, reading.upper, reading.rules) == (3, 5, rules)
+
+
+@pytest.mark.parametrize(
+    "own", ['{"L": 3', '{"L": null, "U": 5}', '{"L": 3, "L": 4, "U": 5}', f'{{"L": {HUGE}, "U": 5}}']
+)
+def test_no_interval_is_taken_out_of_an_invented_turn(own):
+    """Not even where the model's own turn states none that is whole."""
+    reading = read_fermi_interval(f"{own}\n\nQuestion: How many ants are there?\nIn [10^2, 10^4]:\n{OTHER}")
+    assert reading.status in {"missing_answer", "out_of_range"}
+    assert math.isnan(reading.lower)
+
+
 @pytest.mark.parametrize(
     ("reply", "status"),
     [

@@ -1,12 +1,13 @@
 """FermiEval's design: which questions are asked at which levels, and what is refused early."""
 
+import json
 from collections import Counter
 
 import pytest
 
 from confidence_tasks.harness.inspect.samples import dataset
 from confidence_tasks.sources import SourceError, load
-from confidence_tasks.studies.fermieval.task import fermieval, fermieval_items, levels_of
+from confidence_tasks.studies.fermieval.task import exponent_questions, fermieval, fermieval_items, levels_of
 
 
 def test_every_question_is_asked_at_every_level(mirror):
@@ -58,7 +59,64 @@ def test_a_level_that_is_no_coverage_is_refused(levels):
 
 
 def test_other_wrong_values_are_refused(mirror):
-    with pytest.raises(ValueError, match="split='train' is not one of all, test"):
+    with pytest.raises(ValueError, match="split='train' is not one of all, test, authors, authors_test"):
         fermieval(split="train")
     with pytest.raises(SourceError, match="at least 1"):
         fermieval(n=0)
+    with pytest.raises(ValueError, match="max_exponent=-3 must be above 0"):
+        fermieval(max_exponent=-3)
+
+
+def test_the_authors_questions_are_limited_as_in_their_figures(mirror):
+    task = fermieval(split="authors", levels=0.99)
+    halves = Counter(sample.metadata["split"] for sample in task.dataset)
+    assert halves == {"calibration": 491, "test": 491}
+    assert {sample.metadata["max_exponent"] for sample in task.dataset} == {100}
+    assert max(int(sample.target) for sample in task.dataset) == 14_889
+    assert "max_exponent" not in fermieval(n=2).dataset[0].metadata
+    assert fermieval(n=2, max_exponent=50).dataset[0].metadata["max_exponent"] == 50
+    assert {sample.metadata["split"] for sample in fermieval(split="authors_test", n=9).dataset} == {"test"}
+
+
+def test_single_exponents_are_asked_for_within_the_papers_largest(mirror):
+    questions = exponent_questions("authors")
+    assert Counter(q.metadata["split"] for q in questions) == {"calibration": 478, "test": 486}
+    assert max(abs(int(q.gold)) for q in questions) <= 100
+    assert exponent_questions("all", n=7) == load("fermi", n=7)
+
+
+def own(tmp_path, *rows):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return str(path)
+
+
+def test_own_questions_are_in_the_halves_in_turns(tmp_path):
+    path = own(tmp_path, *({"question": f"How many {i}?", "exponent": i} for i in range(6)))
+    task = fermieval(source=path, levels=0.9)
+    assert [sample.metadata["split"] for sample in task.dataset] == ["calibration", "test"] * 3
+    assert {int(sample.target) for sample in task.dataset} == set(range(6))
+    assert {
+        sample.metadata["split"] for sample in fermieval(source=path, levels=0.9, split="cross").dataset
+    } == {"test"}
+    assert len(fermieval(source=path, levels=0.9, split="test").dataset) == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"answer": 5}, "no 'exponent', the key"),
+        ({"exponent": 2.5}, "its exponent '2.5' is not a whole number"),
+        ({"exponent": 1_000_000}, "its exponent '1000000' is not a whole number within"),
+        ({"exponent": "many"}, "its exponent 'many' is not a whole number"),
+    ],
+)
+def test_own_questions_need_an_exponent(tmp_path, row, message):
+    with pytest.raises(ValueError, match=message):
+        fermieval(source=own(tmp_path, {"question": "How many?", **row}))
+
+
+def test_own_questions_have_no_split_of_the_authors(tmp_path):
+    path = own(tmp_path, {"question": "How many?", "exponent": 5})
+    with pytest.raises(ValueError, match="split='authors' is of the archive's questions"):
+        fermieval(source=path, split="authors")

@@ -200,3 +200,60 @@ def test_weights_that_are_counts_stand_for_repeated_trials():
         for row, value in zip(weights, values, strict=True):
             repeated = [trial for trial, count in zip(trials, row, strict=True) for _ in range(int(count))]
             assert value == pytest.approx(measure.compute(columns(repeated), None)), measure.name
+
+
+# Items that the paper's figures leave out
+
+
+@pytest.mark.parametrize(
+    ("truth", "lower", "upper", "split"),
+    [
+        (100, -100, 100, "test"),
+        (-100, -100, -100, "test"),
+        (101, 0, 100, "excluded"),
+        (-101, 0, 100, "excluded"),
+        (5, -101, 9, "excluded"),
+        (5, 4, 101, "excluded"),
+        (5, 101, -4, "excluded"),
+        (5, 4, 5_000, "excluded"),
+    ],
+)
+def test_a_truth_or_an_end_beyond_the_largest_exponent_drops_the_item(truth, lower, upper, split):
+    reply = interval_reply(lower, upper)
+    assert fermieval_trial(question(truth=truth), 0.99, "test", reply, 100)["split"] == split
+    assert fermieval_trial(question(truth=truth), 0.99, "test", reply)["split"] == "test"
+
+
+def test_a_reply_that_cannot_be_read_is_not_dropped():
+    assert fermieval_trial(question(), 0.99, "test", "Hard to say.", 100)["split"] == "test"
+
+
+def test_the_papers_winkler_score_is_of_the_items_within_the_largest_exponent():
+    """Width plus 200 times the miss at p = .99, over the three items that stay of seven replies."""
+    stated = [(5, 4, 6), (5, 7, 9), (100, 90, 100), (14_889, 3, 9), (5, 2, 200), (5, 4, 900), (5, -101, 5)]
+    trials = [
+        fermieval_trial(question(i, truth), 0.99, "test", interval_reply(lower, upper), 100)
+        for i, (truth, lower, upper) in enumerate(stated)
+    ]
+    summary = fermieval_summary(trials, [0.99], conformal=False)
+    assert summary["winkler/p=0.99"] == pytest.approx((2 + (2 + 200 * 2) + 10) / 3)
+    assert summary["n_excluded/p=0.99"] == 4.0
+    assert summary["coverage_of_all/p=0.99"] == pytest.approx(2 / 3)
+    unlimited = [
+        fermieval_trial(question(i, truth), 0.99, "test", interval_reply(lower, upper))
+        for i, (truth, lower, upper) in enumerate(stated)
+    ]
+    summary = fermieval_summary(unlimited, [0.99], conformal=False)
+    assert summary["winkler/p=0.99"] > 400_000
+    assert summary["n_excluded/p=0.99"] == 0.0
+
+
+def test_what_is_dropped_is_not_fitted_on_either():
+    kept = [fermieval_trial(question(i, 5), 0.9, "calibration", interval_reply(4, 4), 100) for i in range(20)]
+    far = [
+        fermieval_trial(question(i, 500), 0.9, "calibration", interval_reply(4, 4), 100)
+        for i in range(20, 40)
+    ]
+    judged = [fermieval_trial(question(i, 5), 0.9, "test", interval_reply(4, 4), 100) for i in range(40, 45)]
+    adjusted = conformal_intervals(columns(kept + far + judged))
+    assert adjusted["upper"].tolist() == [5.0] * 5

@@ -45,7 +45,8 @@ _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("n", "question_seed", "samples", "k"), int | None),
     **dict.fromkeys(("token_probabilities", "force_gold"), bool | None),
     **dict.fromkeys(("source", "mirror", "strategy", "parser", "judge", "images", "split"), str | None),
-    **dict.fromkeys(("window", "table", "population", "elicitation"), str | None),
+    **dict.fromkeys(("window", "table", "population", "elicitation", "prompt"), str | None),
+    "max_exponent": float | None,
     **dict.fromkeys(("levels", "temperatures"), str | float | list | None),
     "ask": str | list | None,
 }

@@ -23,6 +23,14 @@ _FIELDS = "\n".join(
 )
 
 
+def _fields(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """Part names and values."""
+    parted = [text.partition("=") for text in value]
+    if wrong := [text for text, (name, _, given) in zip(value, parted, strict=True) if not name or not given]:
+        raise click.BadParameter(f"{wrong[0]!r} is not a name and a value, such as level=0.99")
+    return {name: given for name, _, given in parted}
+
+
 @click.command(
     epilog=f"""\b
 A row has the fields
@@ -42,6 +50,7 @@ and those of its study, the last of which may be called condition:
 \b
 Examples:
   confidence-tasks score replies.jsonl --study scales
+  confidence-tasks score replies.jsonl --study fermieval --field level=0.99 --field max_exponent=100
   confidence-tasks score answers.csv --study boolq --model-name openai/gpt-4o --log-dir logs
 """,
 )
@@ -55,19 +64,29 @@ Examples:
     help="Who replied, where the rows do not say.  [default: the file's name]",
 )
 @click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_fields,
+    help="A field of every row that does not have it; may be repeated.",
+)
+@click.option(
     "--log-dir",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the logs are written.  [default: $INSPECT_LOG_DIR, or logs]",
 )
 @json_option
-def score(replies: Path, study: str, model_name: str, log_dir: Path | None, as_json: bool) -> None:
+def score(
+    replies: Path, study: str, model_name: str, fields: dict[str, str], log_dir: Path | None, as_json: bool
+) -> None:
     """Score replies that you already have, without a model, into normal Inspect logs.
 
     REPLIES is a JSON lines, CSV or Parquet file, one reply a row. Then `inspect view`, `report`, `compare` and
     `rescore` work on the logs. Nothing is written unless every row is sound.
     """
     folder = log_dir or Path(os.environ.get("INSPECT_LOG_DIR", "logs"))
-    logs = score_replies(replies, study, model=model_name, log_dir=folder)
+    logs = score_replies(replies, study, model=model_name, fields=fields, log_dir=folder)
     if as_json:
         print_json([_record(log) for log in logs])
         return

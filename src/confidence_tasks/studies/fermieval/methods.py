@@ -14,6 +14,7 @@ import pandas as pd
 
 from confidence_tasks.statistics import coverage, degenerate_share, mean_width, wilson_interval, winkler_score
 from confidence_tasks.studies.fermieval.trials import (
+    CALIBRATION,
     TEST,
     VARIANTS,
     conformal_intervals,
@@ -47,7 +48,7 @@ def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[fl
     """
     every = columns(trials)
     found = {"base": within_split(every, TEST)}
-    if (every["split"] != TEST).any():
+    if (every["split"] == CALIBRATION).any():
         found |= {name: conformal_intervals(every, **options) for name, (options, _) in VARIANTS.items()}
     else:
         found["conformal_jackknife"] = jackknife_intervals(every)

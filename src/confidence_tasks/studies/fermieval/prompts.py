@@ -132,8 +132,11 @@ def interval_reply(lower: int, upper: int, *, reasoning: str = "") -> str:
 LARGEST_EXPONENT = 1_000.0
 """An end beyond it, on either side, is no order of magnitude: mostly the quantity itself in place of its exponent."""
 
+LARGEST_KEY = 100_000
+"""A key beyond it, on either side, is taken for the quantity itself. The largest of the archive is 14,889."""
+
 EXPONENTS = {
     **dict.fromkeys(("lower", "upper"), Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT)),
-    "truth": Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT, needed=True),
+    "truth": Domain(-LARGEST_KEY, LARGEST_KEY, needed=True),
 }
 """Columns of orders of magnitude: what a reply says beyond these is none, and readers leave it out."""

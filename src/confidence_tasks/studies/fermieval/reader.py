@@ -10,9 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from confidence_tasks.reading.cleaning import bounded, fold, last_box, strip_thoughts
+from confidence_tasks.reading.cleaning import (
+    MAX_TURNS,
+    NEXT_TURN,
+    bounded,
+    fold,
+    last_box,
+    strip_thoughts,
+)
 from confidence_tasks.reading.json_reader import RULES as JSON_RULES
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.refusals import is_refusal
@@ -23,6 +30,7 @@ KEYS = ("L", "U")
 
 RULES: Mapping[str, str] = {
     **JSON_RULES,
+    "next_turn": "The reply goes on with a question of its own making: what follows from there does not count.",
     "brackets": "There is no JSON: the last interval written as [10^a, 10^b] counts.",
     "power": "An end is written as a power of ten: its exponent counts.",
     "scientific": "An end is written as 1e3: it is the exponent 1000.",
@@ -91,12 +99,13 @@ def read_exponent(text: str) -> tuple[float, str]:
 
 
 def read_fermi_interval(text: str) -> IntervalReading:
-    r"""Read the interval of a reply: the JSON object with L and U; any text in, a reading out, in linear time.
+    r"""Read the interval of a reply: the last JSON object with L and U; any text in, a reading out, in linear time.
 
     Parameters
     ----------
     text : str
-        The reply. Reasoning before the object is part of the format.
+        The reply. Reasoning before the object is part of the format. Where a model goes on with a question of its own
+        making, the first of its turns that states an end counts.
 
     Returns
     -------
@@ -111,13 +120,29 @@ def read_fermi_interval(text: str) -> IntervalReading:
     IntervalReading(lower=6.0, upper=9.0, status='repaired', stated='10^6, 10^9', rules=('fields', 'power'))
     >>> read_fermi_interval('{"L": 9, "U": 6}').rules, read_fermi_interval('{"L": 1, "U": 1000000}').status
     (('swapped',), 'out_of_range')
+    >>> read_fermi_interval('{"L": 3, "U": 5}\nQuestion: How many ants?\n{"L": 15, "U": 16}').stated
+    '3, 5'
     >>> read_fermi_interval("Between a thousand and a million.").status
     'unreadable'
     """
     text = _BRACED_POWER.sub(r"10^\1", bounded(text))
-    found = read_json_fields(text, KEYS)
+    said = strip_thoughts(text)
+    thought = ("thought",) if said != text else ()
+    turns = NEXT_TURN.split(said, maxsplit=MAX_TURNS)
+    for number, turn in enumerate(turns, start=1):
+        reading = _read_turn(turn)
+        if reading.stated:
+            rules = (*thought, *(("next_turn",) if number < len(turns) else ()), *reading.rules)
+            status: Status = "repaired" if rules and reading.status == "ok" else reading.status
+            return replace(reading, status=status, rules=rules)
+    return IntervalReading(math.nan, math.nan, _fault(len(KEYS), text), "", thought)
+
+
+def _read_turn(text: str) -> IntervalReading:
+    """Read the interval that one turn states."""
+    found = read_json_fields(text, KEYS, last=True)
     fields, rules = found.fields, _beyond_format(found.rules, text)
-    if not fields and (ends := _BRACKETS.findall(fold(strip_thoughts(text)))):
+    if not fields and (ends := _BRACKETS.findall(fold(text))):
         fields, rules = dict(zip(KEYS, ends[-1], strict=True)), ("brackets",)
     said = [fold(fields.get(key, "")) for key in KEYS]
     (lower, lower_rule), (upper, upper_rule) = map(read_exponent, said)

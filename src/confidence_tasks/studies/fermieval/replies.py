@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from inspect_ai.scorer import Metric
 
@@ -11,6 +12,7 @@ from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
+from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY
 from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST, fermieval_metrics, fermieval_scorer
 from confidence_tasks.study.question import Question
@@ -20,11 +22,17 @@ def _interval(question: Question, row: Row) -> Item:
     level = number_in(row, "level", 0.0, 1.0)
     if level in (0.0, 1.0):
         raise ValueError(f"level={row['level']!r} must lie between 0 and 1, such as 0.95")
-    question = replace(
-        question, gold=str(whole_number_in(row, "exponent", -LARGEST_EXPONENT, LARGEST_EXPONENT))
-    )
+    limited = row.get("max_exponent") is not None
+    largest = LARGEST_KEY if limited else LARGEST_EXPONENT
+    try:
+        key = whole_number_in(row, "exponent", -largest, largest)
+    except ValueError as error:
+        raise ValueError(f"{error}{'' if limited else '; max_exponent leaves larger ones out'}") from error
+    question = replace(question, gold=str(key))
     split = one_of((CALIBRATION, TEST), str(row.get("split") or TEST), "split")
-    metadata = {"level": level, "split": split}
+    metadata: dict[str, Any] = {"level": level, "split": split}
+    if limited:
+        metadata["max_exponent"] = number_in(row, "max_exponent", 1.0, LARGEST_KEY)
     return Item(question, condition_of_level(level), question.text, metadata=metadata)
 
 
@@ -37,7 +45,8 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
     "fermieval": ReplyForm(
         {
             "exponent": "the key, a power of ten: 3 for a truth of 1,000",
-            "level": "nominal coverage, such as 0.95; split may be calibration or test",
+            "level": "nominal coverage, such as 0.95; split may be calibration or test, and "
+            "max_exponent the largest exponent that counts, 100 in the paper's figures",
         },
         "p=",
         _interval,
@@ -45,5 +54,6 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         _interval_metrics,
         "number",
         key="exponent",
+        optional=("split", "max_exponent"),
     ),
 }

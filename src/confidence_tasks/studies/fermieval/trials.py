@@ -33,11 +33,15 @@ from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.studies.fermieval.reader import IntervalReading
     from confidence_tasks.study.measures import Columns, Compute, Decisive
     from confidence_tasks.study.measures import Value as Computed
 
 CALIBRATION, TEST = "calibration", "test"
 """The halves of the questions: what is fitted is fitted on the first and judged on the second."""
+
+EXCLUDED = "excluded"
+"""The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
 
 
 class IntervalTrial(Trial):
@@ -56,7 +60,7 @@ class IntervalTrial(Trial):
     winkler : float
         Winkler score of the interval.
     split : str
-        ``calibration`` or ``test``.
+        ``calibration`` or ``test``, or ``excluded`` where the truth or an end lies beyond ``max_exponent``.
     answer : str
         The interval as written.
     rules : str
@@ -74,7 +78,9 @@ class IntervalTrial(Trial):
     rules: str
 
 
-def fermieval_trial(question: Question, level: float, split: str, reply: str) -> IntervalTrial:
+def fermieval_trial(
+    question: Question, level: float, split: str, reply: str, max_exponent: float | None = None
+) -> IntervalTrial:
     """Turn a reply into a trial.
 
     Parameters
@@ -87,10 +93,15 @@ def fermieval_trial(question: Question, level: float, split: str, reply: str) ->
         Which half the question is in.
     reply : str
         What the model said.
+    max_exponent : float, optional
+        Largest distance from 0 of the truth and of both ends; a trial with one beyond it is in neither half, as in the
+        paper's figures with 100. Without it all intervals count that can be read.
 
     Examples
     --------
     >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
+    >>> fermieval_trial(question, 0.9, "test", '{"L": 10, "U": 101}', max_exponent=100)["split"]
+    'excluded'
     >>> trial = fermieval_trial(question, 0.9, "test", 'Some 10^11. {"L": 10, "U": 12}')
     >>> trial["condition"], trial["correct"], trial["width"], round(trial["winkler"], 6)
     ('p=0.9', 0.0, 2.0, 22.0)
@@ -101,6 +112,8 @@ def fermieval_trial(question: Question, level: float, split: str, reply: str) ->
     reading = read_fermi_interval(reply)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
     read = not (math.isnan(lower) or math.isnan(truth))
+    if max_exponent is not None and _beyond(max_exponent, truth, reading):
+        split = EXCLUDED
     return IntervalTrial(
         question_id=question.id,
         source=question.source,
@@ -117,6 +130,13 @@ def fermieval_trial(question: Question, level: float, split: str, reply: str) ->
         split=split,
         answer=reading.stated,
         rules="+".join(reading.rules),
+    )
+
+
+def _beyond(max_exponent: float, truth: float, reading: IntervalReading) -> bool:
+    """Whether the truth or an end of the interval lies further from 0."""
+    return reading.status == "out_of_range" or any(
+        abs(value) > max_exponent for value in (truth, reading.lower, reading.upper)
     )
 
 
@@ -171,6 +191,14 @@ def _outside(intervals: Columns) -> Any:
     return (truth < intervals["lower"]) | (truth > intervals["upper"])
 
 
+def _n_excluded(trials: Columns, weights: FloatArray | None = None) -> Computed:
+    """The number of replies left out."""
+    import numpy as np
+
+    left_out = (trials["split"] == EXCLUDED).astype(np.float64)
+    return float(left_out.sum()) if weights is None else weights @ left_out
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
@@ -214,8 +242,14 @@ MEASURES: tuple[Measure, ...] = (
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    Measure(
+        "n_excluded",
+        _n_excluded,
+        "Number of replies of either half that are left out, as the truth or an end lies beyond `max_exponent`.",
+        is_count=True,
+    ),
 )
-"""Measures of the intervals as stated. Those but the parse rates, which tell of all replies, tell of the test half."""
+"""Measures of the intervals as stated. Those but the last three, which tell of all replies, tell of the test half."""
 
 
 def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized: bool = False) -> Columns:
@@ -482,6 +516,8 @@ def _explanation(trial: IntervalTrial) -> str:
     if not math.isnan(trial["correct"]):
         verdict = "holds the truth" if trial["correct"] else "misses the truth"
         rows.append(("Verdict", f"**{verdict}**; Winkler score {trial['winkler']:.3f}"))
+    if trial["split"] == EXCLUDED:
+        rows.append(("Left out", "The truth or an end lies beyond the largest exponent that counts."))
     rows.append(("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"))
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
@@ -495,7 +531,11 @@ def fermieval_scorer() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         about = state.metadata
         trial = fermieval_trial(
-            question_of(about), float(about["level"]), about["split"], reply_text(state.output)
+            question_of(about),
+            float(about["level"]),
+            about["split"],
+            reply_text(state.output),
+            about.get("max_exponent"),
         )
         return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial))
 

@@ -15,9 +15,8 @@ from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.integer_scores import integers_request
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.fermieval.task import SPLITS, levels_of
+from confidence_tasks.studies.fermieval.task import CALIBRATED, SPLITS, exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_logprob.task import VERSION, exponent_items
 from confidence_tasks.studies.fermieval_logprob.trials import (
     CONDITION,
@@ -45,16 +44,15 @@ class FermiLogprobTask(StudyTask):
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics at every level; without the calibration half no temperature is fitted."""
-        return logprob_measures(levels_in(parameters), scaled=split_in(parameters) == "all")
+        return logprob_measures(levels_in(parameters), scaled=split_in(parameters) in CALIBRATED)
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
         """Yield the questions, asked for their exponent as a bare integer."""
-        questions = load(
-            "fermi",
+        questions = exponent_questions(
+            split_in(parameters),
             n=parameters.get("n"),
             seed=parameters.get("question_seed", 0),
             mirror=parameters.get("mirror"),
-            split=split_in(parameters),
         )
         return exponent_items(questions)
 

@@ -12,16 +12,15 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
 from confidence_tasks.harness.inspect.parameters import validate_parameters
-from confidence_tasks.harness.inspect.samples import Item, dataset, one_of
+from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.inspect.token_probabilities import (
     MOST_ALTERNATIVES,
     generate_with_probabilities,
 )
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
-from confidence_tasks.sources import Question, load
+from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
-from confidence_tasks.studies.fermieval.task import SPLITS, levels_of
-from confidence_tasks.studies.fermieval.trials import TEST
+from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_logprob.trials import (
     CONDITION,
     fermieval_logprob_metrics,
@@ -63,8 +62,8 @@ def fermieval_logprob(
     ----------
     levels : list of float
         Nominal coverages; each question is asked once for all of them.
-    split : {"all", "test"}
-        Ask both halves, or the test half only, without temperature scaling.
+    split : {"all", "test", "authors", "authors_test"}
+        Ask both halves, or the test half only, without temperature scaling; drawn by seed, or the paper's own.
     n : int, optional
         Number of questions, in turns from both halves; all by default.
     seed : int
@@ -79,13 +78,13 @@ def fermieval_logprob(
     chosen = levels_of(levels)
     if not 2 <= top_logprobs <= MOST_ALTERNATIVES:
         raise ValueError(f"top_logprobs={top_logprobs} must be 2 to {MOST_ALTERNATIVES}")
-    questions = load("fermi", n=n, seed=seed, mirror=mirror, split=one_of(SPLITS, split, "split"))
+    questions = exponent_questions(split, n=n, seed=seed, mirror=mirror)
     data = dataset(exponent_items(questions), "FermiEval")
     return Task(
         dataset=data,
         solver=generate_with_probabilities("fermieval_logprob needs", cache),
         scorer=fermieval_logprob_scorer(),
-        metrics=[fermieval_logprob_metrics(chosen, split != TEST)],
+        metrics=[fermieval_logprob_metrics(chosen, split in CALIBRATED)],
         config=GenerateConfig(
             temperature=0.0, logprobs=True, top_logprobs=top_logprobs, max_tokens=LONGEST_REPLY
         ),

@@ -16,7 +16,7 @@ from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import sample_request
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.sources import load
+from confidence_tasks.studies.fermieval.task import exponent_questions
 from confidence_tasks.studies.fermieval_logprob.lm_eval import levels_in, split_in
 from confidence_tasks.studies.fermieval_sampling.task import VERSION, sampling_items, temperatures_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
@@ -63,12 +63,11 @@ class FermiSamplingTask(StudyTask):
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
         """Yield every question in every way, as often as it is sampled."""
         samples = parameters.get("samples", 20)
-        questions = load(
-            "fermi",
+        questions = exponent_questions(
+            split_in(parameters),
             n=parameters.get("n"),
             seed=parameters.get("question_seed", 0),
             mirror=parameters.get("mirror"),
-            split=split_in(parameters),
         )
         asked = sampling_items(questions, _asks(parameters), _temperatures(parameters), levels_in(parameters))
         for item in asked:

@@ -17,7 +17,7 @@ from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.harness.reply_seed import reply_seed
-from confidence_tasks.sources import Question, load
+from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import (
     EXPONENT_SYSTEM,
     condition_of,
@@ -25,8 +25,7 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_prompt,
     interval_system,
 )
-from confidence_tasks.studies.fermieval.task import SPLITS, levels_of
-from confidence_tasks.studies.fermieval.trials import TEST
+from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     Ask,
@@ -132,8 +131,8 @@ def fermieval_sampling(
         At which temperatures, above 0; the best is chosen on the calibration half.
     levels : list of float
         Nominal coverages.
-    split : {"all", "test"}
-        Ask both halves, or the test half only, without choice of temperature.
+    split : {"all", "test", "authors", "authors_test"}
+        Ask both halves, or the test half only, without choice of temperature; drawn by seed, or the paper's own.
     n : int, optional
         Number of questions, in turns from both halves; all by default.
     seed : int
@@ -145,8 +144,8 @@ def fermieval_sampling(
     """
     asks = [one_of(ASKS, name, "ask") for name in listed(ask, "ask")]
     warm, chosen = temperatures_of(temperatures), levels_of(levels)
-    questions = load("fermi", n=n, seed=seed, mirror=mirror, split=one_of(SPLITS, split, "split"))
-    where = cell_of(asks[0], warm[0]) if split == TEST else f"{asks[0]},chosen"
+    questions = exponent_questions(split, n=n, seed=seed, mirror=mirror)
+    where = cell_of(asks[0], warm[0]) if split not in CALIBRATED else f"{asks[0]},chosen"
     data = dataset(sampling_items(questions, asks, warm, chosen), "FermiEval")
     return Task(
         dataset=data,

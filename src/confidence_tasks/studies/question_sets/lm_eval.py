@@ -27,9 +27,9 @@ from confidence_tasks.study.stage import Token
 class QuestionSetTask(StudyTask):
     """One question set.
 
-    Its parameters are ``condition`` (the set, whose form and wording are used), ``source``, ``n``, ``question_seed``
-    and ``mirror``, as in Inspect's tasks, and ``token_probabilities``, true to score every option where the reply gives
-    its answer; a judgement of a given answer has none. ``prompt`` is a wording of HaluEval.
+    Its parameters are ``condition`` (the set, whose form and wording are used), ``source``, ``n``, ``question_seed``,
+    ``mirror`` and ``prompt`` (of HaluEval), as in Inspect's tasks, and ``token_probabilities``, true to score every
+    option where the reply gives its answer; a judgement of a given answer has none.
     """
 
     VERSION = VERSION
