@@ -6,11 +6,48 @@ functions that need it, so that this module can be imported beside a harness tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from inspect import getattr_static
+from inspect import currentframe, getattr_static
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, Model
+    from lm_eval.api.model import LM, TemplateLM
+    from lm_eval.api.task import ConfigurableTask
+
+
+def prerequisite_error() -> type[Exception]:
+    """Return the error whose ``message`` Inspect's commands print, where others end in a traceback.
+
+    Needs ``inspect_ai._util.error.PrerequisiteError``; `Exception` in its place costs a traceback. Tested on Inspect
+    0.3.285.
+    """
+    try:
+        error: type[Exception] = import_module("inspect_ai._util.error").PrerequisiteError
+    except (ImportError, AttributeError):
+        return Exception
+    return error
+
+
+def hf_prompt(model: Model, messages: Sequence[ChatMessage]) -> str:
+    """Return the prompt that Inspect's ``hf`` provider makes of messages.
+
+    Needs the provider's method ``hf_chat(messages, tools)``. Tested on Inspect 0.3.285.
+    """
+    api: Any = model.api
+    prompt: str = api.hf_chat(list(messages), [])
+    return prompt
+
+
+def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the network of a model of Inspect's ``hf`` provider, its tokenizer and what a prompt is tokenised with.
+
+    Needs the provider's attributes ``model``, ``tokenizer`` and ``tokenizer_call_args``. Tested on Inspect 0.3.285.
+    """
+    api: Any = model.api
+    return api.model, api.tokenizer, api.tokenizer_call_args
 
 
 def extend_lm_eval_index(
@@ -95,3 +132,85 @@ def register_lm_eval_model(name: str, target: str) -> None:
     registry = import_module("lm_eval.api.registry").model_registry
     if name not in registry:
         registry.register(name, target=target)
+
+
+def add_request_type(name: str, method: Callable[..., Any]) -> None:
+    """Have lm-eval answer requests of a further type, on every model without a method of that name.
+
+    Needs ``lm_eval.evaluator.evaluate`` to send the requests of a type to the model's method of that name, with their
+    list. Tested on lm-eval 0.4.12 and 0.4.13.
+
+    Parameters
+    ----------
+    name : str
+        The request type.
+    method : callable
+        ``method(model, requests)`` returns a response for each request.
+    """
+    setattr(import_module("lm_eval.api.model").LM, name, method)
+
+
+def cached_result(model: LM, request_type: str, arguments: Iterable[Any]) -> Any:
+    """Return what the cache of replies (``--use_cache``) has for a request; None without a cache or an entry.
+
+    Needs ``LM.cache_hook.dbdict``, a dictionary or None, and ``lm_eval.api.model.hash_args``, which makes its keys.
+    lm-eval itself looks up its own types of requests only. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    cache = model.cache_hook.dbdict
+    return (
+        None
+        if cache is None
+        else cache.get(import_module("lm_eval.api.model").hash_args(request_type, arguments))
+    )
+
+
+def cache_result(model: LM, request_type: str, arguments: Iterable[Any], result: object) -> None:
+    """Put a result into the cache of replies, if there is one.
+
+    Needs ``LM.cache_hook.add_partial``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    model.cache_hook.add_partial(request_type, arguments, result)
+
+
+def token_loglikelihoods(
+    model: TemplateLM, requests: Sequence[tuple[list[int], list[int]]]
+) -> list[tuple[float, bool]]:
+    """Return the log-probability of tokens after others, and whether each is the most probable one.
+
+    Needs ``TemplateLM._loglikelihood_tokens``, which takes triples of a key, the tokens before and the tokens scored.
+    With a key, the model would cache the result as that of an ordinary log-likelihood. Tested on lm-eval 0.4.12 and
+    0.4.13.
+    """
+    asked: list[Any] = [(None, before, scored) for before, scored in requests]
+    return model._loglikelihood_tokens(asked) if asked else []
+
+
+def set_metrics(
+    task: ConfigurableTask,
+    aggregations: Mapping[str, Callable[..., Any]],
+    higher_is_better: Mapping[str, bool],
+) -> None:
+    """Give a task its metrics, which a configuration can name only if lm-eval knows them.
+
+    Needs the attributes ``_aggregation_list``, ``_metric_fn_list`` and ``_higher_is_better``, which
+    ``--predict_only`` empties. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    task._aggregation_list = dict(aggregations)
+    task._metric_fn_list = dict.fromkeys(aggregations)
+    task._higher_is_better = dict(higher_is_better)
+
+
+def model_arguments() -> set[str]:
+    """Return the names of the arguments of the model in the run that is being set up; none outside of a run.
+
+    lm-eval merges them into the metadata of tasks, and does not tell a task which these are. Needs tasks to be made
+    within ``lm_eval.simple_evaluate``, whose variable ``model_args`` is a mapping or a text for
+    ``lm_eval.utils.simple_parse_args_string``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    frame = currentframe()
+    while frame is not None and frame.f_code.co_name != "simple_evaluate":
+        frame = frame.f_back
+    given = frame.f_locals.get("model_args") if frame is not None else None
+    if isinstance(given, str):
+        given = import_module("lm_eval.utils").simple_parse_args_string(given)
+    return set(given or {})

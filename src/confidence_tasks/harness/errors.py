@@ -7,19 +7,12 @@ from contextlib import contextmanager
 
 from rich.markup import escape
 
+from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.sources.errors import SourceError
 
-try:
-    from inspect_ai._util.error import PrerequisiteError
-except ImportError:  # Inspect has no public name for it, and without it a traceback says the same
-    PrerequisiteError = Exception  # type: ignore[misc, assignment]
 
-
-class UsageError(SourceError, PrerequisiteError):
-    """Something that cannot be run as it was asked for.
-
-    Inspect prints the ``message`` of a ``PrerequisiteError``, with its mark-up, where others end in a traceback.
-    """
+class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]
+    """Something that cannot be run as it was asked for, said by Inspect in its ``message``, with its mark-up."""
 
     def __init__(self, said: str) -> None:
         super().__init__(said)

@@ -7,12 +7,12 @@ after the end. So the text is put through the model once more, after the tokens 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from anyio import to_thread
 from inspect_ai.model import ChatMessage, Logprob, Model
 from inspect_ai.util import concurrency
 
+from confidence_tasks.harness.compat import hf_parts, hf_prompt
 from confidence_tasks.reading.answer_tokens import token_texts
 
 
@@ -28,29 +28,27 @@ async def text_logprobs(model: Model, messages: Sequence[ChatMessage], text: str
     text : str
         What it said, or might have said. It is tokenised anew: a sampled text may have been made of other tokens.
     """
-    api: Any = model.api
-    prompt = api.hf_chat(list(messages), [])
-    async with concurrency(f"text_logprobs {id(api)}", 1, visible=False):
-        return await to_thread.run_sync(_scored, api, prompt, text)
+    prompt = hf_prompt(model, messages)
+    async with concurrency(f"text_logprobs {id(model.api)}", 1, visible=False):
+        return await to_thread.run_sync(_scored, model, prompt, text)
 
 
 def forced_text(model: Model, messages: Sequence[ChatMessage], text: str) -> str:
     """Return a text as it continues the prompt: after a space, unless the prompt ends in white space."""
-    api: Any = model.api
-    prompt: str = api.hf_chat(list(messages), [])
-    return text if prompt[-1:].isspace() else f" {text}"
+    return text if hf_prompt(model, messages)[-1:].isspace() else f" {text}"
 
 
-def _scored(api: Any, prompt: str, text: str) -> list[Logprob]:
+def _scored(model: Model, prompt: str, text: str) -> list[Logprob]:
     import torch
 
-    before = api.tokenizer(prompt, **api.tokenizer_call_args)["input_ids"]
-    ids = api.tokenizer(text, add_special_tokens=False)["input_ids"]
+    network, tokenizer, options = hf_parts(model)
+    before = tokenizer(prompt, **options)["input_ids"]
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if not ids:
         return []
     with torch.inference_mode():
-        logits = api.model(torch.tensor([before + ids], device=api.model.device)).logits
+        logits = network(torch.tensor([before + ids], device=network.device)).logits
     distribution = logits[0, len(before) - 1 : -1].float().log_softmax(dim=-1)
     values = distribution[torch.arange(len(ids)), torch.tensor(ids)].tolist()
-    texts = token_texts(api.tokenizer, ids)
+    texts = token_texts(tokenizer, ids)
     return [Logprob(token=token, logprob=value) for token, value in zip(texts, values, strict=True)]

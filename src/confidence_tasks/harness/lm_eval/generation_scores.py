@@ -14,11 +14,17 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, TemplateLM, hash_args
+from lm_eval.api.model import LM, TemplateLM
 
+from confidence_tasks.harness.compat import (
+    add_request_type,
+    cache_result,
+    cached_result,
+    token_loglikelihoods,
+)
 from confidence_tasks.reading.answer_tokens import answer_slice, token_texts
 from confidence_tasks.reading.token_probabilities import is_known
 
@@ -140,7 +146,7 @@ def score_own_generation(model: LM, requests: Sequence[ScoreRequest]) -> list[Ge
     return [scores[passage] for passage in passages]
 
 
-setattr(LM, REQUEST_TYPE, score_own_generation)
+add_request_type(REQUEST_TYPE, score_own_generation)
 
 
 def inability(model: LM) -> str:
@@ -166,21 +172,19 @@ def _passages(requests: Sequence[ScoreRequest]) -> list[Passage]:
 
 
 def _known(model: LM, passage: Passage) -> GenerationScore | None:
-    """Return a score from the responses' cache (``--use_cache``), or that of nothing."""
+    """Return a score from the responses' cache, or that of nothing."""
     if not passage.text:
         return unscored("empty generation")
     if passage.begin == passage.end:
         return unscored("nothing to score in the generation")
-    cache = model.cache_hook.dbdict
-    return None if cache is None else cache.get(hash_args(REQUEST_TYPE, passage))
+    score: GenerationScore | None = cached_result(model, REQUEST_TYPE, passage)
+    return score
 
 
 def _computed(model: TemplateLM, passages: Sequence[Passage]) -> dict[Passage, GenerationScore]:
     try:
         tokens = {passage: _tokens(model, passage) for passage in passages}
-        # No key: the model would cache the result as that of an ordinary log-likelihood.
-        requests: list[Any] = [(None, before, scored) for before, scored in tokens.values() if scored]
-        results = iter(model._loglikelihood_tokens(requests) if requests else [])
+        results = iter(token_loglikelihoods(model, [each for each in tokens.values() if each[1]]))
     except Exception as error:
         # The generations have been paid for, and are worth keeping without their scores.
         _log.warning("Generations are not scored: %s", error, exc_info=True)
@@ -194,7 +198,7 @@ def _computed(model: TemplateLM, passages: Sequence[Passage]) -> dict[Passage, G
     for passage, score in scores.items():
         if not score.problem:
             # What has no score today may have one when the run is repeated.
-            model.cache_hook.add_partial(REQUEST_TYPE, passage, score)
+            cache_result(model, REQUEST_TYPE, passage, score)
     return scores
 
 

@@ -14,8 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, TemplateLM, hash_args
+from lm_eval.api.model import LM, TemplateLM
 
+from confidence_tasks.harness.compat import (
+    add_request_type,
+    cache_result,
+    cached_result,
+    token_loglikelihoods,
+)
 from confidence_tasks.harness.lm_eval.generation_scores import inability
 from confidence_tasks.reading.token_probabilities import is_possible
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
@@ -49,28 +55,25 @@ def score_integers(model: LM, requests: Sequence[Instance]) -> list[dict[int, fl
         return [{} for _ in requests]
     assert isinstance(model, TemplateLM)
     contexts = [request.args[0] for request in requests]
-    cache = model.cache_hook.dbdict
-    keys = {context: hash_args(REQUEST_TYPE, (context,)) for context in dict.fromkeys(contexts)}
-    found = {context: cache[key] for context, key in keys.items() if cache is not None and key in cache}
-    for context, probabilities in _computed(model, [c for c in keys if c not in found]).items():
+    found = {context: cached_result(model, REQUEST_TYPE, (context,)) for context in contexts}
+    for context, probabilities in _computed(model, [c for c in found if found[c] is None]).items():
         found[context] = probabilities
-        model.cache_hook.add_partial(REQUEST_TYPE, (context,), probabilities)
-    return [found.get(context, {}) for context in contexts]
+        cache_result(model, REQUEST_TYPE, (context,), probabilities)
+    return [found[context] or {} for context in contexts]
 
 
-setattr(LM, REQUEST_TYPE, score_integers)
+add_request_type(REQUEST_TYPE, score_integers)
 
 
 def _computed(model: TemplateLM, contexts: Sequence[str]) -> dict[str, dict[int, float]]:
     try:
         written = {tuple(model.tok_encode(str(n), add_special_tokens=False)): n for n in INTEGERS}
-        # No key: the model would cache the result as that of an ordinary log-likelihood.
-        asked: list[Any] = [
-            (None, tokens, list(continuation))
+        asked = [
+            (tokens, list(continuation))
             for tokens in map(model.tok_encode, contexts)
             for continuation in written
         ]
-        results = iter(model._loglikelihood_tokens(asked) if asked else [])
+        results = iter(token_loglikelihoods(model, asked))
         begun = {
             context: {continuation: next(results)[0] for continuation in written} for context in contexts
         }

@@ -14,8 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, TemplateLM, hash_args
+from lm_eval.api.model import LM, TemplateLM
 
+from confidence_tasks.harness.compat import (
+    add_request_type,
+    cache_result,
+    cached_result,
+    token_loglikelihoods,
+)
 from confidence_tasks.harness.lm_eval.generation_scores import inability, numbered
 from confidence_tasks.reading.answer_tokens import answer_slice, token_texts
 from confidence_tasks.reading.token_probabilities import option_of, option_span, why_unknown
@@ -80,39 +86,28 @@ def score_options(model: LM, requests: Sequence[OptionsRequest]) -> list[list[To
         return [[] for _ in requests]
 
 
-setattr(LM, REQUEST_TYPE, score_options)
+add_request_type(REQUEST_TYPE, score_options)
 
 
 def _scored(model: TemplateLM, replies: Sequence[tuple[str, str, Words]]) -> list[list[Token]]:
-    cache = model.cache_hook.dbdict
-    found: dict[str, list[Token]] = {}
-    by_text: dict[str, _OptionTokens] = {}
     writing = _writing_by_words(model.tokenizer)
-    keys = []
-    for context, text, words in replies:
-        arguments = (context, text, sorted(words))
-        keys.append(hash_args(REQUEST_TYPE, arguments))
-        if cache is not None and keys[-1] in cache:
-            found[keys[-1]] = cache[keys[-1]]
-        elif (
-            keys[-1] not in by_text
-            and (tokens := _option_tokens(model, context, text, writing(words))) is not None
-        ):
-            by_text[keys[-1]] = tokens
-    # No key: the model would cache the result as that of an ordinary log-likelihood.
-    asked: list[Any] = [
-        (None, tokens.before, [token]) for tokens in by_text.values() for token in tokens.candidates
-    ]
-    results = iter(model._loglikelihood_tokens(asked) if asked else [])
-    for key, tokens in by_text.items():
+    keys = [(context, text, tuple(sorted(words))) for context, text, words in replies]
+    found = {key: cached_result(model, REQUEST_TYPE, key) for key in keys}
+    options = {
+        key: tokens
+        for key, (context, text, words) in zip(keys, replies, strict=True)
+        if found[key] is None and (tokens := _option_tokens(model, context, text, writing(words))) is not None
+    }
+    asked = [(tokens.before, [token]) for tokens in options.values() for token in tokens.candidates]
+    results = iter(token_loglikelihoods(model, asked))
+    for key, tokens in options.items():
         reply = tokens.tokens([next(results)[0] for _ in tokens.candidates])
         if problem := why_unknown(reply[1:2]):
             _log.warning("An answer has no token probabilities: %s", problem)
             continue
         found[key] = reply
-        if cache is not None:
-            cache[key] = reply
-    return [found.get(key, []) for key in keys]
+        cache_result(model, REQUEST_TYPE, key, reply)
+    return [found[key] or [] for key in keys]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, hash_args
+from lm_eval.api.model import LM
 
+from confidence_tasks.harness.compat import add_request_type, cache_result, cached_result
 from confidence_tasks.harness.reply_seed import LARGEST_SEED
 from confidence_tasks.simulation.draws import pick
 
@@ -50,21 +51,16 @@ def sample_request(generation: Instance, *, temperature: float, number: int) -> 
 
 def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
     """Generate; lm-eval calls this as a method of the model."""
-    cache = model.cache_hook.dbdict
-    keys = [hash_args(REQUEST_TYPE, request.args) for request in requests]
-    known = {key: cache[key] for key in keys if cache is not None and key in cache}
-    asked = [request for key, request in zip(keys, requests, strict=True) if key not in known]
-    new = iter(model.generate_until([_generation(model, request) for request in asked]) if asked else [])
-    replies = []
-    for key, request in zip(keys, requests, strict=True):
-        if key not in known:
-            known[key] = next(new)
-            model.cache_hook.add_partial(REQUEST_TYPE, request.args, known[key])
-        replies.append(known[key])
+    replies = [cached_result(model, REQUEST_TYPE, request.args) for request in requests]
+    missing = [position for position, reply in enumerate(replies) if reply is None]
+    asked = [_generation(model, requests[position]) for position in missing]
+    for position, reply in zip(missing, model.generate_until(asked) if asked else [], strict=True):
+        replies[position] = reply
+        cache_result(model, REQUEST_TYPE, requests[position].args, reply)
     return replies
 
 
-setattr(LM, REQUEST_TYPE, generate_samples)
+add_request_type(REQUEST_TYPE, generate_samples)
 
 
 def _generation(model: LM, request: Instance) -> Instance:

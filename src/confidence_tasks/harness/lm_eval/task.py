@@ -7,15 +7,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from inspect import currentframe
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
-from lm_eval.utils import simple_parse_args_string
 
+from confidence_tasks.harness.compat import model_arguments, set_metrics
 from confidence_tasks.harness.fewshot import with_replies_shown
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item
@@ -97,11 +96,10 @@ class StudyTask(ConfigurableTask):
         defaults = {**_DEFAULTS, **self.defaults(parameters)}
         super().__init__(config=deepcopy({**defaults, **stub, "metadata": parameters}))
         measures = self.measures(self.config.metadata or {})
-        self._aggregation_list = dict(aggregations(measures))
-        self._metric_fn_list = dict.fromkeys(self._aggregation_list)
-        self._higher_is_better = {
+        better = {
             measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
         }
+        set_metrics(self, aggregations(measures), better)
 
     @abstractmethod
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
@@ -208,7 +206,7 @@ class StudyTask(ConfigurableTask):
         reply, *scores = results
         score = scores[0] if scores else unscored("not asked for")
         trial = self.trial(doc, "" if reply is None else reply, score)
-        return sample_metrics(trial, list(self._aggregation_list))
+        return sample_metrics(trial, list(self.aggregation()))
 
 
 SAID_ELSEWHERE: Mapping[str, str] = {
@@ -271,18 +269,6 @@ def check_metadata(
         warn_once(f"metadata: {unknown_parameter(study, name, known)}. It is ignored")
     for name in _TYPES.keys() & given.keys() & set(known):
         check_value(name, given[name], _TYPES[name])
-
-
-def model_arguments() -> set[str]:
-    """Return the names of the arguments of the model in the run that is being set up; none outside of a run.
-
-    A task is made within ``lm_eval.simple_evaluate`` and is not told of the model.
-    """
-    frame = currentframe()
-    while frame is not None and frame.f_code.co_name != "simple_evaluate":
-        frame = frame.f_back
-    given = frame.f_locals.get("model_args") if frame is not None else None
-    return set(simple_parse_args_string(given) if isinstance(given, str) else given or {})
 
 
 @cache

@@ -103,7 +103,7 @@ class NlpTask(StudyTask):
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Return the trial for every metric that is configured, whatever the reply."""
         reply, *scores = results
-        return sample_metrics(self.trial(doc, reply or "", *scores), list(self._aggregation_list))
+        return sample_metrics(self.trial(doc, reply or "", *scores), list(self.aggregation()))
 
 
 def _answer(kind: Kind, reply: str) -> tuple[int, int]:
