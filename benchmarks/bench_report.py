@@ -87,7 +87,7 @@ def write_log(template: Path, path: Path, name: str, subject: Subject, items: li
 
 def fields(item: Item, subject: Subject) -> dict[str, Any]:
     """Return what a trial of the subject has of its own."""
-    reply = respond(subject, item.prompt, seed="0").text
+    reply = respond(subject, item.question, item.prompt, seed="0").text
     trial = scale_trial(item.question, Scale.parse(item.condition), reply)
     return {
         "id": item.id,

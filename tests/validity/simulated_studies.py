@@ -29,7 +29,6 @@ from confidence_tasks.report.estimates import (
     together,
 )
 from confidence_tasks.report.groups import Group, TrialSubset
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
@@ -42,10 +41,8 @@ MANY = 1e3
 
 def replies(subject: Subject, items: Iterable[Item], seed: str = "0") -> list[str]:
     """What a subject says to each item, as either harness would put it."""
-    items = list(items)
-    answer_key.register((item.prompt, item.question) for item in items)
     return [
-        respond(subject, f"{item.system}\n\n{item.prompt}" if item.system else item.prompt, seed=seed).text
+        respond(subject, item.question, "\n\n".join(filter(None, (item.system, item.prompt))), seed=seed).text
         for item in items
     ]
 

@@ -9,7 +9,6 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -35,9 +34,9 @@ def questions() -> list[Question]:
 
 def asked(subject: Subject, scale: Scale, questions: list[Question]) -> Columns:
     """The trials of a subject on a scale, through prompt, reply and reader."""
-    prompts = [scale_prompt(question, scale) for question in questions]
-    answer_key.register(zip(prompts, questions, strict=True))
-    replies = [respond(subject, prompt, seed="7").text for prompt in prompts]
+    replies = [
+        respond(subject, question, scale_prompt(question, scale), seed="7").text for question in questions
+    ]
     return columns([scale_trial(q, scale, reply) for q, reply in zip(questions, replies, strict=True)])
 
 

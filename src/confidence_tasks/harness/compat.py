@@ -50,6 +50,17 @@ def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
     return api.model, api.tokenizer, api.tokenizer_call_args
 
 
+def running_sample() -> Mapping[str, Any] | None:
+    """Return the metadata of the sample of Inspect that the current task of the event loop runs; None outside of one.
+
+    Needs ``inspect_ai.log._samples.sample_active``, which gives the sample also within a model's call, whatever the
+    solver. Tested on Inspect 0.3.285.
+    """
+    active = import_module("inspect_ai.log._samples").sample_active()
+    metadata: Mapping[str, Any] | None = active.sample.metadata if active else None
+    return metadata
+
+
 def extend_lm_eval_index(
     configurations: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]], warn: Callable[[Exception], object]
 ) -> None:

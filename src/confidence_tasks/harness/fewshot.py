@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.simulation import answer_key
 
 T = TypeVar("T")
 
@@ -49,12 +48,11 @@ def with_replies_shown(items: Sequence[Item], fewshot: int) -> list[Item]:
     from confidence_tasks.simulation.respond import respond
 
     asked, shown = held_out(list(dict.fromkeys(item.question.id for item in items)), fewshot)
-    answer_key.register((item.prompt, item.question) for item in items)
     subject = make_subject("ideal")
     examples: dict[str, dict[str, tuple[str, str]]] = {}
     for item in items:
         if item.question.id in shown:
-            reply = respond(subject, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
+            reply = respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
             examples.setdefault(item.condition, {})[item.question.id] = item.prompt, reply
     kept = set(asked)
     return [

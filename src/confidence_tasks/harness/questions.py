@@ -8,6 +8,7 @@ from typing import Any
 from confidence_tasks.study.question import Question
 
 _KEYS = ("source", "kind", "gold", "subject", "level")
+_WRITTEN = frozenset({"question_id", "question", "choices", "aliases", *_KEYS})
 
 
 def question_metadata(question: Question) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def question_metadata(question: Question) -> dict[str, Any]:
 
 
 def question_of(metadata: Mapping[str, Any]) -> Question:
-    """Return the question that :func:`question_metadata` wrote down.
+    """Return the question that :func:`question_metadata` wrote down; what else there is becomes its metadata.
 
     Examples
     --------
@@ -36,4 +37,12 @@ def question_of(metadata: Mapping[str, Any]) -> Question:
         choices=tuple(metadata["choices"]),
         aliases=tuple(metadata["aliases"]),
         **{key: metadata[key] for key in _KEYS},
+        metadata={key: value for key, value in metadata.items() if key not in _WRITTEN},
     )
+
+
+def asked_question(metadata: Mapping[str, Any] | None) -> Question:
+    """Return the question of a sample or document, for a simulated subject; ValueError if it holds none."""
+    if not metadata or not metadata.keys() >= _WRITTEN:
+        raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
+    return question_of(metadata)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any
 
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item, listed
-from confidence_tasks.harness.questions import question_metadata, question_of
+from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import Parameter, meant
 from confidence_tasks.study.question import Question
@@ -92,13 +91,6 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
             f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
         )
     return Item(question, condition, prompts[0], system=first.system, metadata=about)
-
-
-def staged_question(metadata: Mapping[str, Any]) -> Question:
-    """Return the question of a sample or document, with the metadata that the study gave it."""
-    question = question_of(metadata)
-    taken = {STUDY, "condition", *question_metadata(question)}
-    return replace(question, metadata={key: value for key, value in metadata.items() if key not in taken})
 
 
 def trial_of(study: Study, question: Question, condition: str, replies: Replies) -> dict[str, Any]:

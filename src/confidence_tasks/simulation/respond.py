@@ -11,7 +11,6 @@ from pkgutil import resolve_name
 from typing import TypeAlias
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.reply import Reply, Request, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.question import Question
@@ -29,20 +28,14 @@ def responders() -> tuple[Responder, ...]:
     )
 
 
-def respond(subject: Subject, prompt: str, *, seed: str) -> Reply:
-    """Return the subject's reply to ``prompt``.
+def respond(subject: Subject, question: Question, prompt: str, *, seed: str) -> Reply:
+    """Return the subject's reply to a prompt that asks a question.
 
     Raises
     ------
     ValueError
-        If the prompt is not one that a task of this process has registered: a simulated subject knows nothing else.
+        If the prompt has the format of no study.
     """
-    question = answer_key.look_up(prompt)
-    if question is None:
-        raise ValueError(
-            "a simulated subject knows only what tasks of confidence_tasks ask in the same process; "
-            f"this prompt is none of theirs: {prompt[:200]!r}"
-        )
     for pattern, responder in responders():
         if match := pattern.search(prompt):
             return responder(question, Request(subject, prompt, match, seed))

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from functools import cache
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.lm_eval.groups import write_stubs
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.questions import asked_question
 
 
 @cache
@@ -23,6 +26,13 @@ def stubs():
     folder = Path(tempfile.mkdtemp(prefix="stubs-"))
     write_stubs(folder, studies())
     return folder
+
+
+def said(reply, prompt, metadata):
+    """Call the function that a model replies by; one of two parameters also gets the question."""
+    if len(signature(reply).parameters) == 1:
+        return reply(prompt)
+    return reply(prompt, asked_question(metadata))
 
 
 class Scripted(LM):
@@ -37,7 +47,7 @@ class Scripted(LM):
 
     def generate_until(self, requests, disable_tqdm=False):
         self.asked += [request.args[0] for request in requests]
-        return [self.reply(request.args[0]) for request in requests]
+        return [said(self.reply, request.args[0], request.doc) for request in requests]
 
     def apply_chat_template(self, chat_history, add_generation_prompt=True):
         return json.dumps(chat_history)
@@ -52,7 +62,7 @@ def replying(reply):
     """The same model for Inspect: it replies to the messages joined by blank lines."""
 
     def output(messages, *_):
-        text = reply("\n\n".join(message.text for message in messages))
+        text = said(reply, "\n\n".join(message.text for message in messages), running_sample())
         usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return ModelOutput.from_content("scripted", text).model_copy(update={"usage": usage})
 

@@ -8,7 +8,6 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.studies.fermieval.task import fermieval
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
 
@@ -26,10 +25,10 @@ REPLIES = (
 )
 
 
-def reply_to(prompt):
+def reply_to(prompt, question):
     """Return a fixed function of the prompt: some reply, whose interval may hold the truth."""
     draw = np.random.default_rng(zlib.crc32(prompt.encode()))
-    lower = int(answer_key.look_up(prompt).gold) - int(draw.integers(-1, 4))
+    lower = int(question.gold) - int(draw.integers(-1, 4))
     form = REPLIES[min(draw.geometric(0.6) - 1, len(REPLIES) - 1)]
     return form.format(lower=lower, upper=lower + int(draw.integers(0, 4)))
 

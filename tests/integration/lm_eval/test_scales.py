@@ -11,7 +11,7 @@ from lm_eval.loggers import EvaluationTracker
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, replying, same
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.simulation import answer_key, answers
+from confidence_tasks.simulation import answers
 from confidence_tasks.studies.scales.lm_eval import ScaleTask
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.studies.scales.task import scale_granularity, scale_items
@@ -33,10 +33,9 @@ REPLIES = (
 )
 
 
-def reply_to(prompt):
+def reply_to(prompt, question):
     """Return a fixed function of the prompt: some reply, good or bad, right or wrong."""
     draw = np.random.default_rng(zlib.crc32(prompt.encode()))
-    question = answer_key.look_up(prompt)
     answer = question.gold if draw.random() < 0.6 else answers.answer(question, correct=False, seed=0)
     lower, upper = map(int, re.search(r"between (\d+) and (\d+)", prompt).groups())
     high, middle, low = (

@@ -10,7 +10,6 @@ from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.power import Pair
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -97,9 +96,7 @@ HARNESSES = {
 
 @cache
 def _asked(study: str, n: int) -> Sequence[Item]:
-    items = list(HARNESSES[study].items(n))
-    answer_key.register((item.prompt, item.question) for item in items)
-    return items
+    return list(HARNESSES[study].items(n))
 
 
 def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
@@ -111,7 +108,8 @@ def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
         trials = []
         for item in _asked(setting.study, setting.n):
             prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
-            trials.append(harness.trial(item, respond(subject, prompt, seed=f"{2 * number + position}").text))
+            reply = respond(subject, item.question, prompt, seed=f"{2 * number + position}")
+            trials.append(harness.trial(item, reply.text))
         models.append(ModelTrials(f"{position}", f"{position}", columns(trials), (), 0))
     task_trials = TaskTrials(harness.study, next(iter(harness.study.designs)), tuple(models))
     (found,) = compare(*models, task_trials, [setting.measure], Settings(EXCHANGES, seed=number))

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -25,10 +24,9 @@ Trials = Iterator[Mapping[str, Any]]
 
 
 def replies(items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[Item, str]]:
-    answer_key.register((item.prompt, item.question) for item in items)
     for item in items:
         prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
-        yield item, respond(subject, prompt, seed=seed).text
+        yield item, respond(subject, item.question, prompt, seed=seed).text
 
 
 def scales(subject: Subject, seed: str, n: int = 40) -> Trials:

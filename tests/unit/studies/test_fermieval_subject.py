@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
@@ -70,10 +69,9 @@ def test_a_subject_that_sees_all_states_its_quantiles():
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_level_is_read_from_the_prompt(level):
     prompts = [interval_prompt(question.text, level) for question in QUESTIONS[:20]]
-    answer_key.register(zip(prompts, QUESTIONS, strict=False))
     subject = make_subject("ideal")
     for prompt, question in zip(prompts, QUESTIONS, strict=False):
-        reading = read_fermi_interval(respond(subject, prompt, seed="1").text)
+        reading = read_fermi_interval(respond(subject, question, prompt, seed="1").text)
         assert reading.status == "ok"
         expected = whole(*perceived_interval(question, subject, level, "1", level))
         assert (reading.lower, reading.upper) == expected
@@ -131,8 +129,7 @@ def test_the_error_of_the_adjusted_ends_is_as_large_as_proposition_1_says(percep
 def test_a_greedy_subject_states_its_most_probable_exponent_with_the_probabilities_of_others():
     question, subject = QUESTIONS[3], make_subject("ideal", gain=2.0)
     prompt = exponent_prompt(question.text)
-    answer_key.register([(prompt, question)])
-    reply = respond(subject, prompt, seed="1")
+    reply = respond(subject, question, prompt, seed="1")
     found = exponent_distribution(question, subject, "1")
     assert int(reply.text) == round(belief(question, subject, "1").mean)
     assert reply.alternatives == {str(value): p for value, p in found.items()}
@@ -157,8 +154,7 @@ def test_samples_come_from_the_belief_at_their_temperature():
 def test_reasoning_narrows_what_is_sampled_to_the_part_that_is_seen():
     question, subject = QUESTIONS[3], make_subject("tunnel", perception=0.2)
     prompt = exponent_prompt(question.text, "reasoned")
-    answer_key.register([(prompt, question)])
-    reply = respond(subject, prompt, seed="1/T=1.0/2")
+    reply = respond(subject, question, prompt, seed="1/T=1.0/2")
     start, end = tunnel(0.2, "1/T=1.0/2", question.id)
     believed = belief(question, subject, "1")
     value = read_fermi_exponent(reply.text).lower

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.statistics import ece, hard_easy_slope
@@ -17,17 +16,13 @@ from confidence_tasks.study.trial import READABLE
 ITEMS = list(lifeeval_items(n=200))
 
 
-@pytest.fixture(autouse=True)
-def key():
-    answer_key.register((item.prompt, item.question) for item in ITEMS)
-
-
 def trials(**parameters):
     subject = make_subject(parameters.pop("profile", "ideal"), **parameters)
     made = []
     for item in ITEMS:
         case = case_of({"question_id": item.question.id, "source": "lifeeval", **item.metadata})
-        made.append(lifeeval_trial(case, respond(subject, item.prompt, seed="1").text))
+        reply = respond(subject, item.question, item.prompt, seed="1")
+        made.append(lifeeval_trial(case, reply.text))
     return made
 
 

@@ -8,7 +8,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond
@@ -25,7 +24,6 @@ N = 4_000
 QUESTIONS = [
     Question(f"made-up-{i}", "demo", f"Who is number {i}?", "text", f"Person Number{i:05d}") for i in range(N)
 ]
-answer_key.register((answer_prompt(question.text), question) for question in QUESTIONS)
 COMPUTE = {measure.name: measure.compute for measure in MEASURES}
 
 
@@ -33,7 +31,7 @@ def trials_of(questions=QUESTIONS, temperature=1.0, **parameters):
     subject = make_subject("ideal", **parameters)
     trials = []
     for question in questions:
-        reply = respond(subject, answer_prompt(question.text), seed=call_seed(0, temperature))
+        reply = respond(subject, question, answer_prompt(question.text), seed=call_seed(0, temperature))
         found = read_short_answer(reply.text)
         tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
         evidence = answer_tokens(tokens, reply.text, found.begin, found.end)

@@ -6,7 +6,6 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
@@ -34,12 +33,11 @@ def trials(name, asked=None, **parameters):
     asked = asked or QUESTION_SETS[name]
     subject = make_subject("ideal", **parameters)
     questions = [question(name, i) for i in range(N)]
-    answer_key.register((asked.prompt(q), q) for q in questions)
     return [
         question_set_trial(
             asked.form,
             q,
-            respond(subject, asked.prompt(q), seed="1").text,
+            respond(subject, q, asked.prompt(q), seed="1").text,
             given=q.metadata.get("answer", ""),
         )
         for q in questions
@@ -99,7 +97,6 @@ def test_the_textbook_meta_d_of_boolq_is_the_subjects(meta):
 
 def test_token_alternatives_are_those_behind_the_reply():
     asked, q = QUESTION_SETS["sciq"], question("sciq", 3)
-    answer_key.register([(asked.prompt(q), q)])
-    reply = respond(make_subject("ideal"), asked.prompt(q), seed="1")
+    reply = respond(make_subject("ideal"), q, asked.prompt(q), seed="1")
     assert sum(reply.alternatives.values()) == pytest.approx(1.0, abs=0.002)
     assert max(reply.alternatives.values()) == pytest.approx(reply.confidence)

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.simulation.profiles import PROFILES, make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
@@ -17,8 +16,8 @@ QUESTIONS = load("arithmetic", n=200)
 
 
 def said(subject: Subject, question: Question, penalty: float) -> str:
-    answer_key.register([(solver_prompt(question), question)])
-    return respond(subject, f"{solver_system(penalty)}\n\n{solver_prompt(question)}", seed="0").text
+    prompt = f"{solver_system(penalty)}\n\n{solver_prompt(question)}"
+    return respond(subject, question, prompt, seed="0").text
 
 
 def test_the_pattern_finds_the_penalty_in_every_prompt_of_the_study() -> None:

@@ -18,7 +18,6 @@ from inspect_ai.model import (
 )
 
 from confidence_tasks.harness.questions import question_metadata
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.study.question import Question
 
 T = TypeVar("T", bound=str)
@@ -99,9 +98,7 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
 
 
 def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
-    """Return items as Inspect samples, and tell simulated subjects their key."""
-    items = list(items)
-    answer_key.register((item.prompt, item.question) for item in items)
+    """Return items as Inspect samples."""
     return MemoryDataset([_sample(item) for item in items], name=name)
 
 

@@ -18,12 +18,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.simulation import answer_key
+from confidence_tasks.harness.questions import asked_question
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond, respond_to_stage, stage_call
-from confidence_tasks.study.question import Question
 
 
 class SimulatedSubject(ModelAPI):
@@ -60,7 +60,7 @@ class SimulatedSubject(ModelAPI):
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
         call = stage_call.get()
         reply = (
-            respond(self.subject, prompt, seed=seed)
+            respond(self.subject, asked_question(running_sample()), prompt, seed=seed)
             if call is None
             else respond_to_stage(self.subject, input[-1].text, call, seed=seed)
         )
@@ -72,15 +72,6 @@ class SimulatedSubject(ModelAPI):
         asked, said = len(prompt) // 4, len(reply.text) // 4
         usage = ModelUsage(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
-
-    def question_in(self, messages: list[ChatMessage]) -> Question:
-        """Return the question that a conversation asks; ValueError if no task of this process asks it."""
-        question = answer_key.look_up(_asked(messages))
-        if question is None:
-            raise ValueError(
-                "a simulated subject knows only what tasks of confidence_tasks ask in the same process"
-            )
-        return question
 
 
 def _asked(messages: list[ChatMessage]) -> str:

@@ -43,13 +43,13 @@ from confidence_tasks.harness.inspect.token_probabilities import (
 )
 from confidence_tasks.harness.inspect.tokens import reply_tokens
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
 from confidence_tasks.harness.staged import (
     chosen_conditions,
     complete_parameters,
     load_study,
     staged_items,
-    staged_question,
     trial_of,
 )
 from confidence_tasks.simulation.draws import pick
@@ -345,7 +345,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     shared = _SharedCalls(n_conditions)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        question = staged_question(state.metadata)
+        question = question_of(state.metadata)
         with shared.of((get_model().api, question.id, state.epoch)) as calls:
             asker = _Asker(
                 stages,
@@ -387,7 +387,7 @@ def study_scorer(study: Study) -> Callable[[], Scorer]:
 
     def build() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
-            question = staged_question(state.metadata)
+            question = question_of(state.metadata)
             trial = trial_of(study, question, state.metadata["condition"], replies_of(state, study))
             return Score(
                 value=trial, answer=trial.get("answer", ""), explanation=_explanation(trial, question)

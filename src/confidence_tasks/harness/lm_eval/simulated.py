@@ -17,6 +17,7 @@ from confidence_tasks.harness.lm_eval.generation_scores import (
     unscored,
 )
 from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
+from confidence_tasks.harness.questions import asked_question
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
@@ -73,7 +74,10 @@ class SimulatedLM(LM):
     def score_integers(self, requests: Sequence[Instance]) -> list[dict[int, float]]:
         """Tell the probabilities of the integers that it may reply with."""
         return [
-            _integers(respond(self.subject, request.args[0], seed=str(self.seed))) for request in requests
+            _integers(
+                respond(self.subject, asked_question(request.doc), request.args[0], seed=str(self.seed))
+            )
+            for request in requests
         ]
 
     def loglikelihood(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> NoReturn:
@@ -91,9 +95,8 @@ class SimulatedLM(LM):
     def _reply(self, request: Instance, repeat: int) -> Reply:
         prompt, settings = request.args
         temperature = settings.get("temperature") if settings.get("do_sample") else None
-        return respond(
-            self.subject, prompt, seed=call_seed(self.seed, temperature, settings.get("seed", repeat))
-        )
+        seed = call_seed(self.seed, temperature, settings.get("seed", repeat))
+        return respond(self.subject, asked_question(request.doc), prompt, seed=seed)
 
 
 def _score(reply: Reply, text: str, span: Span) -> GenerationScore:

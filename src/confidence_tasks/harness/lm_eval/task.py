@@ -22,7 +22,6 @@ from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.generation_scores import Span, score_request, unscored, whole_text
 from confidence_tasks.harness.questions import question_metadata
-from confidence_tasks.simulation import answer_key
 from confidence_tasks.study.measures import Measure
 
 _log = logging.getLogger(__name__)
@@ -152,7 +151,6 @@ class StudyTask(ConfigurableTask):
                     f"{self.config.task} differ between its conditions: name one, as with --metadata "
                     '\'{"levels": "0.9", "ask": "direct"}\''
                 )
-            answer_key.register((item.prompt, item.question) for item in items)
             self.sampler.replace_df(_examples(items[0]))
             self._docs = Dataset.from_list([_document(item) for item in items])
             names = dict.fromkeys(item.question.source for item in items)

@@ -24,8 +24,9 @@ from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
 from confidence_tasks.harness.inspect.token_probabilities import ProbabilityGate, has_probabilities, is_local
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.reply_seed import is_simulated, reply_seed
-from confidence_tasks.sources import load
+from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.logprob_metacognition.prompts import (
     TEMPERATURES,
     answer_prompt,
@@ -132,8 +133,8 @@ def sample_answer(seed: int, force_gold: bool = False, cache: bool = True) -> So
             settings = {"temperature": temperature, "seed": call_seed, "logprobs": True}
             state = await gate(model, lambda: ask_once(state, generate, cache, has_probabilities, **settings))
         if force_gold:
-            gold = state.target.text
-            state.store.set(GOLD_NLP, await _gold_nlp(model, asked, gold, temperature, call_seed))
+            question = question_of(state.metadata)
+            state.store.set(GOLD_NLP, await _gold_nlp(model, asked, question, temperature, call_seed))
         return state
 
     return solve
@@ -166,7 +167,7 @@ async def _score_locally(model: Model, state: TaskState, asked: list[ChatMessage
 
 
 async def _gold_nlp(
-    model: Model, asked: list[ChatMessage], gold: str, temperature: float, call_seed: int
+    model: Model, asked: list[ChatMessage], question: Question, temperature: float, call_seed: int
 ) -> float:
     from confidence_tasks.harness.inspect.local_scores import forced_text, text_logprobs
     from confidence_tasks.harness.inspect.simulated import SimulatedSubject
@@ -177,7 +178,8 @@ async def _gold_nlp(
 
     if isinstance(model.api, SimulatedSubject):
         its_seed = call_seed_of(model.api.seed, temperature, call_seed)
-        return gold_nlp(model.api.question_in(asked), model.api.subject, its_seed)
+        return gold_nlp(question, model.api.subject, its_seed)
+    gold = question.gold or ""
     text = forced_text(model, asked, gold)
     tokens = [Token(item.token, item.logprob, {}) for item in await text_logprobs(model, asked, text)]
     return answer_tokens(tokens, text, len(text) - len(gold), len(text)).nlp
