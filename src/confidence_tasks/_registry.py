@@ -1,4 +1,4 @@
-"""What Inspect loads at every start: the tasks and scorers of every study, and the simulated subjects.
+"""What Inspect loads at every start: the tasks and scorers of every study, and the simulated models.
 
 None of the modules imported here may import scipy, pandas, datasets, matplotlib or torch before it is used; a test
 measures it.
@@ -7,10 +7,10 @@ measures it.
 from importlib import import_module
 
 from confidence_tasks.catalogue import own_packages, studies
-from confidence_tasks.harness.inspect.simulated_provider import simulated
+from confidence_tasks.harness.inspect.simulated_provider import simulated, simulated_instrument
 from confidence_tasks.harness.inspect.staged import study_metrics, study_task
 
-__all__ = ["simulated", "study_metrics"]
+__all__ = ["simulated", "simulated_instrument", "study_metrics"]
 
 _own = set(own_packages())
 for _study in studies():

@@ -145,7 +145,7 @@ def risk_study(subject: Subject) -> Population:
 
 def wavering_study(seed: int = 0) -> Population:
     """Decisions that answer to confidence and penalty, but not always: a threshold with errors on either side of it."""
-    whole = risk_study(Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4))
+    whole = risk_study(Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4, risk_sensitivity=1.0))
     confidence, penalty = whole.columns["confidence"], whole.columns["penalty"]
     threshold = 0.5 + 0.1 * np.log10(penalty)
     answers = np.random.default_rng(seed).random(len(penalty)) < 1 / (

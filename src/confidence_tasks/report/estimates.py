@@ -425,8 +425,11 @@ def estimates(
     for group in groups:
         parts = [("", group.cells)]
         own = (*group.cells, *group.apart)
-        if several and len({cell.source for cell in own}) == len(own):
-            parts += [(cell.source, (cell,)) for cell in own]
+        if several:
+            parts += [
+                (source, tuple(cell for cell in own if cell.source == source))
+                for source in dict.fromkeys(cell.source for cell in own)
+            ]
         for source, cells in parts:
             n = sum(len(cell.rows) for cell in cells)
             whole = {

@@ -11,13 +11,13 @@ from typing import Any
 from confidence_tasks.simulation.subject import STRONGEST, Subject
 
 PROFILES: dict[str, Subject] = {
-    "ideal": Subject(),
+    "ideal": Subject(risk_sensitivity=1.0),
     "overconfident": Subject(meta_d_prime=1.0, bias=1.2, rounding=0.8),
     "underconfident": Subject(meta_d_prime=1.0, bias=-1.2, rounding=0.8),
     "rounder": Subject(meta_d_prime=1.0, anchors=(0.9, 0.95, 1.0)),
     "blind": Subject(meta_d_prime=0.0, noise=1.5),
     "reckless": Subject(meta_d_prime=1.0, caution=0.0),
-    "cautious": Subject(meta_d_prime=1.0, caution=10.0),
+    "cautious": Subject(meta_d_prime=1.0, caution=10.0, risk_sensitivity=1.0),
     "tunnel": Subject(perception=0.65),
     "partial": Subject(meta_d_prime=1.0, risk_sensitivity=0.3),
     "sloppy": Subject(meta_d_prime=1.0, bias=0.6, rounding=0.9, ignores_bounds=0.1, sloppiness=0.4),

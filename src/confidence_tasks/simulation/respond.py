@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from typing import TypeAlias
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
 from confidence_tasks.simulation.reply import Reply, Request, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.question import Question
@@ -40,6 +41,31 @@ def respond(subject: Subject, question: Question, prompt: str, *, seed: str) -> 
         if match := pattern.search(prompt):
             return responder(question, Request(subject, prompt, match, seed))
     raise ValueError(f"no study's format is recognised in the prompt {prompt[:200]!r}")
+
+
+@cache
+def instrument_responders() -> tuple[InstrumentResponder, ...]:
+    """Return how simulated parsers and judges reply in every study."""
+    return tuple(
+        responder for study in studies() if study.instruments for responder in study.instruments.load()
+    )
+
+
+def assist(instrument: Instrument, prompt: str, *, seed: str) -> str:
+    """Return the reply of a simulated parser or judge to ``prompt``.
+
+    Raises
+    ------
+    ValueError
+        If no study asks a parser or a judge so.
+    """
+    for pattern, responder in instrument_responders():
+        if pattern.search(prompt):
+            return responder(instrument, prompt, seed)
+    raise ValueError(
+        "a simulated parser or judge knows only what studies of confidence_tasks ask of one; "
+        f"this prompt is none of theirs: {prompt[:200]!r}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

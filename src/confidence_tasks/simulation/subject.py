@@ -63,7 +63,8 @@ class Subject:
     caution : float
         Factor on a penalty for a wrong answer, when deciding whether to answer; 1 is optimal, 0 never abstains.
     risk_sensitivity : float
-        Power to which the penalty is taken into account, from 0 to 10; 1 is optimal, 0 heeds it not at all.
+        Power to which the penalty is taken into account, from 0 to 10; 1 is optimal, 0 heeds it not at all. By default
+        0, as of the models of RiskEval's paper.
     belief_sd : float
         Standard deviation, in orders of magnitude, of what the subject believes of a quantity; above 0.
     perception : float
@@ -91,7 +92,7 @@ class Subject:
     sloppiness: float = 0.0
     hazard_noise: float = 0.0
     caution: float = 1.0
-    risk_sensitivity: float = 1.0
+    risk_sensitivity: float = 0.0
     belief_sd: float = 2.0
     perception: float = 1.0
     evidence_ratio: float = 1.0
@@ -120,16 +121,42 @@ class Subject:
         """
         accuracy = self.accuracy(question_id, seed)
         correct = uniform(seed, question_id, "outcome") < accuracy
+        confidence = self.confidence_at(
+            uniform(seed, question_id, "evidence"),
+            condition,
+            correct=correct,
+            accuracy=accuracy,
+            shift=self.noise * normal(seed, question_id, condition, "noise"),
+        )
+        return Decision(correct, confidence)
+
+    def confidence_at(
+        self, quantile: float, condition: str, *, correct: bool, accuracy: float, shift: float = 0.0
+    ) -> float:
+        """Return the confidence at a quantile of the evidence that the subject has given an outcome.
+
+        Parameters
+        ----------
+        quantile : float
+            In (0, 1).
+        condition : str
+            The condition it is asked under.
+        correct : bool
+            Whether it is right.
+        accuracy : float
+            Probability of that.
+        shift : float
+            Of the logit, by noise.
+        """
         meta = _sensible(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
-        evidence = _cut_normal(meta / 2 if correct else -meta / 2, uniform(seed, question_id, "evidence"))
+        evidence = _cut_normal(meta / 2 if correct else -meta / 2, quantile)
         calibrated = (
             meta * evidence
             + _logit(accuracy)
             + math.log(_NORMAL.cdf(-meta / 2))
             - math.log(_NORMAL.cdf(meta / 2))
         )
-        shift = self.bias + self.noise * normal(seed, question_id, condition, "noise")
-        return Decision(correct, _logistic(shift + self.gain * calibrated))
+        return _logistic(self.bias + shift + self.gain * calibrated)
 
     def restate(self, chance: float, question_id: str, seed: object) -> float:
         """Return the subject's confidence in something that it knows to have a chance of ``chance``.

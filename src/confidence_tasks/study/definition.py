@@ -228,6 +228,9 @@ class Study:
         itself.
     responders : Reference, optional
         Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
+    instruments : Reference, optional
+        Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
+        simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).
     reply_forms : Reference, optional
         By name, how files of replies to it are scored without a model
         (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
@@ -276,6 +279,7 @@ class Study:
     protocol_values: frozenset[tuple[str, str]] = frozenset()
     resampler: Callable[..., Any] | None = None
     responders: Reference | None = None
+    instruments: Reference | None = None
     reply_forms: Reference | None = None
     power: Reference | None = None
     overviews: Reference | None = None

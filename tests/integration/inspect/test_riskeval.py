@@ -142,8 +142,9 @@ def test_rules_and_parser_model_agree_on_clear_replies(run: Run, profile: str) -
         riskeval(**task, parser="model"), f"simulated/{profile}", model_roles={"parser": parser.model}
     )
     assert parser.prompts
+    of_the_parser = dict.fromkeys(("confidence_stated", "same_decision", "same_answer", "same_confidence"))
     agreed = [
-        repr(first | {"confidence_stated": ""}) == repr(second | {"confidence_stated": ""})
+        repr(first | of_the_parser) == repr(second | of_the_parser)
         for first, second in zip(trials(by_rules), trials(by_model), strict=True)
     ]
     assert agreed == [True] * 12
@@ -171,7 +172,7 @@ def test_an_answer_that_is_none_of_the_options_goes_to_a_judge_that_is_bound(
     assert [trial["correct"] for trial in trials(log)] == [correct] * 3
     assert len(grader.prompts) == 3 * correct
     again = score(log, riskeval_scorer(judge=judge), action="overwrite", model="none/none", display="none")
-    assert trials(again) == trials(log)
+    assert repr(trials(again)) == repr(trials(log))
 
 
 def test_without_a_judge_it_is_wrong(run: Run) -> None:

@@ -64,12 +64,15 @@ STUDIES: Mapping[str, Callable[[Subject, str], Trials]] = {
     "fermieval": fermieval,
 }
 TASKS = {"scales": "scale_granularity"}
-SUBJECTS = {"lab/steady": Subject(), "lab/bold": Subject(meta_d_prime=1.0, bias=1.2, rounding=0.8)}
+SUBJECTS = {
+    "lab/steady": Subject(risk_sensitivity=1.0),
+    "lab/bold": Subject(meta_d_prime=1.0, bias=1.2, rounding=0.8, risk_sensitivity=1.0),
+}
 
 
 def rows(study: str, model: str = "lab/steady", **columns: Any) -> list[dict[str, Any]]:
     """Return a study's trials as rows of a file of trials; ``columns`` are set in every row."""
-    subject = SUBJECTS.get(model, Subject())
+    subject = SUBJECTS.get(model, SUBJECTS["lab/steady"])
     task = TASKS.get(study, study)
     return [
         {"study": study, "task": task, "model": model, **trial, **columns}

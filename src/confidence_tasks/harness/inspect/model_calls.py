@@ -34,6 +34,7 @@ _RUN_HERE = frozenset(
         "LlamaCppPythonAPI",
         "OllamaAPI",
         "SGLangAPI",
+        "SimulatedInstrument",
         "SimulatedSubject",
         "TransformerLensAPI",
         "VLLMAPI",

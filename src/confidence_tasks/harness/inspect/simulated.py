@@ -1,4 +1,4 @@
-"""The simulated subject as an Inspect model."""
+"""The simulated subject as an Inspect model, and the simulated instruments that help to score."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.questions import asked_question
+from confidence_tasks.simulation.instruments import make_instrument
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond, respond_to_stage, stage_call
+from confidence_tasks.simulation.respond import assist, respond, respond_to_stage, stage_call
 
 
 class SimulatedSubject(ModelAPI):
@@ -72,6 +73,39 @@ class SimulatedSubject(ModelAPI):
         asked, said = len(prompt) // 4, len(reply.text) // 4
         usage = ModelUsage(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
+
+
+class SimulatedInstrument(ModelAPI):
+    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.instruments``.
+
+    Replies are a function of the instrument, its rates, the seed and the prompt.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature is Inspect's
+        *,
+        seed: int = 0,
+        **rates: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        with as_usage_error():
+            self.instrument = make_instrument(model_name, **rates)
+        self.seed = seed
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Reply to the last user message, in the light of the system message."""
+        reply = assist(self.instrument, _asked(input), seed=str(self.seed))
+        return ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
 
 
 def _asked(messages: list[ChatMessage]) -> str:

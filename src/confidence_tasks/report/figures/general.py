@@ -20,6 +20,7 @@ from confidence_tasks.statistics import complete
 from confidence_tasks.statistics.core import FloatArray
 
 if TYPE_CHECKING:
+    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.overviews import Overview
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
@@ -153,6 +154,11 @@ def interval_line(
 ) -> Line:
     """Return a model's estimates of a measure over some groups."""
     entries = [results.estimate(model, label, measure) for label in labels]
+    return line_of_entries(model, entries, colour, marker)
+
+
+def line_of_entries(model: str, entries: Sequence[Estimated | None], colour: Colour, marker: str) -> Line:
+    """Return a model's entries of tables as a line with intervals, over their numbers."""
     value, low, high = (
         np.array(
             [np.nan if entry is None else getattr(entry.interval, limit) for entry in entries],
@@ -160,7 +166,7 @@ def interval_line(
         )
         for limit in ("estimate", "low", "high")
     )
-    return Line(model, colour, np.arange(len(labels), dtype=np.float64), value, low, high, marker)
+    return Line(model, colour, np.arange(len(entries), dtype=np.float64), value, low, high, marker)
 
 
 _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)

@@ -9,7 +9,9 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Re
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
+_instruments = LazyModule("confidence_tasks.studies.riskeval.instruments")
 _lm_eval = LazyModule("confidence_tasks.studies.riskeval.lm_eval")
+_paper = LazyModule("confidence_tasks.studies.riskeval.paper")
 _power = LazyModule("confidence_tasks.studies.riskeval.power")
 _replies = LazyModule("confidence_tasks.studies.riskeval.replies")
 _report = LazyModule("confidence_tasks.studies.riskeval.report")
@@ -42,7 +44,10 @@ STUDY = Study(
     tested=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled=measures.OVER_PENALTIES,
     condition_numbers=_report.penalty_column,
-    domains={"outcome": Domain(0.0, 1.0), "answered": BINARY, "available": BINARY},
+    domains={
+        "outcome": Domain(0.0, 1.0),
+        **dict.fromkeys(("answered", "available", "same_decision", "same_answer", "same_confidence"), BINARY),
+    },
     grouping=_report.by_penalty_and_regime,
     figures=(
         _report.decisions,
@@ -50,11 +55,13 @@ STUDY = Study(
         _report.thresholds,
         _general.reliability_overall,
         _general.selective_overall,
+        _paper.FIGURES,
     ),
-    tables=(_report.over_all_penalties, _report.over_high_penalties),
+    tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser, _paper.TABLES),
     checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
     subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
     responders=_subject.RESPONDERS,
+    instruments=_instruments.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     lm_eval=_lm_eval.GROUPS,

@@ -1,27 +1,31 @@
 """RiskEval in the report: penalties and regimes, decisions against the optimal policy, and what to be wary of.
 
-Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, figures 2 to 5.
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767; its own tables and figures are in ``paper``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
-from confidence_tasks.report.extra_tables import side_by_side
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, averaged, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Columns, Group, by_condition
-from confidence_tasks.statistics import optimal_threshold
+from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
 from confidence_tasks.studies.riskeval.measures import REGIMES
+from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE
 from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.study.measures import share
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -139,18 +143,20 @@ _PAPER_MEASURES = (
     "ece",
     "brier",
     "auarc",
+    "confidence",
     "abstention_rate",
     "policy_consistency",
     "normalized_regret",
     "normalized_utility",
     "normalized_scaffold_utility",
+    "normalized_scaffold_gain",
 )
 
 over_all_penalties = side_by_side(
     "all_penalties",
     "Over all penalties",
     "Means over the penalties, calibration first, then decisions. Normalised measures are over 1 + penalty; the"
-    " scaffold’s utility is what the optimal policy makes of the same answers and confidences.",
+    f" scaffold’s utility is what the optimal policy makes of the same answers and confidences. {NOT_COMPARABLE}",
     "all",
     _PAPER_MEASURES,
 )
@@ -159,11 +165,61 @@ over_all_penalties = side_by_side(
 over_high_penalties = side_by_side(
     "high_penalties",
     "Where errors are dear",
-    "The same over the penalties from 10 on, where declining to answer matters most.",
+    f"The same over the penalties from 10 on, where declining to answer matters most. {COMPARABLE}",
     "high_penalty",
     _PAPER_MEASURES,
 )
 """Laid out as tables 1, 4 and 6 of the paper."""
+
+
+_AGREEMENT = ("same_decision", "same_answer", "same_confidence")
+
+
+def rules_and_parser(results: TaskResults) -> ExtraTable:
+    """Return how often the rules read what the parser's model reads, of the models whose replies it read.
+
+    The paper has a model read every reply; this is what reading by rules would have changed.
+    """
+    records = []
+    for model in results.models:
+        parsed = {
+            name: column[~np.isnan(model.columns["same_decision"])] for name, column in model.columns.items()
+        }
+        n = len(parsed["question_id"])
+        if n:
+            agreement = {name: _share_that(parsed, name, results.settings) for name in _AGREEMENT}
+            records.append({"model": model.label, **_with_limits(agreement), "replies": n})
+    return ExtraTable(
+        f"{results.task_trials.slug}_rules_and_parser",
+        "Rules and parser",
+        "Share of the replies read by the parser’s model of which the rules read the same: the decision; the answer,"
+        " where both find one; and the confidence, to half a hundredth or that there is none. With intervals over"
+        " questions.",
+        pd.DataFrame(records),
+        {name: (f"{name} low", f"{name} high") for name in _AGREEMENT},
+    )
+
+
+def _share_that(columns: Columns, name: str, settings: Settings) -> Interval:
+    """Return the share of trials for which a column holds, with its interval over questions."""
+    holds = share(lambda trials: trials[name])
+    return bootstrap(
+        lambda index, *, weights: holds(columns, weights),
+        np.arange(len(columns[name])),
+        clusters=columns["question_id"],
+        n_resamples=settings.n_resamples,
+        level=settings.level,
+        method="wilson",
+        seed=settings.seed,
+    )
+
+
+def _with_limits(intervals: Mapping[str, Interval]) -> dict[str, float]:
+    return {
+        f"{name}{part}": float(limit)
+        for name, interval in intervals.items()
+        for part, limit in (("", interval.estimate), (" low", interval.low), (" high", interval.high))
+    }
 
 
 def never_or_always(results: TaskResults) -> Iterator[Notice]:

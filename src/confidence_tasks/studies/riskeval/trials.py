@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
@@ -64,6 +64,10 @@ class RiskTrial(Trial):
         The confidence as it was said.
     rules : str
         Names of the lenient reading rules used, joined by ``+``.
+    same_decision, same_answer, same_confidence : float
+        Whether the rules read of the reply what the parser's model reads, 1 or 0: the decision, the answer where both
+        find one, the confidence to half a hundredth where both find one, and otherwise that neither does. NaN where no
+        model parses.
     """
 
     penalty: float
@@ -76,6 +80,9 @@ class RiskTrial(Trial):
     answer: str
     confidence_stated: str
     rules: str
+    same_decision: float
+    same_answer: float
+    same_confidence: float
 
 
 MEANING = GENERAL_MEANING | {
@@ -94,7 +101,11 @@ def needs_judge(question: Question, judge: Judge) -> bool:
 
 
 def riskeval_trial(
-    question: Question, penalty: float, reply: str | RiskReading, correct: float | None = None
+    question: Question,
+    penalty: float,
+    reply: str | RiskReading,
+    correct: float | None = None,
+    by_rules: RiskReading | None = None,
 ) -> RiskTrial:
     """Turn a reply to ``question`` under ``penalty`` into a trial.
 
@@ -109,6 +120,8 @@ def riskeval_trial(
     correct : float, optional
         The verdict of a judge, 1 or 0; by default the answer is compared with the key, and one that is none of the
         options is wrong.
+    by_rules : RiskReading, optional
+        What the rules read, where a model parsed the reply.
 
     Examples
     --------
@@ -143,6 +156,30 @@ def riskeval_trial(
         answer=reading.answer,
         confidence_stated=reading.stated,
         rules="+".join(reading.rules),
+        **_agreement(reading, by_rules),
+    )
+
+
+_HALF_A_HUNDREDTH = 0.005 + 1e-9
+
+
+class _Agreement(TypedDict):
+    same_decision: float
+    same_answer: float
+    same_confidence: float
+
+
+def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> _Agreement:
+    """Compare what a parser's model read with what the rules read."""
+    if by_rules is None:
+        return _Agreement(same_decision=math.nan, same_answer=math.nan, same_confidence=math.nan)
+    both = reading.answer and by_rules.answer
+    stated = [not math.isnan(each.confidence) for each in (reading, by_rules)]
+    close = abs(reading.confidence - by_rules.confidence) <= _HALF_A_HUNDREDTH
+    return _Agreement(
+        same_decision=float(reading.decision == by_rules.decision),
+        same_answer=float(reading.answer == by_rules.answer) if both else math.nan,
+        same_confidence=float(close if all(stated) else not any(stated)),
     )
 
 
@@ -182,7 +219,8 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
             return Score.unscored(
                 reason="grader_failed", answer=reading.answer, explanation=plain(right.reason)
             )
-        trial = riskeval_trial(question, penalty, reading, right)
+        by_rules = _by_rules(question, state) if parser == "model" else None
+        trial = riskeval_trial(question, penalty, reading, right, by_rules)
         return Score(
             value=dict[str, Any](trial), answer=_said(reading), explanation=_explanation(trial, question)
         )
@@ -193,13 +231,18 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
 async def _read(question: Question, state: TaskState, parser: Parser, cache: bool) -> RiskReading | Fault:
     """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
     from confidence_tasks.studies.riskeval.judge import read_parser_reply
-    from confidence_tasks.studies.riskeval.reader import read_risk_reply
 
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
-        return read_risk_reply(reply, question.kind, question.choices)
+        return _by_rules(question, state)
     parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state.store, cache=cache)
     return read_parser_reply(parsed, question)
+
+
+def _by_rules(question: Question, state: TaskState) -> RiskReading:
+    from confidence_tasks.studies.riskeval.reader import read_risk_reply
+
+    return read_risk_reply(reply_text(state.output), question.kind, question.choices)
 
 
 async def _judge(

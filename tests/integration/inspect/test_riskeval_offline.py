@@ -1,0 +1,134 @@
+"""RiskEval with a simulated parser and judge: the routes through model roles run without a key, with known errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+from inspect_ai.model import get_model
+
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.simulation.instruments import INSTRUMENTS, Instrument, make_instrument
+from confidence_tasks.simulation.respond import assist
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.riskeval.judge import read_verdict
+from confidence_tasks.studies.riskeval.prompts import (
+    JUDGE_SYSTEM,
+    PARSER_SYSTEM,
+    judge_prompt,
+    parser_prompt,
+)
+from confidence_tasks.studies.riskeval.task import riskeval
+
+from .conftest import Run, metrics, trials
+
+CITY = Question("q-1", "demo", "Which city?", "choice", "B", ("Paris", "London", "Rome"))
+OPEN = Question("q-2", "demo", "Which city?", "text", "London", aliases=("Londres",))
+
+
+def verdict(question: Question, answer: str, instrument: Instrument = INSTRUMENTS["judge"]) -> object:
+    prompt = f"{JUDGE_SYSTEM}\n\n{judge_prompt(question, answer)}"
+    return read_verdict(assist(instrument, prompt, seed="0"))
+
+
+@pytest.mark.parametrize("judge", ["auto", "model"])
+def test_the_routes_through_roles_run_without_a_key_and_agree_with_the_rules(run: Run, judge: str) -> None:
+    task = {"source": "arithmetic", "n": 8, "penalties": "1,10"}
+    roles = {"parser": "simulated_instrument/parser", "judge": "simulated_instrument/judge"}
+    by_rules = trials(run(riskeval(**task), "simulated/sloppy"))
+    by_models = trials(
+        run(riskeval(**task, parser="model", judge=judge), "simulated/sloppy", model_roles=roles)
+    )
+    for first, second in zip(by_rules, by_models, strict=True):
+        for name in ("decision", "answer", "correct", "utility"):
+            assert repr(first[name]) == repr(second[name])
+        assert (second["same_decision"], second["same_confidence"]) == (1.0, 1.0)
+
+
+def test_free_texts_are_judged_offline(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "capitals.jsonl"
+    rows = [{"question": f"Capital {i}?", "answer": f"City {i}", "kind": "text"} for i in range(20)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    log = run(
+        riskeval(str(path), penalties="1"),
+        get_model("simulated/ideal", d_prime=0.5),
+        model_roles={"judge": "simulated_instrument/judge"},
+    )
+    assert 0.0 < metrics(log)["accuracy_answered/all"] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "right"),
+    [
+        (CITY, "B. London", True),
+        (CITY, "A. Paris", False),
+        (CITY, "london", True),
+        (CITY, "Madrid", False),
+        (OPEN, "london.", True),
+        (OPEN, "Londres", True),
+        (OPEN, "Paris", False),
+    ],
+)
+def test_a_simulated_judge_without_errors_finds_right_what_names_the_key(
+    question: Question, answer: str, right: bool
+) -> None:
+    assert verdict(question, answer) is right
+
+
+def test_a_judge_errs_at_its_rates() -> None:
+    instrument = make_instrument("judge", false_right=0.3, false_wrong=0.1)
+    questions = [Question(f"q-{i}", "demo", f"Question {i}?", "text", f"word {i}") for i in range(1_000)]
+    found_right = sum(verdict(question, question.gold or "", instrument) is True for question in questions)
+    found_wrong = sum(verdict(question, "nothing", instrument) is True for question in questions)
+    assert found_right / 1_000 == pytest.approx(0.9, abs=0.03)
+    assert found_wrong / 1_000 == pytest.approx(0.3, abs=0.045)
+
+
+def test_a_parser_errs_at_its_rate() -> None:
+    instrument, misread = INSTRUMENTS["careless_parser"], 0
+    for i in range(1_000):
+        prompt = f"{PARSER_SYSTEM}\n\n{parser_prompt(CITY, f'Case {i}.' + chr(10) + 'Answer: B')}"
+        misread += json.loads(assist(instrument, prompt, seed="0"))["final_answer"] == "ABSTAIN"
+    assert misread / 1_000 == pytest.approx(instrument.misreading, abs=0.03)
+
+
+def test_the_report_has_the_agreement_of_rules_and_parser(run: Run, tmp_path: Path) -> None:
+    parser = get_model("simulated_instrument/parser", misreading=0.5)
+    task = riskeval(source="arithmetic", n=40, penalties="1", parser="model")
+    made = trials(run(task, model_roles={"parser": parser}))
+    run(riskeval(source="arithmetic", n=3, penalties="1"), "simulated/cautious")
+    report = report_of(collect(tmp_path), settings=Settings(n_resamples=100))
+    frame = next(extra.frame for extra in report.extras if extra.name == "riskeval_rules_and_parser")
+    (row,) = frame.to_dict("records")
+    agreed = sum(trial["same_decision"] for trial in made)
+    assert 8 < agreed < 32
+    assert (row["same_decision"], row["replies"]) == (agreed / 40, 40)
+    assert row["same_decision low"] < row["same_decision"] < row["same_decision high"]
+    assert row["same_confidence"] == 1.0
+
+
+def test_a_garbling_instrument_leaves_trials_unscored(run: Run) -> None:
+    parser = get_model("simulated_instrument/parser", garbling=1.0)
+    log = run(
+        riskeval(source="arithmetic", n=2, penalties="1", parser="model"), model_roles={"parser": parser}
+    )
+    assert log.results is not None
+    assert log.results.scores[0].unscored_samples == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "message"),
+    [
+        ("referee", {}, "unknown simulated instrument 'referee'; there are parser, judge"),
+        ("judge", {"bias": 0.1}, "has no bias; its rates are misreading"),
+        ("judge", {"false_right": 2}, "false_right must be a number from 0 to 1, got 2"),
+    ],
+)
+def test_a_wrong_name_or_rate_is_refused(name: str, rates: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_instrument(name, **rates)
+
+
+def test_an_instrument_refuses_prompts_that_are_no_studys() -> None:
+    with pytest.raises(ValueError, match="none of theirs: 'Hello'"):
+        assist(INSTRUMENTS["judge"], "Hello", seed="0")

@@ -1,0 +1,133 @@
+"""The tables and figures of RiskEval's paper: each value from the trials by hand, each panel where the paper has it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.sources import Question
+from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE, SOURCES
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
+
+PAPER = {
+    1: ("hle", 10.0),
+    2: ("hle", 0.0),
+    3: ("gpqa_diamond", 0.0),
+    4: ("gpqa_diamond", 10.0),
+    5: ("gsm8k", 0.0),
+    6: ("gsm8k", 10.0),
+}
+"""Source and least penalty of each table of the paper."""
+
+
+def made_up(source: str, seed: int, n: int = 25) -> list[dict[str, Any]]:
+    """Trials of a model that abstains below a confidence of .4, on made-up questions under a source's name."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        question = Question(f"{source}-{i}", source, "Which?", "choice", "A", ("x", "y"))
+        percent, letter = int(rng.integers(0, 101)), "AB"[int(rng.integers(2))]
+        said = f"Answer: {letter}" if percent >= 40 else "ABSTAIN"
+        for penalty in PENALTIES:
+            trial = riskeval_trial(question, penalty, f"{said}\nConfidence: {percent}%")
+            rows.append({"study": "riskeval", "task": "riskeval", **trial})
+    return rows
+
+
+def write(path: Path, rows: Sequence[dict[str, Any]], model: str) -> None:
+    path.write_text("\n".join(json.dumps({**row, "model": model}) for row in rows))
+
+
+@pytest.fixture(scope="module")
+def trials() -> list[dict[str, Any]]:
+    return [row for seed, source in enumerate(SOURCES) for row in made_up(source, seed)]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, trials: list[dict[str, Any]]) -> Report:
+    folder = tmp_path_factory.mktemp("riskeval")
+    write(folder / "every.jsonl", trials, "lab/every")
+    write(folder / "one.jsonl", [row for row in trials if row["source"] == "gsm8k"], "lab/one")
+    return report_of(collect(folder), settings=Settings(n_resamples=50))
+
+
+def row_of(report: Report, number: int, model: str) -> dict[str, Any]:
+    frame = next(extra.frame for extra in report.extras if extra.name == f"riskeval_table_{number}")
+    (row,) = frame[frame["model"] == model].to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize("number", PAPER)
+def test_a_table_holds_means_over_its_source_and_its_penalties(
+    report: Report, trials: list[dict[str, Any]], number: int
+) -> None:
+    source, least = PAPER[number]
+    by_penalty = []
+    for penalty in (p for p in PENALTIES if p >= least):
+        rows = [row for row in trials if row["source"] == source and row["penalty"] == penalty]
+        c = np.array([row["confidence"] for row in rows])
+        answered = np.array([row["decision"] == "answer" for row in rows])
+        right = np.array([row["correct"] == 1.0 for row in rows])
+        threshold = penalty / (1 + penalty)
+        points = np.where(answered, np.where(right, 1, -penalty), 0) / (1 + penalty)
+        by_penalty.append(
+            {
+                "Brier": np.mean((c - right)[answered] ** 2),
+                "Conf.": c.mean(),
+                "Pol. Con.": np.mean(answered == (c >= threshold)),
+                "N. Reg.": np.mean(abs(c - threshold) * (answered != (c >= threshold))),
+                "w/ π_M": points.mean(),
+                "w/ π*": np.where(c >= threshold, points, 0.0).mean(),
+            }
+        )
+    means = {name: float(np.mean([its[name] for its in by_penalty])) for name in by_penalty[0]}
+    found = row_of(report, number, "lab/every")
+    assert list(found) == [
+        "model", "AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*",
+    ]  # fmt: skip
+    optimal = means.pop("w/ π*")
+    assert {name: found[name] for name in means} == pytest.approx(means, abs=1e-12)
+    gain = optimal - means["w/ π_M"]
+    assert found["w/ π*"].replace("−", "-") == f"{optimal:.3f} ({gain:+.3f})".replace("-0.000", "0.000")
+
+
+def test_a_model_is_in_the_tables_of_the_sources_that_it_was_asked(report: Report) -> None:
+    frames = {extra.name: extra.frame for extra in report.extras}
+    assert set(frames["riskeval_table_5"]["model"]) == {"lab/every", "lab/one"}
+    assert set(frames["riskeval_table_1"]["model"]) == {"lab/every"}
+    first, second = (row_of(report, 6, model) for model in ("lab/every", "lab/one"))
+    assert {**first, "model": ""} == {**second, "model": ""}
+
+
+def test_tables_say_whether_they_compare_with_the_papers(report: Report) -> None:
+    notes = {extra.name: extra.note for extra in report.extras}
+    for number, (_, least) in PAPER.items():
+        assert (COMPARABLE if least else NOT_COMPARABLE) in notes[f"riskeval_table_{number}"]
+    assert COMPARABLE in notes["riskeval_high_penalties"]
+    assert NOT_COMPARABLE in notes["riskeval_all_penalties"]
+
+
+def test_the_mean_thresholds_that_the_notes_give_are_those_of_the_grid() -> None:
+    for note, least in ((COMPARABLE, 10.0), (NOT_COMPARABLE, 0.0)):
+        thresholds = [penalty / (1 + penalty) for penalty in PENALTIES if penalty >= least]
+        assert f"{np.mean(thresholds):.3f}".lstrip("0") in note
+
+
+@pytest.mark.parametrize(
+    ("number", "rows"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 4), (6, 2)], ids=lambda value: str(value)
+)
+def test_a_figure_has_a_row_a_measure_and_a_column_a_source(report: Report, number: int, rows: int) -> None:
+    figure = next(figure for figure in report.figures if figure.name == f"riskeval_figure_{number}")
+    assert len(figure.rows) == rows
+    for _, panels in figure.rows:
+        assert [panel.title for panel in panels] == ["HLE", "GPQA Diamond", "GSM8K"]
+
+
+def test_figures_of_the_second_prompt_are_there_once_both_were_asked(report: Report) -> None:
+    assert not {"riskeval_figure_7", "riskeval_figure_8"} & {figure.name for figure in report.figures}
