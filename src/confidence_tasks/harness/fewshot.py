@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.respond import respond
+from confidence_tasks.simulation.subject import Subject
 
 T = TypeVar("T")
 
@@ -27,7 +30,13 @@ def held_out(questions: Sequence[T], fewshot: int) -> tuple[Sequence[T], Sequenc
     return questions[:asked], questions[asked:]
 
 
-def with_replies_shown(items: Sequence[Item], fewshot: int) -> list[Item]:
+def _ideal_reply(subject: Subject, item: Item) -> str:
+    return respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
+
+
+def with_replies_shown(
+    items: Sequence[Item], fewshot: int, reply: Callable[[Subject, Item], str] = _ideal_reply
+) -> list[Item]:
     """Return the items but for those of the last ``fewshot`` questions, which stand before each with a reply.
 
     The replies are an ideal subject's, under the condition of the item that they stand before.
@@ -38,22 +47,21 @@ def with_replies_shown(items: Sequence[Item], fewshot: int) -> list[Item]:
         Of any study; a question may be asked more than once.
     fewshot : int
         Number of worked examples, 1 or more.
+    reply : callable
+        ``reply(subject, item)``: what the subject says.
 
     Raises
     ------
     ValueError
         If nothing would be left to ask.
     """
-    from confidence_tasks.simulation.profiles import make_subject
-    from confidence_tasks.simulation.respond import respond
-
     asked, shown = held_out(list(dict.fromkeys(item.question.id for item in items)), fewshot)
     subject = make_subject("ideal")
     examples: dict[str, dict[str, tuple[str, str]]] = {}
     for item in items:
         if item.question.id in shown:
-            reply = respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
-            examples.setdefault(item.condition, {})[item.question.id] = item.prompt, reply
+            shown_reply = reply(subject, item)
+            examples.setdefault(item.condition, {})[item.question.id] = item.prompt, shown_reply
     kept = set(asked)
     return [
         replace(item, examples=tuple(examples[item.condition].values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pkgutil import resolve_name
 from typing import Any
 
@@ -12,7 +13,7 @@ from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import Parameter, meant
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import ModelReply, Replies, Stage
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
@@ -91,6 +92,27 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
             f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
         )
     return Item(question, condition, prompts[0], system=first.system, metadata=about)
+
+
+def kept_replies(replies: Replies) -> dict[str, list[dict[str, Any]]]:
+    """Return replies as JSON holds them."""
+    return {name: [asdict(reply) for reply in said] for name, said in replies.items()}
+
+
+def restored_replies(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[ModelReply]]:
+    """Return what :func:`kept_replies` was given.
+
+    Examples
+    --------
+    >>> replies = {"answer": [ModelReply("Paris", input_tokens=7.0, output_tokens=1.0)]}
+    >>> restored_replies(kept_replies(replies)) == replies
+    True
+    """
+    return {name: [_restored(reply) for reply in said] for name, said in kept.items()}
+
+
+def _restored(kept: Mapping[str, Any]) -> ModelReply:
+    return ModelReply(**{**kept, "tokens": tuple(Token(**token) for token in kept["tokens"])})
 
 
 def trial_of(study: Study, question: Question, condition: str, replies: Replies) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from confidence_tasks.report.trial_files import NotTrialsError, TrialFile, prove
 from confidence_tasks.study.definition import Study
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
-_OF_A_STUB = frozenset({"condition", "source", "config_source", REVISIONS})
+_OF_A_STUB = frozenset({"condition", "source", "study", "config_source", REVISIONS})
 """What the metadata of a task say about which cell of the design it is, and where it and its data come from."""
 
 _OF_THE_RUN = (

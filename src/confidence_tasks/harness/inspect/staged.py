@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache as cached
 from inspect import Parameter as SignatureParameter
 from inspect import Signature
@@ -48,7 +48,9 @@ from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
 from confidence_tasks.harness.staged import (
     chosen_conditions,
     complete_parameters,
+    kept_replies,
     load_study,
+    restored_replies,
     staged_items,
     trial_of,
 )
@@ -57,7 +59,7 @@ from confidence_tasks.simulation.respond import StageCall, stage_call
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import summarise
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+from confidence_tasks.study.stage import ModelReply, Replies, Stage
 
 REPLIES = "replies"
 """The key of a sample's store that holds the replies of every stage."""
@@ -359,7 +361,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
                 calls,
             )
             replies = await asker.ask_all()
-        state.store.set(REPLIES, {name: [asdict(reply) for reply in said] for name, said in replies.items()})
+        state.store.set(REPLIES, kept_replies(replies))
         return state
 
     return solve
@@ -374,11 +376,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
     if kept is None:
         first, *_ = study.stages_of(complete_parameters(study, {}, study.all_parameters))
         return {first.name: [ModelReply(reply_text(state.output), tuple(reply_tokens(state.output)))]}
-    return {name: [_restored(reply) for reply in said] for name, said in kept.items()}
-
-
-def _restored(kept: Mapping[str, Any]) -> ModelReply:
-    return ModelReply(**{**kept, "tokens": tuple(Token(**token) for token in kept["tokens"])})
+    return restored_replies(kept)
 
 
 @cached

@@ -49,6 +49,8 @@ class TaskGroup:
         The metrics, where they are to be averaged over the sources of a condition.
     naming : str
         How names of tasks are made of ``{study}`` and ``{condition}``.
+    metadata : mapping of str to str
+        What the metadata of its tasks have beside condition and source.
     """
 
     name: str
@@ -58,6 +60,7 @@ class TaskGroup:
     offline: Mapping[str, str] = field(default_factory=dict)
     measures: Sequence[Measure] = ()
     naming: str = "{study}_{condition}"
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
     def task(self, condition: str, *source: str) -> str:
         """Name a task or a group: ``scale_granularity_0_20_mmlu``, ``riskeval_lambda10``."""
@@ -95,7 +98,7 @@ class TaskGroup:
             "task": name,
             "class": made_by,
             "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
-            "metadata": {"condition": condition, "source": source},
+            "metadata": {"condition": condition, "source": source, **self.metadata},
         }
 
     def _group(self, name: str, members: list[str], measures: Sequence[Measure] = ()) -> dict[str, Any]:
@@ -114,13 +117,28 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
     left_out: dict[str, list[str]] = {}
     for study in studies:
         try:
-            groups = study.lm_eval.load() if study.lm_eval else ()
+            groups = study.lm_eval.load() if study.lm_eval else _groups_of_stages(study)
         except Exception as error:
             left_out.setdefault(f"{type(error).__name__}: {error}", []).append(study.name)
         else:
             yield from groups
     for reason, names in left_out.items():
         _log.warning("left out of lm-eval: %s (%s)", ", ".join(names), reason)
+
+
+def _groups_of_stages(study: Study) -> tuple[TaskGroup, ...]:
+    """Return the group of a study of stages: a task for each condition, on the study's default source."""
+    if not study.stages:
+        return ()
+    source = next((each.default for each in study.parameters if each.name == "source"), study.name)
+    group = TaskGroup(
+        study.name,
+        Reference("confidence_tasks.harness.lm_eval.staged", "StagedTask"),
+        study.version,
+        sources={condition: [source] for condition in study.conditions},
+        metadata={"study": study.reference},
+    )
+    return (group,)
 
 
 def write_stubs(folder: Path, studies: Iterable[Study]) -> None:

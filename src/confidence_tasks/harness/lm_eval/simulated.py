@@ -17,11 +17,12 @@ from confidence_tasks.harness.lm_eval.generation_scores import (
     unscored,
 )
 from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
+from confidence_tasks.harness.lm_eval.staged import StageGeneration
 from confidence_tasks.harness.questions import asked_question
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond
+from confidence_tasks.simulation.respond import respond, respond_to_stage
 from confidence_tasks.study.stage import Token
 
 
@@ -80,6 +81,18 @@ class SimulatedLM(LM):
             for request in requests
         ]
 
+    def generate_samples(self, requests: Sequence[Instance]) -> list[str]:
+        """Reply to each prompt; no cache is asked, since equal prompts may ask questions with other keys."""
+        return self.generate_until(requests)
+
+    def score_tokens(self, requests: Sequence[StageGeneration]) -> list[tuple[Token, ...]]:
+        """Tell the tokens of each reply."""
+        return [tuple(_tokens(self._reply(request, 0))) for request in requests]
+
+    def token_problem(self) -> str:
+        """Say that tokens have log-probabilities."""
+        return ""
+
     def loglikelihood(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> NoReturn:
         """Refuse: a simulated subject knows only what it says itself."""
         raise NotImplementedError("a simulated subject scores only its own replies")
@@ -96,6 +109,8 @@ class SimulatedLM(LM):
         prompt, settings = request.args
         temperature = settings.get("temperature") if settings.get("do_sample") else None
         seed = call_seed(self.seed, temperature, settings.get("seed", repeat))
+        if isinstance(request, StageGeneration):
+            return respond_to_stage(self.subject, request.prompt, request.call, seed=seed)
         return respond(self.subject, asked_question(request.doc), prompt, seed=seed)
 
 

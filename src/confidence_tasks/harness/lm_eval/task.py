@@ -69,6 +69,8 @@ class StudyTask(ConfigurableTask):
     ELSEWHERE : mapping of str to str
         The other parameters of Inspect's tasks, which are refused, and how to say the same to lm-eval. What
         `SAID_ELSEWHERE` has holds for every study.
+    TYPES : mapping of str to type
+        Types of the parameters that are checked here.
     MEASURES : sequence of Measure
         The study's metrics.
     WORKED_EXAMPLES : bool
@@ -80,6 +82,7 @@ class StudyTask(ConfigurableTask):
     PARAMETERS: ClassVar[Sequence[str]] = ()
     FIXED: ClassVar[Mapping[str, str]] = {}
     ELSEWHERE: ClassVar[Mapping[str, str]] = {}
+    TYPES: ClassVar[Mapping[str, Any]] = _TYPES
     MEASURES: ClassVar[Sequence[Measure]] = ()
     WORKED_EXAMPLES: ClassVar[bool] = False
     SCORES_GENERATION: ClassVar[bool] = False
@@ -90,8 +93,7 @@ class StudyTask(ConfigurableTask):
         stub = {key: value for key, value in config.items() if key != "class"}
         given = stub.get("metadata") or {}
         parameters = {name: value for name, value in given.items() if value is not None}
-        study = type(self).__module__.split(".")[-2]
-        check_metadata(study, parameters, self.PARAMETERS, self.ELSEWHERE, self.FIXED)
+        check_metadata(self.study_name, parameters, self.PARAMETERS, self.ELSEWHERE, self.FIXED, self.TYPES)
         defaults = {**_DEFAULTS, **self.defaults(parameters)}
         super().__init__(config=deepcopy({**defaults, **stub, "metadata": parameters}))
         measures = self.measures(self.config.metadata or {})
@@ -99,6 +101,11 @@ class StudyTask(ConfigurableTask):
             measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
         }
         set_metrics(self, aggregations(measures), better)
+
+    @property
+    def study_name(self) -> str:
+        """Name of the study, for messages."""
+        return type(self).__module__.split(".")[-2]
 
     @abstractmethod
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
@@ -164,7 +171,11 @@ class StudyTask(ConfigurableTask):
             return list(self.items(parameters, fewshot))
         if parameters.get("n") is not None:
             parameters["n"] += fewshot
-        return with_replies_shown(list(self.items(parameters, 0)), fewshot)
+        return self.worked_examples(list(self.items(parameters, 0)), fewshot)
+
+    def worked_examples(self, items: Sequence[Item], fewshot: int) -> list[Item]:
+        """Put worked examples before items, out of the last of their questions."""
+        return with_replies_shown(items, fewshot)
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return none yet: the study's worked examples come with its questions."""
@@ -221,6 +232,7 @@ def check_metadata(
     known: Sequence[str],
     elsewhere: Mapping[str, str],
     fixed: Mapping[str, str] = MappingProxyType({}),
+    types: Mapping[str, Any] = _TYPES,
 ) -> None:
     """Check the names and the types of what the metadata says to a study.
 
@@ -239,6 +251,8 @@ def check_metadata(
         Names that are said in another way, and in which.
     fixed : mapping of str to str
         Names whose value cannot be changed.
+    types : mapping of str to type
+        Types of parameters by name.
 
     Raises
     ------
@@ -265,8 +279,8 @@ def check_metadata(
         if name in others:
             raise ValueError(f"metadata: {study} has no parameter {name!r} on lm-eval: {others[name]}")
         warn_once(f"metadata: {unknown_parameter(study, name, known)}. It is ignored")
-    for name in _TYPES.keys() & given.keys() & set(known):
-        check_value(name, given[name], _TYPES[name])
+    for name in types.keys() & given.keys() & set(known):
+        check_value(name, given[name], types[name])
 
 
 @cache

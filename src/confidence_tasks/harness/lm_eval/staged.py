@@ -1,0 +1,397 @@
+"""A study of stages on lm-eval: one class for all such studies, and one request type that runs the stages.
+
+lm-eval answers request types in the order in which any task first made them, so that a type for each stage would mix up
+studies of different shapes. One request type loops over the stages of all documents instead: the calls of one stage
+are made together, in the model's own batches.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, TemplateLM
+
+from confidence_tasks.harness.compat import (
+    add_request_type,
+    cache_result,
+    cached_result,
+    token_loglikelihoods,
+)
+from confidence_tasks.harness.fewshot import with_replies_shown
+from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.harness.lm_eval.generation_scores import inability
+from confidence_tasks.harness.lm_eval.sampled_generations import generate_samples  # noqa: F401 - adds its request type
+from confidence_tasks.harness.lm_eval.task import StudyTask
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.harness.staged import (
+    STUDY,
+    complete_parameters,
+    kept_replies,
+    load_study,
+    restored_replies,
+    staged_items,
+    trial_of,
+)
+from confidence_tasks.reading.answer_tokens import token_texts
+from confidence_tasks.simulation.respond import StageCall, respond_to_stage
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.parameter import Parameter, meant
+from confidence_tasks.study.stage import ModelReply, Stage, Token
+
+REQUEST_TYPE = "run_stages"
+SCORES = "score_tokens"
+
+_log = logging.getLogger(__name__)
+
+Turns = list[dict[str, str]]
+"""A conversation as chat templates take it."""
+
+
+class StagedTask:
+    """The task of one condition of a study of stages, which the key ``study`` of the metadata names.
+
+    Its parameters are those that the study declares, with ``question_seed`` for ``seed``, and ``condition``.
+    """
+
+    def __new__(cls, config: Mapping[str, Any]) -> Any:
+        """Return a task of the study's own class."""
+        return task_class(load_study(config["metadata"][STUDY]))(config=config)
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        """Take a configuration; never called, for `__new__` returns a task of another class."""
+
+
+@cache
+def task_class(study: Study) -> type[_StagedTask]:
+    """Make the class of the tasks of a study of stages."""
+    declared = _declared(study)
+    return type(
+        f"{study.name}_task",
+        (_StagedTask,),
+        {
+            "STUDY": study,
+            "VERSION": study.version,
+            "PARAMETERS": (STUDY, "condition", "question_seed", *declared),
+            "FIXED": {} if "source" in declared else {"source": study.name},
+            "ELSEWHERE": {"conditions": f"name tasks, such as --tasks {study.name}_<condition>"},
+            "TYPES": {"question_seed": int, **{name: each.type for name, each in declared.items()}},
+            "MEASURES": study.measures,
+        },
+    )
+
+
+def _declared(study: Study) -> dict[str, Parameter]:
+    """Return the parameters that lm-eval does not say in another way."""
+    return {
+        each.name: each for each in study.all_parameters if each.name not in ("seed", "cache", "conditions")
+    }
+
+
+class _StagedTask(StudyTask):
+    STUDY: Study
+
+    @property
+    def study_name(self) -> str:
+        return self.STUDY.name
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The study's parameters, checked."""
+        given = dict(self.config.metadata or {})
+        declared = _declared(self.STUDY)
+        named = {name: value for name, value in given.items() if name in declared}
+        return {
+            **complete_parameters(self.STUDY, named, list(declared.values())),
+            "seed": given.get("question_seed", 0),
+        }
+
+    def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
+        """Yield the questions under the condition."""
+        study, condition = self.STUDY, str(parameters["condition"])
+        if condition not in study.conditions:
+            raise ValueError(
+                f"condition={condition!r} is not one of {', '.join(study.conditions)}"
+                f"{meant(condition, study.conditions)}"
+            )
+        if roles := sorted({stage.role for stage in study.stages_of(self.parameters) if stage.role}):
+            raise ValueError(
+                f"{study.name} asks a model as {' and '.join(roles)}, and lm-eval calls none but the model under test: "
+                f"run it with Inspect, or choose parameters without it"
+            )
+        wanted = self.parameters.get("n")
+        shown = {**self.parameters, **({"n": parameters["n"]} if wanted is not None else {})}
+        return staged_items(study, shown, [condition])
+
+    def worked_examples(self, items: Sequence[Item], fewshot: int) -> list[Item]:
+        """Reply to the first stage as an ideal subject."""
+        first, *_ = self.STUDY.stages_of(self.parameters)
+
+        def reply(subject: Subject, item: Item) -> str:
+            call = StageCall(item.question, item.condition, first.name, {}, self.STUDY.reference)
+            return respond_to_stage(subject, item.prompt, call, seed="fewshot").text
+
+        return with_replies_shown(items, fewshot, reply)
+
+    def fewshot_context(
+        self, doc: dict[str, Any], *args: Any, chat_template: Any = None, **kwargs: Any
+    ) -> str | list[str]:
+        """Keep the turns of the first prompt, which later stages may continue."""
+        self._turns: Turns = []
+
+        def recorded(turns: Turns, **options: Any) -> Any:
+            self._turns = list(turns)
+            return chat_template(turns, **options)
+
+        return super().fewshot_context(
+            doc, *args, chat_template=recorded if chat_template else None, **kwargs
+        )
+
+    def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
+        """Ask for all stages at once."""
+        (generation,) = super().construct_requests(doc, ctx, **kwargs)
+        return [
+            StagesRequest(
+                request_type=REQUEST_TYPE,  # type: ignore[arg-type]
+                doc=doc,
+                arguments=generation.args,
+                idx=0,
+                metadata=(generation.task_name, generation.doc_id, generation.repeats),
+                parameters=self.parameters,
+                turns=self._turns,
+            )
+        ]
+
+    def trial(self, doc: Mapping[str, Any], reply: Any, score: Any) -> Mapping[str, Any]:
+        """Read the replies of all stages."""
+        return trial_of(self.STUDY, question_of(doc), doc["condition"], restored_replies(reply))
+
+
+@dataclass
+class StagesRequest(Instance):
+    """A request for all stages of a document; the first prompt is its first argument.
+
+    Attributes
+    ----------
+    parameters : dict
+        The study's parameters.
+    turns : list of dict
+        The conversation that the first prompt was made of; empty without a chat template.
+    """
+
+    parameters: dict[str, Any] = field(kw_only=True)
+    turns: Turns = field(kw_only=True)
+
+
+@dataclass
+class StageGeneration(Instance):
+    """A call of one stage, as a request to generate.
+
+    Attributes
+    ----------
+    call : StageCall
+        What a simulated subject is told of it.
+    prompt : str
+        The user message.
+    """
+
+    call: StageCall = field(kw_only=True)
+    prompt: str = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """What has been said: as turns for a chat template, or as plain text."""
+
+    turns: Turns
+    text: str
+
+    def context(self, model: LM) -> str:
+        return model.apply_chat_template(self.turns) if self.turns else self.text
+
+    def then(self, role: str, content: str) -> _Conversation:
+        turns = [*self.turns, {"role": role, "content": content}] if self.turns else []
+        return _Conversation(turns, f"{self.text.rstrip()}\n\n{content}")
+
+
+@dataclass
+class _Document:
+    """The stages of one document, and what they have returned."""
+
+    request: StagesRequest
+    study: Study = field(init=False)
+    stages: tuple[Stage, ...] = field(init=False)
+    replies: dict[str, list[ModelReply]] = field(default_factory=dict)
+    conversations: dict[str, _Conversation] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        doc: dict[str, Any] = self.request.doc
+        self.study = load_study(doc[STUDY])
+        self.stages = self.study.stages_of(self.request.parameters)
+        self.question, self.condition = question_of(doc), str(doc["condition"])
+
+    def asked(self, stage: Stage) -> Iterator[tuple[str, _Conversation]]:
+        """Yield the prompts of a stage, each with the conversation that it ends."""
+        if not self.replies:
+            yield self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
+            return
+        for prompt in stage.prompts(self.question, self.condition, self.replies):
+            if not stage.follows:
+                system = [{"role": "system", "content": stage.system}] if stage.system else []
+                turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
+                text = f"{stage.system}\n\n{prompt}" if stage.system else prompt
+                yield prompt, _Conversation(turns, text)
+            elif stage.follows in self.conversations:
+                yield prompt, self.conversations[stage.follows].then("user", prompt)
+            else:
+                raise ValueError(
+                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
+                )
+
+    def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
+        """Yield the calls of a stage, each with its conversation."""
+        call = StageCall(self.question, self.condition, stage.name, self.replies, self.study.reference)
+        for prompt, conversation in self.asked(stage):
+            context = conversation.context(model) if self.replies else self.request.args[0]
+            for number in range(stage.samples):
+                settings = {**self.request.args[1], **_settings(stage, number)}
+                made = StageGeneration(
+                    "generate_until", self.request.doc, (context, settings), 0, call=call, prompt=prompt
+                )
+                yield made, conversation
+
+
+def _settings(stage: Stage, number: int) -> dict[str, Any]:
+    """Return the settings of generation that a stage has of its own."""
+    settings: dict[str, Any] = {} if stage.max_tokens is None else {"max_gen_toks": stage.max_tokens}
+    if stage.temperature:
+        return {**settings, "do_sample": True, "temperature": stage.temperature, "seed": number}
+    return settings if stage.temperature is None else {**settings, "do_sample": False, "temperature": 0.0}
+
+
+def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:
+    """Run the stages of documents; lm-eval calls this as a method of the model.
+
+    Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
+    subjects apart, whose replies depend on more than the prompt.
+
+    Raises
+    ------
+    RuntimeError
+        Before the first call, if a stage requires log-probabilities that the model cannot give.
+    """
+    methods: Any = model  # with those that add_request_type gives to every model
+    documents = [_Document(request) for request in requests]
+    _refuse_without_logprobs(methods.token_problem(), documents)
+    for position in range(max((len(document.stages) for document in documents), default=0)):
+        asked = [
+            (document, document.stages[position], *call)
+            for document in documents
+            if position < len(document.stages)
+            for call in document.calls(model, document.stages[position])
+        ]
+        texts = methods.generate_samples([generation for _, _, generation, _ in asked])
+        for (_, _, generation, _), text in zip(asked, texts, strict=True):
+            generation.resps = [text or ""]
+        scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
+        tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
+        for document in documents:
+            if position < len(document.stages):
+                document.replies.setdefault(document.stages[position].name, [])
+        for document, stage, generation, conversation in asked:
+            said = generation.resps[0]
+            document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
+            document.conversations.setdefault(stage.name, conversation.then("assistant", said))
+    return [kept_replies(document.replies) for document in documents]
+
+
+add_request_type(REQUEST_TYPE, run_stages)
+
+
+def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
+    needing = {
+        (document.study.name, stage.name)
+        for document in documents
+        for stage in document.stages
+        if stage.logprobs == "required"
+    }
+    if needing and problem:
+        study, stage = min(needing)
+        raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
+
+
+add_request_type("token_problem", inability)
+
+
+def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
+    text = generation.resps[0]
+    problem = tokens if isinstance(tokens, str) else ""
+    return ModelReply(
+        text,
+        () if isinstance(tokens, str) else tuple(tokens),
+        _n_tokens(model, generation.args[0]),
+        _n_tokens(model, text),
+        problem,
+    )
+
+
+def _n_tokens(model: LM, text: str) -> float:
+    """Return the number of tokens of a text; NaN for a model that does not tell."""
+    if not isinstance(model, TemplateLM) or model.tokenizer is None:
+        return math.nan
+    return float(len(model.tok_encode(text)))
+
+
+def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
+    """Return the tokens of each reply with their log-probabilities, or why there are none.
+
+    Each token is scored as the continuation of the prompt and of the reply's tokens before it. There are no
+    alternatives: lm-eval has no interface for them.
+    """
+    if problem := inability(model):
+        _log.warning("Replies have no token probabilities: %s", problem)
+        return [problem] * len(generations)
+    assert isinstance(model, TemplateLM)
+    passages = [(generation.args[0], generation.resps[0]) for generation in generations]
+    known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
+    missing = [passage for passage, tokens in known.items() if tokens is None]
+    try:
+        computed = _computed_tokens(model, missing)
+    except Exception as error:
+        # The replies have been paid for, and are worth keeping without these scores.
+        _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
+        return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
+    for passage, tokens in computed.items():
+        known[passage] = tokens
+        cache_result(model, SCORES, passage, tokens)
+    return [known[passage] or "the reply is empty" for passage in passages]
+
+
+add_request_type(SCORES, score_tokens)
+
+
+def _computed_tokens(
+    model: TemplateLM, passages: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[Token, ...]]:
+    encoded = {
+        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
+        for passage in passages
+    }
+    asked = [
+        (before + said[:position], said[position : position + 1])
+        for before, said in encoded.values()
+        for position in range(len(said))
+    ]
+    results = iter(token_loglikelihoods(model, asked))
+    return {
+        passage: tuple(
+            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
+        )
+        for passage, (_, said) in encoded.items()
+    }
