@@ -1,7 +1,10 @@
 """Measures of confidence: pure NumPy and SciPy, arrays in, numbers out."""
 
 from confidence_tasks.statistics.calibration.correlation import confidence_correlation
-from confidence_tasks.statistics.calibration.cross_fitting import cross_fitted_confidence
+from confidence_tasks.statistics.calibration.cross_fitting import (
+    cross_fitted_confidence,
+    cross_fitted_logistic,
+)
 from confidence_tasks.statistics.calibration.error_interval import BinnedTrials, ece_interval
 from confidence_tasks.statistics.calibration.errors import (
     debiased_ece,
@@ -72,6 +75,11 @@ from confidence_tasks.statistics.inference.paired_tests import (
     permutation_test,
 )
 from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.information.answer_entropy import (
+    meaning_clusters,
+    semantic_entropy,
+    token_entropy,
+)
 from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
 from confidence_tasks.statistics.information.meta_information import (
     MetaInformation,
@@ -164,6 +172,7 @@ from confidence_tasks.statistics.selective import (
     auroc2,
     auroc2_influence,
     eaurc,
+    prediction_rejection_ratio,
     risk_coverage_curve,
     type2_roc_curve,
 )
@@ -230,6 +239,7 @@ __all__ = [
     "coverage_curve",
     "cross_conformal",
     "cross_fitted_confidence",
+    "cross_fitted_logistic",
     "d_a",
     "d_prime_mafc",
     "d_prime_ratings",
@@ -267,6 +277,7 @@ __all__ = [
     "mean_difference",
     "mean_utility",
     "mean_width",
+    "meaning_clusters",
     "meta_d_2afc",
     "meta_d_2afc_intervals",
     "meta_d_intervals",
@@ -285,6 +296,7 @@ __all__ = [
     "penalized_winkler_score",
     "permutation_test",
     "policy_consistency",
+    "prediction_rejection_ratio",
     "quantile_edges",
     "regret",
     "reliability_curve",
@@ -295,6 +307,7 @@ __all__ = [
     "scaffold_gain",
     "scaffold_utility",
     "scale_utilization",
+    "semantic_entropy",
     "smallest_set",
     "smooth_ece",
     "spiegelhalter_z",
@@ -304,6 +317,7 @@ __all__ = [
     "threshold_influence",
     "threshold_table",
     "to_ratings",
+    "token_entropy",
     "top_share",
     "top_value",
     "tunnel_index",

@@ -414,6 +414,74 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCovera
     return RiskCoverageCurve(answered / max(right.shape[0], 1), risk, np.sort(stated)[::-1])
 
 
+def prediction_rejection_ratio(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    max_rejection: float = 1.0,
+    weights: ArrayLike | None = None,
+) -> Result:
+    r"""Compute the prediction rejection ratio: how much of what rejecting the wrong answers first would gain is gained.
+
+    :math:`(A - A_{random}) / (A_{oracle} - A_{random})`, where A is the mean accuracy of the m most confident trials
+    over m = n - k + 1 .. n. All but m are rejected, so that k = 1 rejects none and all of them k = n but the best.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    confidence : array_like, shape (n,)
+        Confidence in [0, 1].
+    max_rejection : float, default 1.0
+        Share of the trials that may be rejected, in (0, 1]; k is ``max_rejection * n`` without its fraction.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; R rows for R resamples.
+
+    Returns
+    -------
+    Estimate or ndarray, shape (R,)
+        1 when every right answer is more confident than every wrong one, 0 when confidence tells nothing, below 0 when
+        it misleads; NaN without trials, when all are right or all wrong, and when fewer than two may be rejected.
+
+    Raises
+    ------
+    ValueError
+        If an input is NaN, outside its range or of the wrong shape.
+
+    Notes
+    -----
+    This is the definition of lm-polygraph, with two expectations in place of draws: ties are averaged over their
+    orderings, as in :func:`auarc`, and the random ranking has its expected area, which is the accuracy.
+
+    References
+    ----------
+    Malinin & Gales (2021), Uncertainty estimation in autoregressive structured prediction, arXiv:2002.07650. Vashurin
+    et al. (2025), Benchmarking uncertainty quantification methods for large language models with LM-Polygraph,
+    doi:10.1162/tacl_a_00737.
+
+    Examples
+    --------
+    >>> correct, confidence = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    >>> round(prediction_rejection_ratio(correct, confidence), 4)
+    0.5714
+    >>> round(prediction_rejection_ratio(correct, confidence, max_rejection=0.5), 4)
+    1.0
+    """
+    if not 0.0 < max_rejection <= 1.0:
+        raise ValueError(f"max_rejection must lie in (0, 1], got {max_rejection}")
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    total = weighting.total
+    rejected = np.floor(max_rejection * total)
+    never_rejected = total - rejected
+    area, oracle = (_mean_accuracy(right, by, weighting, never_rejected) for by in (stated, right))
+    accuracy = weighting.mean(right)
+    one_class = (accuracy == 0.0) | (accuracy == 1.0)
+    ratios = np.minimum(ratio(area - accuracy, np.where(one_class, 0.0, oracle - accuracy)), 1.0)
+    return weighting.settle(
+        ratios, weighting.empty, (one_class, Reason.ONE_CLASS), (rejected < 2.0, Reason.TOO_FEW)
+    )
+
+
 def _ranked(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
     groups = tied(-confidence, weighting, correct)
     counts, right = groups.counts, groups.sums[0]
@@ -421,13 +489,23 @@ def _ranked(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -
     return _Ranking(counts, right, up_to, up_to - counts, np.cumsum(right, axis=1) - right)
 
 
-def _mean_accuracy(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> FloatArray:
-    """Mean accuracy of the m most confident trials over m = 1 .. n, shape (R,); see the notes of :func:`auarc`."""
+def _mean_accuracy(
+    correct: FloatArray, confidence: FloatArray, weighting: Weighting, above: FloatArray | None = None
+) -> FloatArray:
+    """Mean accuracy of the m most confident trials over m = above + 1 .. n, shape (R,); see the notes of :func:`auarc`.
+
+    ``above`` has shape (R,) and is 0 by default.
+    """
     ranking = _ranked(correct, confidence, weighting)
     accuracy = ratio(ranking.right, ranking.counts, otherwise=0.0)
-    rise = np.diff(_harmonic(ranking.up_to), axis=1, prepend=0.0)
     debt = ranking.right_before - ranking.before * accuracy
-    return ratio(ranking.right.sum(axis=1) + np.einsum("rg,rg->r", debt, rise), weighting.total)
+    if above is None:
+        rise = np.diff(_harmonic(ranking.up_to), axis=1, prepend=0.0)
+        return ratio(ranking.right.sum(axis=1) + np.einsum("rg,rg->r", debt, rise), weighting.total)
+    first = np.clip(above[:, np.newaxis], ranking.before, ranking.up_to)
+    rise = _harmonic(ranking.up_to) - _harmonic(first)
+    summed = (accuracy * (ranking.up_to - first) + debt * rise).sum(axis=1)
+    return ratio(summed, weighting.total - above)
 
 
 def _harmonic(n: FloatArray) -> FloatArray:

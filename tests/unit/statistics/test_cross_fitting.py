@@ -3,8 +3,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
-from confidence_tasks.statistics import brier, cross_fitted_confidence
+from confidence_tasks.statistics import brier, cross_fitted_confidence, cross_fitted_logistic
 
 METHODS = ["isotonic", "logistic"]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -147,3 +149,83 @@ def test_same_seed_same_folds(method):
     calls = [cross_fitted_confidence(correct, confidence, method=method, seed=seed) for seed in (1, 1, 2)]
     np.testing.assert_array_equal(calls[0], calls[1])
     assert not np.array_equal(calls[0], calls[2])
+
+
+# Several signals
+
+
+def two_signals(n, seed=1):
+    rng = np.random.default_rng(seed)
+    signals = rng.normal(size=(n, 2)) * [1.0, 30.0] + [0.0, -50.0]
+    chance = expit(signals[:, 0] + (signals[:, 1] + 50.0) / 30.0)
+    return (rng.random(n) < chance).astype(float), signals, chance
+
+
+def test_several_signals_are_combined_as_scikit_learn_combines_them():
+    correct, signals, _ = two_signals(80)
+    folds = two_folds(80)
+    found = cross_fitted_logistic(correct, signals, clusters=folds)
+    for held_out in (0, 1):
+        training, members = folds != held_out, folds == held_out
+        scaler = StandardScaler().fit(signals[training])
+        x, y = scaler.transform(signals[training]), correct[training]
+        n_right, n_wrong = y.sum(), (1 - y).sum()
+        target = np.where(y == 1, (n_right + 1) / (n_right + 2), 1 / (n_wrong + 2))
+        model = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000)
+        model.fit(
+            np.vstack([x, x]),
+            np.repeat([1, 0], len(x)),
+            sample_weight=np.concatenate([target, 1 - target]),
+        )
+        expected = model.predict_proba(scaler.transform(signals[members]))[:, 1]
+        assert found[members] == pytest.approx(expected, abs=1e-5)
+
+
+def test_no_question_has_a_part_in_its_own_combination():
+    correct, signals, _ = two_signals(60)
+    questions = np.arange(60) // 3
+    changed = correct.copy()
+    changed[questions == 7] = 1 - changed[questions == 7]
+    before = cross_fitted_logistic(correct, signals, clusters=questions)
+    after = cross_fitted_logistic(changed, signals, clusters=questions)
+    assert (before[questions == 7] == after[questions == 7]).all()
+    assert (before != after).any()
+
+
+def test_a_missing_signal_takes_the_mean_and_tells_by_its_absence():
+    correct, signals, chance = two_signals(4000)
+    lacking = np.random.default_rng(2).random(4000) < 0.3
+    signals[lacking, 1] = np.nan
+    correct = np.where(lacking, 0.0, correct)  # those without a second signal are all wrong
+    found = cross_fitted_logistic(correct, signals)
+    assert found[lacking].max() < 0.2
+    assert np.abs(found - chance)[~lacking].mean() < 0.1
+
+
+def test_signals_that_say_nothing_or_everything_can_be_combined():
+    correct = np.array([1.0, 1.0, 0.0, 0.0] * 5)
+    constant = cross_fitted_logistic(correct, np.full((20, 1), 0.1 + 0.2))
+    assert ((constant > 0.3) & (constant < 0.7)).all()
+    separating = cross_fitted_logistic(correct, correct[:, None])
+    assert (separating[correct == 1] > separating[correct == 0].max()).all()
+    assert np.isfinite(cross_fitted_logistic(np.ones(20), correct[:, None])).all()
+    assert np.isfinite(cross_fitted_logistic(correct, np.full((20, 2), np.nan))).all()
+    twice = cross_fitted_logistic(correct, np.column_stack([correct, correct]))
+    assert np.isfinite(twice).all()
+    assert np.isnan(cross_fitted_logistic([1], [[0.5]])).all()
+    assert cross_fitted_logistic([], np.zeros((0, 2))).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("features", "options", "message"),
+    [
+        ([[1.0]], {}, "features must have shape"),
+        ([1.0, 2.0], {}, "features must have shape"),
+        ([[1.0], [np.inf]], {}, "finite"),
+        ([[1.0], [2.0]], {"penalty": 0.0}, "penalty"),
+        ([[1.0], [2.0]], {"folds": 1}, "folds"),
+    ],
+)
+def test_signals_outside_their_domain_raise(features, options, message):
+    with pytest.raises(ValueError, match=message):
+        cross_fitted_logistic([1, 0], features, **options)

@@ -15,6 +15,7 @@ from confidence_tasks.statistics import (
     auroc2,
     auroc2_influence,
     eaurc,
+    prediction_rejection_ratio,
     risk_coverage_curve,
     type2_roc_curve,
 )
@@ -266,3 +267,58 @@ def test_influence_on_the_area_adds_up_to_de_long_s_variance():
     twice, _ = auroc2_influence(correct, confidence, weights=np.full((1, 40), 2.0))
     repeated, _ = auroc2_influence(np.tile(correct, 2), np.tile(confidence, 2))
     np.testing.assert_allclose(twice[0], repeated[0, :40])
+
+
+# Prediction rejection ratio
+
+
+def kept_accuracy(correct, order, rejected):
+    """Mean accuracy of what is kept while the last of an order are rejected one by one, but the last of all."""
+    n = len(correct)
+    return np.mean([np.mean(correct[list(order[:m])]) for m in range(n - rejected + 1, n + 1)])
+
+
+@given(small_samples, st.sampled_from([0.3, 0.5, 0.75, 1.0]))
+def test_rejection_gains_a_part_of_what_the_best_order_gains(sample, most):
+    correct, confidence = sample
+    rejected = int(most * len(correct))
+    found = prediction_rejection_ratio(correct, confidence, max_rejection=most)
+    if rejected < 2 or correct.mean() in (0.0, 1.0):
+        assert np.isnan(found)
+        return
+    n = len(correct)
+    own = np.mean([kept_accuracy(correct, order, rejected) for order in orderings(confidence)])
+    best = kept_accuracy(correct, sorted(range(n), key=lambda i: -correct[i]), rejected)
+    anyhow = np.mean([kept_accuracy(correct, order, rejected) for order in permutations(range(n))])
+    assert found == pytest.approx((own - anyhow) / (best - anyhow))
+
+
+def test_rejection_by_a_perfect_and_by_an_inverted_order():
+    correct = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 0.0])
+    for most in (0.5, 1.0):
+        assert prediction_rejection_ratio(correct, correct, max_rejection=most) == pytest.approx(1.0)
+        assert prediction_rejection_ratio(correct, 1 - correct, max_rejection=most) < 0.0
+        assert prediction_rejection_ratio(correct, np.full(6, 0.5), max_rejection=most) == pytest.approx(0.0)
+
+
+def test_rejection_takes_weights_as_copies_of_trials():
+    correct, confidence = simulated(25, values=[0.5, 0.7, 0.9])
+    weights = np.random.default_rng(3).integers(0, 4, (6, 25))
+    for most in (0.5, 1.0):
+        together = prediction_rejection_ratio(correct, confidence, max_rejection=most, weights=weights)
+        apart = [
+            prediction_rejection_ratio(
+                np.repeat(correct, row), np.repeat(confidence, row), max_rejection=most
+            )
+            for row in weights
+        ]
+        assert together == pytest.approx(apart)
+
+
+def test_rejection_says_why_it_is_missing():
+    assert prediction_rejection_ratio([], []).reason is Reason.EMPTY
+    assert prediction_rejection_ratio([1, 1], [0.5, 0.6]).reason is Reason.ONE_CLASS
+    assert prediction_rejection_ratio([1, 0], [0.5, 0.6], max_rejection=0.5).reason is Reason.TOO_FEW
+    for most in (0.0, 1.5, np.nan):
+        with pytest.raises(ValueError, match="max_rejection"):
+            prediction_rejection_ratio([1, 0], [0.5, 0.6], max_rejection=most)
