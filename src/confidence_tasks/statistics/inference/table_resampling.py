@@ -54,8 +54,8 @@ def resample_binned(
     position = (n - 1) * (np.arange(1, n_bins) / n_bins)
     lower = np.floor(position).astype(np.intp) + 1
     ranks = np.unique([lower, lower + 1])
-    position = _order_statistics(ranks, n, n_resamples, rng)
-    trial = np.minimum((n * position).astype(np.intp), n - 1)
+    quantile = _order_statistics(ranks, n, n_resamples, rng)
+    trial = np.minimum((n * quantile).astype(np.intp), n - 1)
     known, column = values[trial], np.searchsorted(ranks, lower)
     edges = interpolated(known[:, column], known[:, column + 1], position - (lower - 1))
     bins = (known[:, :, np.newaxis] >= edges[:, np.newaxis]).sum(axis=2)
@@ -71,8 +71,8 @@ def resample_binned(
         # Between two known order statistics: the bin is that of the one below, but trials tied with the one
         # above are in its bin.
         first, last = i == 0, i == ranks.size
-        low = np.zeros(n_resamples) if first else position[:, i - 1]
-        high = np.ones(n_resamples) if last else position[:, i]
+        low = np.zeros(n_resamples) if first else quantile[:, i - 1]
+        high = np.ones(n_resamples) if last else quantile[:, i]
         tied = high if last else np.clip(tie[trial[:, i]], low, high)
         mass = np.concatenate([_mass(cumulative, low, tied), _mass(cumulative, tied, high)], axis=1)
         drawn = rng.multinomial(between[i], mass / mass.sum(axis=1, keepdims=True))
@@ -101,7 +101,7 @@ def _cumulative(labels: NDArray[np.intp], n_labels: int) -> FloatArray:
 def _mass(cumulative: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Number of each label between two places in [0, 1], parts of a trial included, (R, n_labels)."""
     n = cumulative.shape[1] - 1
-    position = np.arange(n + 1) / n
+    quantile = np.arange(n + 1) / n
     return np.stack(
-        [np.interp(high, position, count) - np.interp(low, position, count) for count in cumulative], axis=1
+        [np.interp(high, quantile, count) - np.interp(low, quantile, count) for count in cumulative], axis=1
     )

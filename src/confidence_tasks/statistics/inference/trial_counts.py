@@ -75,7 +75,7 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
 
     Examples
     --------
-    >>> kinds = kinds_of([[0.9, 0.9, 0.5], ["ok", "ok", "ok"]], unit=[0, 1, 1], n_units=2)
+    >>> kinds = count_alike([[0.9, 0.9, 0.5], ["ok", "ok", "ok"]], unit=[0, 1, 1], n_units=2)
     >>> kinds.example, kinds.counts, kinds.members.toarray()
     (array([2, 0]), array([1., 2.]), array([[0., 1.],
            [1., 1.]]))
@@ -108,8 +108,8 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 
     Examples
     --------
-    >>> before = kinds_of([[0.0, 0.0, 1.0]], unit=[0, 1, 2], n_units=4)
-    >>> after = kinds_of([[1.0, 1.0, 0.0]], unit=[0, 1, 2], n_units=4)
+    >>> before = count_alike([[0.0, 0.0, 1.0]], unit=[0, 1, 2], n_units=4)
+    >>> after = count_alike([[1.0, 1.0, 0.0]], unit=[0, 1, 2], n_units=4)
     >>> alike = alike_units([before, after])
     >>> alike.example, alike.counts
     (array([0, 2]), array([2., 1.]))
@@ -166,7 +166,7 @@ def resampled_kinds(
 
     Examples
     --------
-    >>> kinds = kinds_of([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
+    >>> kinds = count_alike([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
     >>> [(weights,)] = resampled_kinds([kinds], n_resamples=3)
     >>> weights.sum(axis=1)
     array([4., 4., 4.])
@@ -210,7 +210,7 @@ def weighted_kinds(
 
     Examples
     --------
-    >>> kinds = kinds_of([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
+    >>> kinds = count_alike([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
     >>> [(weights,)] = weighted_kinds([kinds], n_draws=10_000)
     >>> weights.mean(axis=0).round(1), weights.var(axis=0).round(1)  # gamma variates of shape 1 and 3
     (array([1., 3.]), array([1., 3.]))
@@ -259,8 +259,8 @@ def exchanged_kinds(
 
     Examples
     --------
-    >>> a = kinds_of([[1.0]], unit=[0], n_units=1)
-    >>> b = kinds_of([[2.0]], unit=[0], n_units=1)
+    >>> a = count_alike([[1.0]], unit=[0], n_units=1)
+    >>> b = count_alike([[2.0]], unit=[0], n_units=1)
     >>> [[(as_first, as_second, moved)]] = exchanged_kinds([(a, b, alike_units([a, b]))])
     >>> as_first, moved.ravel()
     (array([[1., 0.],
