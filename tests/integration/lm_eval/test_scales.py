@@ -187,6 +187,14 @@ class TestOptions:
         items = scale_items([Scale(3, 38)], ["arithmetic"], n=2, seed=5, elicitation="cot")
         assert model.asked == [item.prompt for item in items]
 
+    @pytest.mark.parametrize(("strict", "status"), [(True, "unreadable"), (False, "repaired")])
+    def test_strictly_only_replies_to_the_letter_count(self, strict, status):
+        metadata = {"condition": "0-5", "source": "arithmetic", "n": 1, "prompt": "b2", "strict": strict}
+        task = ScaleTask({"task": "a", "metadata": metadata})
+        (doc,) = task.test_docs()
+        assert "\n\nRate your confidence" in doc["prompt"]
+        assert task.trial(doc, "**Answer:** A\n**Confidence:** 3", None)["status"] == status
+
 
 class TestRefusals:
     """Before the first call is paid for."""
@@ -198,6 +206,7 @@ class TestRefusals:
             ({"condition": "20-5"}, "lower bound must be below"),
             ({"source": "mmlv"}, "Did you mean 'mmlu'"),
             ({"elicitation": "rude"}, "not one of verbal, cot, top_k"),
+            ({"prompt": "b3"}, "not one of b1, b2"),
             ({"n": -1}, "at least 1"),
         ],
     )

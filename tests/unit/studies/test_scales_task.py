@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.sources import SourceError
+from confidence_tasks.sources import Question, SourceError, load
+from confidence_tasks.studies.scales.prompts import scale_prompt
 from confidence_tasks.studies.scales.scale import (
     ALL_SCALES,
     BASELINE,
@@ -14,12 +15,14 @@ from confidence_tasks.studies.scales.scale import (
     NONSTANDARD,
     Scale,
 )
+from confidence_tasks.studies.scales.subject import PATTERN
 from confidence_tasks.studies.scales.task import (
     scale_boundary,
     scale_granularity,
     scale_items,
     scale_nonstandard,
 )
+from confidence_tasks.studies.scales.trials import scale_trial
 
 # the design
 
@@ -115,3 +118,54 @@ def test_no_questions_at_all_are_refused() -> None:
 def test_more_examples_than_questions_is_refused() -> None:
     with pytest.raises(ValueError, match="fewshot"):
         scale_granularity(sources="arithmetic", n=2, fewshot=-1)
+
+
+# the paper's two wordings, and replies to the letter
+
+COLOUR = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+
+
+def test_the_wording_of_appendix_b2() -> None:
+    assert scale_prompt(COLOUR, Scale(0, 20), prompt="b2") == (
+        "Answer the following question.\nIs the sky blue?\nChoices: A) Yes\nB) No\n\n"
+        "Rate your confidence as an integer between 0 and 20, where 0 means no confidence at all and 20 means "
+        "absolute certainty.\n\n"
+        "Respond in the following format only:\nAnswer: <your answer>\nConfidence: <integer between 0 and 20>"
+    )
+
+
+def test_the_wording_is_chosen_for_questions_and_examples_and_a_subject_replies_to_either() -> None:
+    items = scale_items([BASELINE], ["arithmetic"], n=2, prompt="b2", fewshot=1)
+    for item in items:
+        for prompt in (item.prompt, item.examples[0][0]):
+            assert "\n\nRate your confidence" in prompt
+            assert PATTERN.search(prompt)
+    (asked,) = (sample.input for sample in scale_boundary("0-100", "arithmetic", n=1).dataset)
+    assert "After providing your answer, rate your confidence" in asked[0].text
+    with pytest.raises(ValueError, match="b1, b2"):
+        scale_granularity(sources="arithmetic", n=2, prompt="b3")
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "counts"),
+    [
+        ("Answer: A\nConfidence: 17", "ok", True),
+        ("Answer: A\nConfidence: 50", "out_of_range", False),
+        ("**Answer:** A\n**Confidence:** 17", "unreadable", False),
+        ("Answer: A\nConfidence: 20.5", "unreadable", False),
+        ("Answer: A\nConfidence: 85%", "unreadable", False),
+        ("Answer: A\nConfid", "unreadable", False),
+        ("I'm sorry, but I cannot help with that.", "refused", False),
+    ],
+)
+def test_strictly_only_replies_to_the_letter_count(reply: str, status: str, counts: bool) -> None:
+    trial = scale_trial(COLOUR, Scale(0, 20), reply, strict=True)
+    assert trial["status"] == status
+    assert (trial["confidence"] == 0.85) == counts
+    assert (trial["correct"] == 1.0) == (status in ("ok", "out_of_range"))
+    assert (trial["confidence_raw"] == 50.0) == (status == "out_of_range")
+
+
+def test_elementary_questions_of_mmlu_are_one_subject(mirror: Path) -> None:
+    subjects = {question.subject for question in load("mmlu", n=1_000) if question.level == "elementary"}
+    assert subjects == {"elementary_mathematics"}

@@ -41,7 +41,7 @@ _DEFAULTS: Mapping[str, Any] = {
 
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("n", "question_seed", "samples", "k"), int | None),
-    **dict.fromkeys(("token_probabilities", "force_gold"), bool | None),
+    **dict.fromkeys(("token_probabilities", "force_gold", "strict"), bool | None),
     **dict.fromkeys(("source", "mirror", "strategy", "parser", "judge", "images", "split"), str | None),
     **dict.fromkeys(("window", "table", "population", "elicitation", "prompt"), str | None),
     "max_exponent": float | None,

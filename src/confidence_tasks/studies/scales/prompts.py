@@ -1,9 +1,12 @@
 """The prompts of the confidence-scale study: the general template of the paper's appendix B.1, and two extensions.
 
 Dai (2026), arXiv:2603.09309. The wording is the instrument: only the question, its choices and the bounds vary.
-The section labels that the appendix prints in brackets name the parts and are not sent. How options are laid out is
-this package's: the template says ``Choices: {choices}``. Appendix B.2 prints the confidence instruction without its
-first clause, "After providing your answer".
+The section labels that the appendix prints in brackets name the parts and are not sent.
+
+The appendix prints two wordings of the confidence instruction. The default, ``b1``, is that of the template: "After
+providing your answer, rate your confidence ...". ``b2`` is that of the list of "exact" instructions in appendix B.2:
+"Rate your confidence ...". How options look is printed nowhere: the template says ``Choices: {choices}`` on the line
+after the question, which ``b2`` keeps to, with the first option on that line; ``b1`` sets them apart.
 """
 
 from __future__ import annotations
@@ -19,6 +22,11 @@ Elicitation = Literal["verbal", "cot", "top_k"]
 
 ELICITATIONS: tuple[Elicitation, ...] = get_args(Elicitation)
 
+Prompt = Literal["b1", "b2"]
+"""Which of the paper's two wordings of the confidence instruction: the template's or that of appendix B.2."""
+
+PROMPTS: tuple[Prompt, ...] = get_args(Prompt)
+
 TOP_K = 3
 """Number of guesses asked for by ``top_k``."""
 
@@ -27,10 +35,12 @@ _TASK = {
     "number": "Solve the following math problem step by step.\n{question}",
 }
 
-_CONFIDENCE = (
-    "After providing your answer, rate your confidence as an integer between {l} and {u}, "
+_RATE = (
+    "ate your confidence as an integer between {l} and {u}, "
     "where {l} means no confidence at all and {u} means absolute certainty."
 )
+_CONFIDENCE: dict[Prompt, str] = {"b1": f"After providing your answer, r{_RATE}", "b2": f"R{_RATE}"}
+_CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: "}
 
 _FORMAT = "Respond in the following format only:\n"
 
@@ -58,7 +68,9 @@ def _guess_lines(scale: Scale) -> str:
     )
 
 
-def scale_prompt(question: Question, scale: Scale, elicitation: Elicitation = "verbal") -> str:
+def scale_prompt(
+    question: Question, scale: Scale, elicitation: Elicitation = "verbal", prompt: Prompt = "b1"
+) -> str:
     """Return what is asked about ``question`` on ``scale``.
 
     Questions with a numerical answer get the paper's variant for GSM8K, which asks for the solution first; for
@@ -72,6 +84,8 @@ def scale_prompt(question: Question, scale: Scale, elicitation: Elicitation = "v
         The bounds shown to the model.
     elicitation : {"verbal", "cot", "top_k"}
         The paper's form, or one of the two extensions.
+    prompt : {"b1", "b2"}
+        Which of the paper's wordings of the confidence instruction.
 
     Returns
     -------
@@ -97,11 +111,11 @@ def scale_prompt(question: Question, scale: Scale, elicitation: Elicitation = "v
     Confidence: <integer between 0 and 20>
     """
     form = "number" if question.kind == "number" else "answer"
-    parts = [_TASK[form].format(question=question.text)]
-    if question.choices:
-        options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
-        parts.append(f"Choices:\n{options}")
-    parts.append(_CONFIDENCE.format(l=scale.lower, u=scale.upper))
+    options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
+    parts = [
+        _TASK[form].format(question=question.text) + (_CHOICES[prompt] + options if options else ""),
+        _CONFIDENCE[prompt].format(l=scale.lower, u=scale.upper),
+    ]
     if elicitation == "top_k":
         parts.append(_GUESSES.format(k=TOP_K) + _FORMAT + _guess_lines(scale))
     else:

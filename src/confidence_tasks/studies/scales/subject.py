@@ -13,7 +13,7 @@ from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, reply_in
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Question
 
-PATTERN = re.compile(r"rate your confidence as an integer between (\d+) and (\d+)")
+PATTERN = re.compile(r"[Rr]ate your confidence as an integer between (\d+) and (\d+)")
 
 SLOPPY_FORMS: tuple[Callable[[str, int, Scale], str], ...] = (
     lambda answer, raw, scale: f"**Answer:** {answer}\n**Confidence:** {raw}",

@@ -17,7 +17,7 @@ from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, with_key
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import load
-from confidence_tasks.studies.scales.prompts import ELICITATIONS, Elicitation, scale_prompt
+from confidence_tasks.studies.scales.prompts import ELICITATIONS, PROMPTS, Elicitation, Prompt, scale_prompt
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import HEADLINE, scale_metrics, scale_scorer
 from confidence_tasks.studies.scales.worked_examples import worked_examples
@@ -38,6 +38,7 @@ def scale_items(
     n: int | None = None,
     seed: int = 0,
     elicitation: Elicitation = "verbal",
+    prompt: Prompt = "b1",
     fewshot: int = 0,
     mirror: str | None = None,
 ) -> Iterator[Item]:
@@ -55,6 +56,8 @@ def scale_items(
         Seed of the sample of questions and of the order of options.
     elicitation : {"verbal", "cot", "top_k"}
         How confidence is asked for.
+    prompt : {"b1", "b2"}
+        Which of the paper's two wordings.
     fewshot : int
         Worked examples before each question, from questions that are not asked.
     mirror : str, optional
@@ -71,14 +74,13 @@ def scale_items(
             )
         names.add(name)
         asked, shown = held_out(questions, fewshot)
-        examples = {scale: worked_examples(shown, scale, elicitation) for scale in scales}
+        examples = {scale: worked_examples(shown, scale, elicitation, prompt) for scale in scales}
         for question in asked:
             for scale in scales:
-                prompt = scale_prompt(question, scale, elicitation)
                 yield Item(
                     question,
                     scale.label,
-                    prompt,
+                    scale_prompt(question, scale, elicitation, prompt),
                     examples=examples[scale],
                     metadata={"elicitation": elicitation},
                 )
@@ -91,6 +93,8 @@ def _scale_task(
     n: int | None,
     seed: int,
     elicitation: str,
+    prompt: str,
+    strict: bool,
     fewshot: int,
     mirror: str | None,
     cache: bool,
@@ -107,6 +111,7 @@ def _scale_task(
         n=n,
         seed=seed,
         elicitation=one_of(ELICITATIONS, elicitation, "elicitation"),
+        prompt=one_of(PROMPTS, prompt, "prompt"),
         fewshot=fewshot,
         mirror=mirror,
     )
@@ -115,7 +120,7 @@ def _scale_task(
     return Task(
         dataset=data,
         solver=cached_generate(cache),
-        scorer=scale_scorer(),
+        scorer=scale_scorer(strict),
         metrics=[scale_metrics(conditions)],
         config=GenerateConfig(temperature=0.0),
         version=VERSION,
@@ -133,12 +138,16 @@ def scale_granularity(
     n: int | None = None,
     seed: int = 0,
     elicitation: str = "verbal",
+    prompt: str = "b1",
+    strict: bool = False,
     fewshot: int = 0,
     mirror: str | None = None,
     cache: bool = True,
 ) -> Task:
     """Does the number of steps on the scale matter? [0,5], [0,10], [0,20], [0,50] and [0,100]."""
-    return _scale_task(GRANULARITY, scales, sources, n, seed, elicitation, fewshot, mirror, cache)
+    return _scale_task(
+        GRANULARITY, scales, sources, n, seed, elicitation, prompt, strict, fewshot, mirror, cache
+    )
 
 
 @task
@@ -149,12 +158,16 @@ def scale_boundary(
     n: int | None = None,
     seed: int = 0,
     elicitation: str = "verbal",
+    prompt: str = "b1",
+    strict: bool = False,
     fewshot: int = 0,
     mirror: str | None = None,
     cache: bool = True,
 ) -> Task:
     """Does the model use a scale whose lower bound is raised? [0,100], [20,100], [40,100] and [60,100]."""
-    return _scale_task(BOUNDARY, scales, sources, n, seed, elicitation, fewshot, mirror, cache)
+    return _scale_task(
+        BOUNDARY, scales, sources, n, seed, elicitation, prompt, strict, fewshot, mirror, cache
+    )
 
 
 @task
@@ -165,9 +178,13 @@ def scale_nonstandard(
     n: int | None = None,
     seed: int = 0,
     elicitation: str = "verbal",
+    prompt: str = "b1",
+    strict: bool = False,
     fewshot: int = 0,
     mirror: str | None = None,
     cache: bool = True,
 ) -> Task:
     """Does the model heed odd bounds? [0,73], [14,86], [7,79], [3,38] and [0,97] beside [0,100]."""
-    return _scale_task(NONSTANDARD, scales, sources, n, seed, elicitation, fewshot, mirror, cache)
+    return _scale_task(
+        NONSTANDARD, scales, sources, n, seed, elicitation, prompt, strict, fewshot, mirror, cache
+    )

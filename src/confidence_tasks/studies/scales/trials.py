@@ -43,6 +43,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -83,9 +84,28 @@ class ScaleTrial(Trial):
 
 
 def scale_trial(
-    question: Question, scale: Scale, reply: str, elicitation: Elicitation = "verbal"
+    question: Question,
+    scale: Scale,
+    reply: str,
+    elicitation: Elicitation = "verbal",
+    *,
+    strict: bool = False,
 ) -> ScaleTrial:
     r"""Read a reply to ``question`` on ``scale`` into a trial.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    scale : Scale
+        The bounds shown.
+    reply : str
+        The reply.
+    elicitation : {"verbal", "cot", "top_k"}
+        How confidence was asked for.
+    strict : bool
+        Whether a reply that strays from the format counts as unreadable: the paper excludes those "that do not conform
+        to the specified format" (appendix B.3).
 
     Examples
     --------
@@ -99,6 +119,8 @@ def scale_trial(
     reading = read_scale_reply(
         reply, scale, kind=question.kind, choices=question.choices, elicitation=elicitation
     )
+    if strict and not _to_the_letter(reading):
+        reading = replace(reading, answer="", confidence_raw=math.nan, status="unreadable")
     usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
     return ScaleTrial(
         question_id=question.id,
@@ -113,6 +135,12 @@ def scale_trial(
         upper=float(scale.upper),
         rules="+".join(reading.rules),
     )
+
+
+def _to_the_letter(reading: Reading) -> bool:
+    """Whether a reply has the format asked for, even if its confidence lies off the scale; a refusal needs none."""
+    off_scale = reading.status == "out_of_range" and not reading.rules
+    return off_scale or reading.status in ("ok", "refused")
 
 
 def _reported(statistic: str, **options: Any) -> Compute:
@@ -327,14 +355,14 @@ def _explanation(trial: ScaleTrial, question: Question) -> str:
 
 
 @scorer(metrics=[])
-def scale_scorer() -> Scorer:
-    """Read the reply, judge the answer, and keep both as a trial."""
+def scale_scorer(strict: bool = False) -> Scorer:
+    """Read the reply, judge the answer, and keep both as a trial; ``strict`` takes replies to the letter only."""
 
     async def score(state: TaskState, target: Target) -> Score:
         question = question_of(state.metadata)
         scale = Scale.parse(state.metadata["condition"])
         reply = reply_text(state.output)
-        trial = scale_trial(question, scale, reply, state.metadata["elicitation"])
+        trial = scale_trial(question, scale, reply, state.metadata["elicitation"], strict=strict)
         return Score(
             value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial, question)
         )
