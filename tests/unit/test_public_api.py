@@ -1,6 +1,7 @@
 """The package's own names."""
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -49,3 +50,9 @@ def test_the_type_checker_follows_no_module_of_an_optional_extra() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         confidence_tasks.nothing  # noqa: B018
+
+
+def test_the_version_to_cite_is_the_package_s() -> None:
+    own = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited is not None and cited[1] == own
