@@ -35,6 +35,10 @@ _BLOCK = 256
 """Kinds of trials that are looked at alone at a time."""
 
 
+ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of groups with the names of their models."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How uncertainty is computed.
@@ -47,11 +51,14 @@ class Settings:
         Nominal coverage of intervals, in (0, 1).
     seed : int
         Seed of all draws.
+    groups : tuple of (str, tuple of str)
+        Named groups of models, whose means some tables have.
     """
 
     n_resamples: int = 10_000
     level: float = 0.95
     seed: int = 0
+    groups: ModelGroups = ()
 
     def generator(self, *purpose: str) -> np.random.Generator:
         """Return the random numbers for a purpose: the same in every report, whatever else is in it."""

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 import click
 from rich.markup import escape
 
+from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.console import errors, json_option, print_json, progress, read, settings_options
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates import ModelGroups, Settings
 from confidence_tasks.report.export import (
     contrasts_frame,
     estimates_frame,
@@ -17,6 +18,7 @@ from confidence_tasks.report.export import (
     write_figures,
     write_tables,
 )
+from confidence_tasks.report.model_groups import parse_groups
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import TITLE, VIEWER, report_of
 from confidence_tasks.sources.storage import write_atomically
@@ -29,6 +31,25 @@ def _web_address(_context: click.Context, _parameter: click.Parameter, value: st
     if urlsplit(value).scheme not in ("http", "https"):
         raise click.BadParameter(f"{value!r} must begin with http:// or https://")
     return value
+
+
+def _groups(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> ModelGroups:
+    """Read groups of models."""
+    try:
+        return parse_groups(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _check_groups(groups: ModelGroups, collection: Collection) -> None:
+    """Refuse a group with a model that no log is of."""
+    known = {name for file in collection.files for name in (file.model, file.model.rpartition("/")[2])}
+    for name, members in groups:
+        if unknown := [member for member in members if member not in known]:
+            models = ", ".join(sorted({file.model for file in collection.files})) or "none"
+            raise click.BadParameter(
+                f"--group {name}: no trials of {', '.join(unknown)}; the models are {models}"
+            )
 
 
 @click.command()
@@ -55,6 +76,15 @@ def _web_address(_context: click.Context, _parameter: click.Parameter, value: st
     callback=_web_address,
     help="Address of `inspect view`, for links to samples.",
 )
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME=MODEL,...",
+    callback=_groups,
+    help="A named group of models, such as reasoning=openai/o3,deepseek-r1: LifeEval's tables and those of its question"
+    " sets have its means. May be repeated.",
+)
 @settings_options
 @json_option
 def report(
@@ -64,6 +94,7 @@ def report(
     figures: Path | None,
     title: str,
     viewer: str,
+    groups: ModelGroups,
     resamples: int,
     level: float,
     seed: int,
@@ -78,12 +109,13 @@ def report(
     as it is.
     """
     collection = read(paths)
+    _check_groups(groups, collection)
     total = sum(len(task_trials.models) for task_trials in group_by_task(collection.files))
     with progress("computing") as advance:
         done = iter(range(1, total + 1))
         made = report_of(
             collection,
-            settings=Settings(resamples, level, seed),
+            settings=Settings(resamples, level, seed, groups),
             viewer=viewer,
             title=title,
             advance=lambda what: advance(next(done), total),

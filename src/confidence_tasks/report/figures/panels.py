@@ -259,12 +259,21 @@ def _between(line: Line, k: int) -> str:
     return f" [{line.low[k]:.3f}, {line.high[k]:.3f}]"
 
 
-def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str) -> None:
-    """Draw curves over a range of numbers, between 0 and 1."""
+def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: bool = True) -> None:
+    """Draw curves over a range of numbers; ``shares`` lie between 0 and 1."""
     for line in lines:
         axes.plot(line.x, line.y, color=line.colour, linewidth=1.3)
-    axes.set(ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
-    axes.set_yticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
+    axes.set(xlabel=x, ylabel=y)
+    if shares:
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_yticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
+
+
+def scatter(axes: Axes, x: FloatArray, y: FloatArray, colour: Colour, labels: tuple[str, str]) -> None:
+    """Draw one dot a trial within the unit square, and the line of y = x."""
+    axes.plot([0, 1], [0, 1], **_DIAGONAL)
+    axes.plot(x, y, "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.4)
+    unit_square(axes, *labels)
 
 
 def trends(

@@ -5,9 +5,9 @@ arXiv:2605.23909, section 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,16 @@ from confidence_tasks.report.figures.general import ModelStyles, model_keys, row
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.statistics import bootstrap, complete, overconfidence
+from confidence_tasks.report.labels import group_label, measure_label
+from confidence_tasks.report.model_groups import with_group_means
+from confidence_tasks.sources.life_table import load_life_table
+from confidence_tasks.statistics import (
+    best_guess,
+    bootstrap,
+    close_life_table,
+    complete,
+    overconfidence,
+)
 from confidence_tasks.studies.lifeeval.tables import (
     common_subset,
     hard_easy_table,
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
     from confidence_tasks.statistics.core import FloatArray, IntArray
+    from confidence_tasks.studies.lifeeval.trials import Window
 
 MEMORISED = 0.01
 """Mean distance of confidence from the true probability below which a model seems to know the table by heart."""
@@ -78,6 +87,71 @@ def by_age(results: TaskResults, styles: ModelStyles) -> Figure:
         " the radius, the confidence stated, and the best score that any guess could have.",
         rows_of_models(rows),
         tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
+    )
+
+
+def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 5 of the paper: the age that is best to guess against the minimum age, by radius and sex.
+
+    Figure 4, the maximum achievable score, is the grey line of :func:`by_age`.
+    """
+    columns = [model.columns for model in results.models]
+    windows = sorted({str(window) for its in columns for window in its["window"]})
+    radii = sorted({float(radius) for its in columns for radius in its["radius"]})
+    tables = sorted({file.setup.get("table", "") for model in results.models for file in model.files})
+    its_panels = []
+    for table in tables:
+        for window in windows:
+            for radius in radii:
+                lines = [
+                    Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window))
+                    for sex, colour in _SEXES
+                ]
+                draw = partial(panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
+                told = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
+                its_panels.append(Panel(f"{group_label(f'radius={radius:g}')}{told}", draw))
+    return Figure(
+        f"{results.task_trials.slug}_best_guesses",
+        "Best age to guess",
+        "The guess that most probably comes within the radius, by the least age that the person has reached. It is the"
+        " same up to a certain age. Guesses near the best do as well within a fraction of a percent.",
+        (("", tuple(its_panels)),),
+        tuple(LegendEntry(sex, colour) for sex, colour in _SEXES),
+    )
+
+
+_SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
+_AGES = np.arange(0.0, 101.0)
+
+
+def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
+    q = close_life_table(load_life_table(table or None).probabilities(sex))
+    rows = (
+        best_guess(q, minimum_age=int(age), radius=radius, window=cast("Window", window)) for age in _AGES
+    )
+    return np.array([row.age for row in rows], dtype=np.float64)
+
+
+def score_against_confidence(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 7 of the paper: the score of every trial against its stated confidence, model by model."""
+    its_panels = []
+    for model in results.models:
+        score, confidence = complete(model.columns["correct"], model.columns["confidence"])
+        draw = partial(
+            panels.scatter,
+            x=score,
+            y=confidence,
+            colour=styles[model.label][0],
+            labels=("score", "confidence"),
+        )
+        if len(score):
+            its_panels.append(Panel(model.label, draw))
+    return Figure(
+        f"{results.task_trials.slug}_scatter",
+        "Stated confidence and score",
+        "One dot a trial. On the dashed line confidence is the probability that the guess comes true; horizontal rows"
+        " of dots are round confidences.",
+        (("", tuple(its_panels)),),
     )
 
 
@@ -148,12 +222,50 @@ def hard_easy(results: TaskResults) -> ExtraTable:
     )
 
 
-_OVERVIEW = ("score", "mas", "ece", "confidence", "overconfidence", "round_share", "confidence_correlation")
-"""Table 2 of the paper, but for the regression."""
+_OVERVIEW = (
+    "score",
+    "mas",
+    "ece",
+    "confidence",
+    "overconfidence",
+    "round_share",
+    "hard_easy",
+    "confidence_correlation",
+)
+"""Columns of table 2 of the paper, its text's correlation, and what else tells models apart."""
 
 
 def overview(results: TaskResults) -> ExtraTable:
-    """Return the models side by side, on the questions that all of them answered, as in appendix B of the paper."""
+    """Return table 2 of the paper: the models side by side, on the questions that all of them answered.
+
+    Groups of models that the user names have a row of their means, as the paper's "Aggregate" rows.
+    """
+    return common_table(
+        results,
+        f"{results.task_trials.slug}_overview",
+        "Models side by side",
+        "Rounded is the share of stated confidences that are multiples of .05, counted exactly: the paper prints 90.15%"
+        " where this is 92.28%, as the remainder of a floating-point number misses .55 and others. The best possible"
+        " score is the mean over these questions. The correlation of .48 that the paper prints for its chat models is"
+        " without Llama-3.1-8B; with it, it is .40.",
+        _OVERVIEW,
+    )
+
+
+def common_table(
+    results: TaskResults, name: str, title: str, note: str, measures: Sequence[str]
+) -> ExtraTable:
+    """Return measures of the models on the questions that all of them answered, with the means of named groups.
+
+    Parameters
+    ----------
+    results : TaskResults
+        Of LifeEval or of a question set.
+    name, title, note : str
+        As of an :class:`~confidence_tasks.report.extra_tables.ExtraTable`; the note begins with how many questions.
+    measures : sequence of str
+        Names of the measures.
+    """
     trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
     n = len(common[["question_id", "condition"]].drop_duplicates())
@@ -161,30 +273,33 @@ def overview(results: TaskResults) -> ExtraTable:
     rows = [
         (
             model.label,
-            _overview_of(results, model, common.loc[common["model"] == model.label, "row"].to_numpy()),
+            _on_rows(results, model, common.loc[common["model"] == model.label, "row"].to_numpy(), measures),
         )
         for model in results.models
     ]
-    return table_of_entries(
-        f"{results.task_trials.slug}_overview",
-        "Models side by side",
-        f"On the {n:,} of {of_all:,} questions that {'every model' if len(rows) > 1 else 'the model'} answered with a"
-        " confidence. Rounded is the share of stated confidences that are multiples of .05; the best possible score is"
-        " the mean over these questions.",
+    every = "every model" if len(rows) > 1 else "the model"
+    table = table_of_entries(
+        name,
+        title,
+        f"On the {n:,} of {of_all:,} questions that {every} answered with a confidence. {note}",
         rows,
-        _OVERVIEW,
+        measures,
     )
+    return with_group_means(table, results.models, results.settings.groups)
 
 
-def _overview_of(results: TaskResults, model: ModelTrials, rows: IntArray) -> list[Estimated | None]:
-    """Estimate a model's measures on some of its trials; those of all its trials are known."""
-    if len(rows) == len(model):
-        return [results.estimate(model.label, "all", name) for name in _OVERVIEW]
-    if not len(rows):
-        return [None] * len(_OVERVIEW)
+def _on_rows(
+    results: TaskResults, model: ModelTrials, rows: IntArray, names: Sequence[str]
+) -> list[Estimated | None]:
+    """Estimate a model's measures on some of its trials; those of all its trials of one condition are known."""
     columns = {name: column[rows] for name, column in model.columns.items()}
+    groups = {group.label for group in results.groups[model.label]}
+    if len(rows) == len(model) and "all" in groups:
+        return [results.estimate(model.label, "all", name) for name in names]
+    if not len(rows):
+        return [None] * len(names)
     group = Group("all", "all", split_by_source(columns, np.ones(len(rows), dtype=bool)))
-    measures = [results.task_trials.study.measure[name] for name in _OVERVIEW]
+    measures = [results.task_trials.study.measure[name] for name in names]
     drawn = distributions(columns, group.cells, measures, results.settings)
     return [
         entry

@@ -10,7 +10,9 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Reference
 _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
 _lm_eval = LazyModule("confidence_tasks.studies.question_sets.lm_eval")
 _overview = LazyModule("confidence_tasks.studies.question_sets.overview")
+_general = LazyModule("confidence_tasks.report.figures.general")
 _replies = LazyModule("confidence_tasks.studies.question_sets.replies")
+_report = LazyModule("confidence_tasks.studies.question_sets.report")
 _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
 
 STUDY = Study(
@@ -33,7 +35,13 @@ STUDY = Study(
         "halueval": Design("HaluEval", "Does confidence tell right answers from hallucinated ones?"),
     },
     headline=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
-    tables=(_lifeeval.token_probabilities,),
+    figures=(
+        _general.GENERAL,
+        _report.pooled_calibration,
+        _report.calibration_by_model_and_set,
+        _report.stated_and_token_ece,
+    ),
+    tables=(_report.performance, _report.performance_across_sets, _lifeeval.token_probabilities),
     domains={
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),
         **dict.fromkeys(("answer_correct", "judged_correct", "stimulus"), BINARY),

@@ -322,6 +322,13 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "answer_correct",
         "answer_confidence",
     ),
+    Measure(
+        "answer_overconfidence",
+        statistic_of("overconfidence", "answer_correct", "answer_confidence"),
+        "Mean probability of the stated answers minus their accuracy.",
+        interval="mean",
+        decisive=fewest(*_ANSWERED, enough=ENOUGH_FOR_A_MEAN),
+    ),
 )
 
 JUDGEMENT_MEASURES: tuple[Measure, ...] = (

@@ -1,0 +1,236 @@
+"""Tables 3 and 4 of the LifeEval paper from the real replies of three models, its figures, and groups of models.
+
+SAT-EN's and LSAT-AR's replies are complete; of the other sets there are 300 a model. SAT-EN's figures must be the
+published ones. Those of the other sets must be what the authors' own parse of the same replies gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import write_figures
+from confidence_tasks.report.model_groups import parse_groups
+from confidence_tasks.sources import Question, load
+from confidence_tasks.sources.lifeeval import lifeeval_questions
+from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.trials import question_set_trial
+
+from ..report.runs import write
+from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, RealReply, real_replies
+from .test_published_figures import DROPPED, SAT_EN
+
+MODELS = (HAIKU, DEEPSEEK, LLAMA)
+GROUPS = parse_groups([f"chat={DEEPSEEK},{LLAMA}", f"small={HAIKU}"])
+FEW = Settings(n_resamples=50, groups=GROUPS)
+TITLES = {"boolq": "BoolQ", "halueval": "HaluEval", "lsat_ar": "LSAT-AR", "sat_en": "SAT-EN"}
+
+
+def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Question:
+    if reply.task == "halueval":
+        gold = {"r": "yes", "h": "no"}[reply.id[-1]]
+        return Question(f"halueval-{reply.id}", "halueval", "?", "boolean", gold)
+    return known[reply.task][reply.id]
+
+
+@pytest.fixture(scope="module")
+def known(shared_data: Path) -> dict[str, dict[str, Question]]:
+    return {
+        name: {str(int(q.id.rsplit("-", 1)[1])): q for q in load(name, mirror=shared_data / "hub")}
+        for name in ("boolq", "lsat_ar", "sat_en")
+    }
+
+
+@pytest.fixture(scope="module")
+def published(
+    shared_data: Path, known: dict[str, dict[str, Question]], tmp_path_factory: pytest.TempPathFactory
+) -> Report:
+    """The report on the questions that the authors kept."""
+    replies = [reply for reply in real_replies(shared_data) if reply.task != "sciq"]
+    bad = {(reply.task, reply.id) for reply in replies if reply.theirs is None}
+    bad |= {("sat_en", id) for id in DROPPED}
+    persons = lifeeval_questions()
+    rows = defaultdict(list)
+    for reply in replies:
+        if (reply.task, reply.id) in bad:
+            continue
+        if reply.task == "lifeeval":
+            question = persons[int(reply.id)]
+            trial = lifeeval_trial(Case(question.id, "lifeeval", **question.metadata), reply.text)
+        else:
+            question = question_of(reply, known)
+            trial = question_set_trial(QUESTION_SETS[reply.task].form, question, reply.text)
+        study = "lifeeval" if reply.task == "lifeeval" else "question_sets"
+        row = {"study": study, "task": reply.task, "model": reply.model, **trial}
+        if reply.model == LLAMA and reply.task == "boolq":
+            row |= {"token_correct": trial["correct"], "token_confidence": 0.99}
+        rows[reply.task].append(row)
+    folder = tmp_path_factory.mktemp("real")
+    for task, its in rows.items():
+        write(folder / f"{task}.jsonl", its)
+    return report_of(collect(folder), settings=FEW)
+
+
+def extra(report: Report, name: str):
+    return next(table for table in report.extras if table.name == name)
+
+
+def plain_ece(correct: list[float], confidence: list[float]) -> float:
+    """Equation 6 of the paper, bin by bin: closed on the right, the first one on both sides."""
+    total = 0.0
+    for m in range(1, 11):
+        members = [
+            (a, c)
+            for a, c in zip(correct, confidence, strict=True)
+            if (m - 1) / 10 < c <= m / 10 or (m == 1 and c == 0)
+        ]
+        total += abs(sum(a - c for a, c in members))
+    return total / len(correct)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -> None:
+    frame = extra(published, "question_sets_performance").frame
+    rows = frame[frame["question set"] == "SAT-EN"].set_index("metric")
+    (accuracy, confidence, _), exact, _ = SAT_EN[model]
+    assert rows.loc["ECE", model] == pytest.approx(exact, abs=1e-12)
+    assert rows.loc["ECE", "n"] == 173
+    assert [round(rows.loc[name, model], 2) for name in ("Accuracy", "Confidence")] == [accuracy, confidence]
+
+
+def their_pair(reply: RealReply, question: Question) -> tuple[float, float]:
+    """Correctness and normalised confidence of the stated answer in the authors' parse."""
+    theirs = reply.theirs
+    assert theirs is not None
+    if reply.task == "halueval":
+        return float(question.gold == "yes"), float(theirs["Confidence"])
+    if reply.task == "boolq":
+        said = {"True": "yes", "False": "no"}[theirs["Answer"]]
+        return float(said == question.gold), float(theirs["Confidence"])
+    stated = [float(theirs[letter]) for letter in question.options]
+    chosen = float(theirs[theirs["Answer"]]) / math.fsum(stated)
+    return float(theirs["Answer"] == question.gold), chosen
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("task", TITLES)
+def test_the_ece_is_that_of_the_authors_parse(
+    published: Report, shared_data: Path, known: dict[str, dict[str, Question]], task: str, model: str
+) -> None:
+    replies = [reply for reply in real_replies(shared_data) if reply.task == task]
+    asked = [{reply.id for reply in replies if reply.model == name} for name in MODELS]
+    zero = {
+        reply.id
+        for reply in replies
+        if reply.theirs and "A" in reply.theirs and not any(float(reply.theirs.get(x, 0)) for x in "ABCDE")
+    }
+    left_out = {reply.id for reply in replies if reply.theirs is None} | zero
+    if task == "sat_en":
+        left_out |= set(DROPPED)
+    common = set.intersection(*asked) - left_out
+    if not common:
+        pytest.skip("the three samples share no question")
+    pairs = [
+        their_pair(reply, question_of(reply, known))
+        for reply in replies
+        if reply.model == model and reply.id in common
+    ]
+    frame = extra(published, "question_sets_performance").frame
+    row = frame[(frame["question set"] == TITLES[task]) & (frame["metric"] == "ECE")].iloc[0]
+    assert row["n"] == len(common)
+    assert row[model] == pytest.approx(plain_ece(*map(list, zip(*pairs, strict=True))), abs=1e-3)
+
+
+def test_the_stated_answer_comes_before_the_favourite(published: Report) -> None:
+    frame = extra(published, "sat_en_performance").frame
+    names = [name for name in frame.columns if not name.endswith((" low", " high", " missing"))]
+    assert names.index("Answer ECE") < names.index("ECE")
+    haiku = frame.set_index("model").loc[HAIKU]
+    assert haiku["Answer accuracy"] == pytest.approx(0.8844, abs=5e-5)
+    assert haiku["Accuracy"] == pytest.approx(0.8584, abs=5e-5)
+    assert "Answer ECE" not in extra(published, "boolq_performance").frame
+
+
+def test_groups_of_models_have_a_row_of_their_means(published: Report) -> None:
+    frame = extra(published, "sat_en_performance").frame.set_index("model")
+    assert list(frame.index) == [DEEPSEEK, LLAMA, "chat (mean)", HAIKU, "small (mean)"]
+    mean = frame.loc["chat (mean)"]
+    assert mean["Answer ECE"] == pytest.approx((0.241907514450867 + 0.11537630641676877) / 2)
+    assert (mean["n"], math.isnan(mean["Answer ECE low"])) == (173, True)
+    columns = list(extra(published, "question_sets_performance").frame.columns)
+    assert columns[3:] == [DEEPSEEK, LLAMA, HAIKU]
+    overview = extra(published, "lifeeval_overview").frame.set_index("model")
+    pair = overview.loc[[DEEPSEEK, LLAMA], "Hard–easy slope"]
+    assert overview.loc["chat (mean)", "Hard–easy slope"] == pytest.approx(pair.mean())
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [("chat", "is not a name and models"), ("chat=gpt-9", "no trials of gpt-9; the models are lab/a")],
+)
+def test_a_group_that_is_wrong_is_refused(tmp_path: Path, group: str, message: str) -> None:
+    trial = question_set_trial("boolean", Question("q", "boolq", "?", "boolean", "yes"), "True")
+    path = write(
+        tmp_path / "a.jsonl", [{"study": "question_sets", "task": "boolq", "model": "lab/a", **trial}]
+    )
+    refused = CliRunner().invoke(command, [str(path), "-o", str(tmp_path / "r.html"), "--group", group])
+    assert refused.exit_code == 2
+    assert message in " ".join(refused.output.replace("│", " ").split())
+    assert not (tmp_path / "r.html").exists()
+
+
+FIGURES = {
+    "question_sets_pooled_calibration": 1,
+    "question_sets_calibration": 15,
+    "question_sets_stated_and_token_ece": 1,
+    "lifeeval_best_guesses": 4,
+    "lifeeval_scatter": 3,
+}
+
+
+def test_the_papers_figures_are_drawn_once(published: Report, tmp_path: Path) -> None:
+    found = {figure.name: figure for figure in published.figures}
+    panels = {name: sum(len(row) for _, row in found[name].rows) for name in FIGURES}
+    assert panels == FIGURES
+    assert [figure.name for figure in published.figures].count("question_sets_calibration") == 1
+    write_figures([found[name] for name in FIGURES], tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.svg")} == set(FIGURES)
+
+
+def lines_of(figure, panel=0):
+    return figure.rows[0][1][panel].draw.keywords["lines"]
+
+
+def test_the_pooled_curve_is_of_all_trials(published: Report) -> None:
+    (line,) = lines_of(next(f for f in published.figures if f.name == "question_sets_pooled_calibration"))
+    pairs = []
+    for task in published.results:
+        for model in task.models:
+            name = "answer_" if "answer_correct" in model.columns else ""
+            pairs.append((model.columns[f"{name}correct"], model.columns[f"{name}confidence"]))
+    correct, confidence = map(np.concatenate, zip(*pairs, strict=True))
+    certain = confidence == 1.0
+    assert (line.x[-1], line.y[-1]) == (1.0, pytest.approx(np.nanmean(correct[certain])))
+    tenth = (confidence >= 0.9) & ~certain
+    assert line.y[-2] == pytest.approx(np.nanmean(correct[tenth]))
+
+
+def test_the_best_age_to_guess_is_constant_up_to_a_certain_age(published: Report) -> None:
+    figure = next(f for f in published.figures if f.name == "lifeeval_best_guesses")
+    titles = [panel.title.replace("\N{NO-BREAK SPACE}", " ") for panel in figure.rows[0][1]]
+    assert titles == [f"radius = {radius}" for radius in (1, 5, 10, 20)]
+    female, male = lines_of(figure, 2)
+    assert (female.label, male.label) == ("female", "male")
+    assert male.y[65] == 84
+    assert len(set(male.y[:40])) == 1
+    assert (female.y >= male.y).all()
+    assert (np.diff(male.y) >= 0).all()
