@@ -55,4 +55,5 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_version_to_cite_is_the_package_s() -> None:
     own = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    assert cited is not None and cited[1] == own
+    assert cited is not None
+    assert cited[1] == own
