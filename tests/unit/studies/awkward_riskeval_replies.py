@@ -204,6 +204,17 @@ AWKWARD: tuple[Awkward, ...] = (
     choice(r"So it is \boxed{Madrid}. Confidence: 0.8", "answer", "Madrid", 0.8, "repaired"),
     choice('{"answer": "Madrid", "confidence": 0.8}', "answer", "Madrid", 0.8, "repaired"),
     choice("Option A is too small.\n\nAnswer: Madrid\nConfidence: 0.8", "answer", "Madrid", 0.8, "repaired"),
+    text('"Hotspur."\n\nConfidence: 95%', "answer", "Hotspur", 0.95, "repaired"),
+    text("Hotspur\nConfidence: 95%\n\nHe is in Henry IV.", "answer", "Hotspur", 0.95, "ok"),
+    text("The answer is the game of Confidence: 96%", "answer", "the game of", 0.96, "ok"),
+    number("18\nConfidence: 95%\n\nBecause 9 + 9 = 18.", "answer", "18", 0.95, "ok"),
+    number("18\nConfidence: 95%\n\nThere are 2 farms.", "answer", "18", 0.95, "ok"),
+    boolean("Answer: It is not true\nConfidence: 0.8", "answer", "no", 0.8, "repaired"),
+    boolean("Answer: False (it is based on a true story)\nConfidence: 0.8", "answer", "no", 0.8, "repaired"),
+    boolean("Answer: It's not entirely true\nConfidence: 0.8", "", "", 0.8, "missing_answer"),
+    boolean(
+        "Answer: Partly, it is not a strictly true story\nConfidence: 0.8", "", "", 0.8, "missing_answer"
+    ),
     choice("Answer: not A\nConfidence: 0.8", "", "", 0.8, "missing_answer"),
     choice("Answer: it isn't in Italy\nConfidence: 0.8", "", "", 0.8, "missing_answer"),
     choice("The answer is one of A and B.\nConfidence: 0.8", "", "", 0.8, "missing_answer"),

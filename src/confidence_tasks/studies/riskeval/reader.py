@@ -102,7 +102,8 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     confidence, spans = find_confidences(text, kind, choices)
     rest = _without(text, spans)
     abstains, abstention_rules = _abstention(rest)
-    answer = _answer(rest, kind, tuple(choices), named_only=abstains and not abstention_rules)
+    bare = _line_before(text, spans) or rest
+    answer = _answer(rest, bare, kind, tuple(choices), named_only=abstains and not abstention_rules)
     if not answer.text and not abstains and kind == "choice":
         answer = _own_words(rest, answer, tuple(choices), states_confidence=bool(confidence.text))
     if answer.text and kind != "text" and takes_back(_behind_the_answer(rest)):
@@ -120,6 +121,14 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
         status="refused" if refuses else reading_status(decision, confidence, rules),
         rules=rules,
     )
+
+
+def _line_before(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the one line before a confidence that begins a line: an answer without a label, whatever follows."""
+    before = text[: min((start for start, _ in spans), default=0)]
+    lines = before.split("\n")
+    shown = [line for line in lines if line.strip()]
+    return shown[0] if len(shown) == 1 and not lines[-1].strip() else ""
 
 
 def reading_status(decision: RiskDecision, confidence: StatedConfidence, rules: Sequence[str]) -> Status:
@@ -279,13 +288,13 @@ def _behind_the_answer(text: str) -> str:
     return text[labels[-1].end() :] if labels else text.strip().partition("\n")[2]
 
 
-def _answer(text: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
-    """Read the answer that a reply names, or else the one that its lines are."""
+def _answer(text: str, bare: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
+    """Read the answer that a reply names, or else the one that the lines of ``bare`` are."""
     for value in _named(text, kind, choices):
         found = read_answer(_stripped(value, kind), kind, choices)
         if found.rules != ("placeholder",):
             return found
-    return Answer("") if named_only else _unnamed(text, kind, choices)
+    return Answer("") if named_only else _unnamed(bare, kind, choices)
 
 
 NOT_AN_OPTION = "not_an_option"
