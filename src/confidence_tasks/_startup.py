@@ -59,14 +59,19 @@ def _extended_spec(name: str) -> "ModuleSpec | None":
 
     def exec_module(module: "ModuleType") -> None:
         execute(module)
-        for extend in (_add_studies, _add_model):
-            try:
-                extend()
-            except Exception as error:
-                _warn(error)
+        _extend()
 
     spec.loader.exec_module = exec_module  # type: ignore[method-assign]
     return spec
+
+
+def _extend() -> None:
+    """Add the studies and the simulated model to lm-eval, once its tasks have been imported."""
+    for add in (_add_studies, _add_model):
+        try:
+            add()
+        except Exception as error:
+            _warn(error)
 
 
 def _add_studies() -> None:

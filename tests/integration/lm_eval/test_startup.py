@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from tests.integration.lm_eval.harnesses import stubs
 
 from confidence_tasks import _startup
 from confidence_tasks.study import Reference
@@ -128,6 +129,117 @@ class TestHook:
 def find_spec_without(absent):
     find_spec = importlib.util.find_spec
     return lambda name, package=None: None if name == absent else find_spec(name, package)
+
+
+CHANGED = """
+import sys
+from confidence_tasks import _startup
+hooks = {"Watch", "_confidence_tasks_lm_eval"}  # of the environment that runs the tests
+sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") not in hooks]
+_startup._configurations = lambda: [("ours", {"task": "ours"})]
+_startup.install()
+import lm_eval.tasks
+manager = sys.modules.get("lm_eval.tasks.manager")
+for _ in range(2):
+    if hasattr(manager, "TaskManager"):
+        manager.TaskManager()
+print("lm-eval goes on")
+"""
+REGISTRY = """
+class model_registry(dict):
+    register = classmethod(lambda *_, **__: None)
+model_registry = model_registry()
+"""
+
+
+@pytest.mark.parametrize(
+    ("manager", "registry"),
+    [
+        (None, REGISTRY),
+        ("raise RuntimeError('moved\\nfar away')", REGISTRY),
+        ("", REGISTRY),
+        (MANAGER.replace("def build", "def collect").replace("().build", "().collect"), REGISTRY),
+        (MANAGER.replace("@staticmethod\n    def build(", "def build(self, "), REGISTRY),
+        (
+            MANAGER.replace("return {", "return [*{").replace("enumerate(paths)}", "enumerate(paths)}]"),
+            REGISTRY,
+        ),
+        (MANAGER.replace("process_cfg", "add"), REGISTRY),
+        (MANAGER.replace("(config, path, index)", "(config, index, *, path)"), REGISTRY),
+        (MANAGER, ""),
+        ("", ""),
+    ],
+    ids=[
+        "no module",
+        "module raises",
+        "no TaskIndex",
+        "no build",
+        "build is a method",
+        "another index",
+        "no process_cfg",
+        "process_cfg re-signed",
+        "another registry",
+        "all different",
+    ],
+)
+def test_a_changed_lm_eval_goes_on_with_one_line_of_warning(tmp_path, manager, registry):
+    files = {
+        "lm_eval/__init__.py": "",
+        "lm_eval/tasks/__init__.py": "",
+        "lm_eval/tasks/manager.py": manager,
+        "lm_eval/models.py": "",
+        "lm_eval/api/__init__.py": "",
+        "lm_eval/api/registry.py": registry,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", CHANGED],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "lm-eval goes on\n"), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("confidence_tasks could not add ")
+    assert line.endswith('--include_path "$(confidence-tasks lm-eval-path)"')
+
+
+# lm-eval's command line after a change of its index that the hook cannot follow.
+RE_SIGNED = """
+import itertools, sys
+from confidence_tasks import _startup
+from lm_eval.tasks import _index
+from lm_eval.__main__ import cli_evaluate
+build, files = _index.TaskIndex.build, _index.TaskIndex._iter_yaml_files
+_index.TaskIndex.build = lambda self, paths, **options: build(paths, **options)
+_index.TaskIndex._iter_yaml_files = staticmethod(
+    lambda root: itertools.islice(files(root), 1 if root.parts[-2] == "lm_eval" else None)
+)
+_startup._extend()
+cli_evaluate()
+"""
+
+
+def test_every_task_runs_by_include_path_where_the_index_has_changed(tmp_path):
+    words = [
+        *("run", "--tasks", "scale_granularity_0_20_arithmetic", "--model", "simulated", "--limit", "5"),
+        *("--include_path", str(stubs()), "--output_path", "out"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", RE_SIGNED, *words],
+        cwd=tmp_path,
+        env=os.environ | {_startup.SWITCH: "0", "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stderr.count("confidence_tasks could not add its tasks") == 1
+    (results,) = tmp_path.rglob("results_*.json")
+    found = json.loads(results.read_text())["results"]["scale_granularity_0_20_arithmetic"]
+    assert found["trial,none"] == 5
 
 
 MODELS = """
