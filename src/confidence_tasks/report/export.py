@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -32,8 +33,62 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
-    "′": r"$'$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # after the end of a row, either would be an argument of it
+    "*": "{*}",
     "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "\u00a0": "~",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    **{
+        char: f"$\\{name}$"
+        for char, name in {
+            "α": "alpha",
+            "β": "beta",
+            "δ": "delta",
+            "λ": "lambda",
+            "μ": "mu",
+            "π": "pi",
+            "ρ": "rho",
+            "σ": "sigma",
+            "τ": "tau",
+            "Δ": "Delta",
+            "Σ": "Sigma",
+            "Ω": "Omega",
+            "∞": "infty",
+            "×": "times",
+            "·": "cdot",
+            "±": "pm",
+            "≤": "leq",
+            "≥": "geq",
+            "≠": "neq",
+            "≈": "approx",
+            "↑": "uparrow",
+            "↓": "downarrow",
+            "→": "rightarrow",
+            "†": "dagger",
+            "‡": "ddagger",
+        }.items()
+    },
+    "−": "$-$",
+    "′": "$'$",
+    "∗": "$*$",
+    **{digit: f"$_{i}$" for i, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 
 
@@ -143,7 +198,7 @@ def json_number(value: float) -> float | str | None:
     return None if math.isnan(value) else float(value)
 
 
-def _plain_cell(value: object) -> object:
+def plain_cell(value: object) -> object:
     """Put an apostrophe before a text that a spreadsheet would take for a formula.
 
     Names of models, sources and conditions come out of logs. See CWE-1236.
@@ -169,7 +224,7 @@ def write_tables(
     tables |= {overview.design.name: overview.frame() for overview in above}
     for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
         written.append(folder / f"{name}.csv")
-        write_atomically(written[-1], table.map(_plain_cell).to_csv(index=False).encode(errors="replace"))
+        write_atomically(written[-1], table.map(plain_cell).to_csv(index=False).encode(errors="replace"))
     texts = {overview.design.name: latex_overview(overview) for overview in above}
     for name, text in (texts | {task.task_trials.slug: latex_table(task) for task in results}).items():
         written.append(folder / f"{name}.tex")
@@ -265,12 +320,38 @@ def _latex_cell(entry: Estimated | None, decimals: int, starred: Callable[[Estim
     return f"${value}{star}$ {{\\scriptsize $[{low}, {high}]$}}"
 
 
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u ",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r ",
+    "\u030b": "H ",
+    "\u030c": "v ",
+    "\u0327": "c ",
+}
+"""Commands of the accents that every encoding of LaTeX's fonts has, by their combining characters."""
+
+
 def latex(text: str) -> str:
-    r"""Return text that LaTeX prints literally.
+    r"""Return text that LaTeX prints literally; a letter that its standard fonts lack as its code point.
 
     Examples
     --------
-    >>> latex("gpt_4 50%")
-    'gpt\\_4 50\\%'
+    >>> latex("gpt_4 50%"), latex("é, λ, 模")
+    ('gpt\\_4 50\\%', "\\'{e}, $\\lambda$, {[}U+6A21]")
     """
-    return "".join(_LATEX.get(char, char) for char in text)
+    return "".join(_LATEX.get(char) or _latex_letter(char) for char in text)
+
+
+def _latex_letter(char: str) -> str:
+    if char.isascii() and char.isprintable():
+        return char
+    parts = unicodedata.normalize("NFD", char)
+    if len(parts) == 2 and parts[1] in _ACCENTS and parts[0].isascii() and parts[0].isalpha():
+        return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return f"{{[}}U+{ord(char):04X}]"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
@@ -14,6 +16,8 @@ from confidence_tasks.report.page.overview import overview_figures, overview_vie
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import figures_of, task_view
 from confidence_tasks.report.page.views import TaskView
+from confidence_tasks.report.paper import Filled, Replication, Runs, filled
+from confidence_tasks.report.paper_files import item_view
 from confidence_tasks.report.results import Advance, TaskResults, compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.variants import ways_table
@@ -43,6 +47,8 @@ class Report:
         What the page shows of each task.
     overviews : tuple of Overview
         Its tasks side by side.
+    papers : tuple of (Replication, list)
+        What the studies' papers number, with the models of the report.
     """
 
     html: str
@@ -51,6 +57,7 @@ class Report:
     extras: tuple[ExtraTable, ...]
     tasks: tuple[TaskView, ...]
     overviews: tuple[Overview, ...]
+    papers: tuple[tuple[Replication, list[Filled]], ...]
 
 
 def report_of(
@@ -82,6 +89,9 @@ def report_of(
     figures = [figures_of(task, look) for task in results]
     extras = [extras_of(task) for task in results]
     tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
+    runs = Runs(results, [each for its in extras for each in its], [each for its in figures for each in its])
+    papers = tuple(_papers(results, runs))
+    tasks = _with_papers(tasks, results, papers)
     above = tuple(overviews(results))
     above_figures = [overview_figures(overview, look) for overview in above]
     views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
@@ -92,7 +102,32 @@ def report_of(
         extras=tuple(extra for its in extras for extra in its),
         tasks=tasks,
         overviews=above,
+        papers=papers,
     )
+
+
+def _papers(results: Sequence[TaskResults], runs: Runs) -> Iterator[tuple[Replication, list[Filled]]]:
+    """Yield what the papers number of which a task was run."""
+    asked = {task.task_trials.task for task in results}
+    for study in studies():
+        if study.replication is not None:
+            replication = study.replication.load()
+            if asked & replication.tasks.keys():
+                yield replication, filled(replication, runs)
+
+
+def _with_papers(
+    tasks: Sequence[TaskView],
+    results: Sequence[TaskResults],
+    papers: Sequence[tuple[Replication, list[Filled]]],
+) -> tuple[TaskView, ...]:
+    """Put each paper's tables with the last of its tasks."""
+    names = [task.task_trials.task for task in results]
+    last = {
+        max(i for i, name in enumerate(names) if name in replication.tasks): tuple(map(item_view, items))
+        for replication, items in papers
+    }
+    return tuple(replace(view, replication=last.get(i, ())) for i, view in enumerate(tasks))
 
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:

@@ -239,6 +239,9 @@ class Study:
     overviews : Reference, optional
         Tuple of tables that set its tasks beside those of other studies
         (:class:`~confidence_tasks.report.overviews.OverviewDesign`).
+    replication : Reference, optional
+        The tables and figures of its paper (:class:`~confidence_tasks.report.paper.Replication`). Of several studies of
+        one paper, one has it.
     lm_eval : Reference, optional
         Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.groups.TaskGroup`).
     """
@@ -283,6 +286,7 @@ class Study:
     reply_forms: Reference | None = None
     power: Reference | None = None
     overviews: Reference | None = None
+    replication: Reference | None = None
     lm_eval: Reference | None = None
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from confidence_tasks.report.export import (
     write_tables,
 )
 from confidence_tasks.report.model_groups import parse_groups
+from confidence_tasks.report.paper_files import write_paper
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import TITLE, VIEWER, report_of
 from confidence_tasks.sources.storage import write_atomically
@@ -68,6 +69,12 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @click.option(
     "--figures", type=click.Path(file_okay=False, path_type=Path), help="Also write the figures here, as SVG."
 )
+@click.option(
+    "--paper",
+    type=FOLDER,
+    help="Also write the tables and figures of the studies' papers here, for the models of the logs: HTML, CSV, LaTeX,"
+    " SVG and PDF.",
+)
 @click.option("--title", default=TITLE, show_default=True, help="Title of the page.")
 @click.option(
     "--viewer",
@@ -92,6 +99,7 @@ def report(
     output: Path,
     tables: Path | None,
     figures: Path | None,
+    paper: Path | None,
     title: str,
     viewer: str,
     groups: ModelGroups,
@@ -128,6 +136,8 @@ def report(
         write_tables(made.results, made.extras, tables, made.overviews)
     if found_any and figures is not None:
         write_figures(made.figures, figures)
+    if found_any and paper is not None:
+        write_paper(made.papers, paper)
     if as_json:
         print_json(
             {

@@ -127,6 +127,8 @@ def ordered(index: int, count: int) -> Colour:
 
 SETTINGS: Mapping[str, Any] = {
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "pdf.compression": 0,  # colours are replaced in the drawing
     "text.parse_math": False,  # a model's name is no formula
     "font.family": "sans-serif",
     "font.size": 8,

@@ -96,6 +96,42 @@ _TITLE_SIZES = (6.5, 8.5)
 
 def figure_svg(figure: Figure) -> str:
     """Return a whole figure as an SVG file, on white."""
+    with _whole(figure) as drawing:
+        text = _save(drawing)
+    return _coloured(_with_tips(text), LIGHT)
+
+
+def figure_pdf(figure: Figure) -> bytes:
+    """Return a whole figure as a PDF file, on white."""
+    buffer = io.BytesIO()
+    with _whole(figure) as drawing:
+        drawing.savefig(buffer, format="pdf", metadata={"CreationDate": None})
+    return _IN_PDF.sub(_colour_in_pdf, buffer.getvalue())
+
+
+_IN_PDF = re.compile(rb"(\d\S*) (\d\S*) (0)(?= (?:rg|RG)\b)")
+"""A colour in the uncompressed drawing of a PDF file; the stand-ins have no blue."""
+
+
+def _colour_in_pdf(match: re.Match[bytes]) -> bytes:
+    """Replace a stand-in colour by that of the light theme, in as many bytes: a PDF file counts them."""
+    channels = [round(255.0 * float(value)) for value in match.groups()]
+    stand_in = "#{:02x}{:02x}{:02x}".format(*channels)
+    if stand_in not in set(Colour):
+        return match[0]
+    colour = LIGHT[Colour(stand_in)]
+    values = [int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]
+    room = len(match[0])
+    texts = (
+        b" ".join(f"{value:.{digits}f}".lstrip("0").encode() or b"0" for value in values)
+        for digits in (4, 3, 2)
+    )
+    return next(text for text in texts if len(text) <= room).ljust(room)
+
+
+@contextmanager
+def _whole(figure: Figure) -> Iterator[Drawing]:
+    """Draw all panels of a figure, with its legend."""
     rows = figure.rows
     columns = max(len(panels) for _, panels in rows)
     width, height = figure.size
@@ -116,8 +152,7 @@ def figure_svg(figure: Figure) -> str:
             inches = 0.5 + 0.07 * max(len(key.label) for key in figure.keys)
             columns = max(1, min(len(figure.keys), int(size[0] / inches)))
             drawing.legend(handles=_handles(figure), loc="outside lower center", ncols=columns)
-        text = _save(drawing)
-    return _coloured(_with_tips(text), LIGHT)
+        yield drawing
 
 
 def _handles(figure: Figure) -> list[Artist]:

@@ -75,9 +75,9 @@ def page(
     )
     environment.filters["coded"] = _coded
     environment.filters["breakable"] = _breakable
-    script = _part("script.js")
+    script = page_part("script.js")
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    html = environment.from_string(_part("page.html")).render(
+    html = environment.from_string(page_part("page.html")).render(
         title=title,
         heading=title,
         date=f"{datetime.now(UTC):%-d %B %Y}",
@@ -96,7 +96,7 @@ def page(
         light=LIGHT,
         dark=DARK,
         dark_page=_DARK_PAGE,
-        style=Markup(_part("style.css")),  # noqa: S704 - our own file
+        style=Markup(page_part("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_hash=f"sha256-{digest}",
         level=f"{settings.level:.0%}",
@@ -124,7 +124,8 @@ def _breakable(text: str) -> Markup:
     return Markup("/<wbr>").join(text.split("/"))
 
 
-def _part(name: str) -> str:
+def page_part(name: str) -> str:
+    """Return the text of a file that pages are made of."""
     return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")
 
 

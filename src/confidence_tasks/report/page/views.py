@@ -152,6 +152,17 @@ class OverviewView:
 
 
 @dataclass(frozen=True, slots=True)
+class PaperItemView:
+    """A table or a figure of a paper: the table laid out, or the figures of the page that stand for it."""
+
+    title: str
+    caption: str
+    table: Markup | None
+    figures: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TaskView:
     """A task on the page."""
 
@@ -175,3 +186,4 @@ class TaskView:
     errors: tuple[ErrorView, ...]
     n_trials: int
     n_questions: int
+    replication: tuple[PaperItemView, ...] = ()
