@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
@@ -241,6 +242,16 @@ class NotMade(PaperItem):
 
     why: str
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why it cannot be made."""
+        return (self.why,)
+
+    @property
+    def is_filled(self) -> bool:
+        """Never."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class TaskParameters:
@@ -431,6 +442,16 @@ class FilledTable:
     rows: tuple[tuple[tuple[str, ...], tuple[FilledCell, ...]], ...]
     notes: tuple[str, ...]
 
+    @property
+    def title(self) -> str:
+        """What the paper calls it."""
+        return self.item.title
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the logs fill any of its cells."""
+        return bool(self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class FilledFigure:
@@ -440,13 +461,40 @@ class FilledFigure:
     figures: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """What the paper calls it."""
+        return self.item.title
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the report draws it."""
+        return bool(self.figures)
+
 
 Filled: TypeAlias = FilledTable | FilledFigure | NotMade
 
 
-def filled(replication: Replication, runs: Runs) -> list[Filled]:
-    """Return everything that a paper numbers, with the models of a report."""
-    return [_filled(item, replication, runs) for item in replication.items]
+def filled_papers(
+    results: Sequence[TaskResults], extras: Iterable[ExtraTable] = (), figures: Iterable[Figure] = ()
+) -> Iterator[tuple[Replication, list[Filled]]]:
+    """Yield the papers of which a task was run, with everything that they number for the models of a report.
+
+    Parameters
+    ----------
+    results : sequence of TaskResults
+        The tasks of the report.
+    extras : iterable of ExtraTable
+        Its tables beside the measures.
+    figures : iterable of Figure
+        Its figures.
+    """
+    runs = Runs(results, extras, figures)
+    for study in studies():
+        if study.replication is not None:
+            replication = study.replication.load()
+            if runs.results.keys() & replication.tasks.keys():
+                yield replication, [_filled(item, replication, runs) for item in replication.items]
 
 
 def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:

@@ -33,7 +33,7 @@ def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: 
     Parameters
     ----------
     papers : sequence of (Replication, sequence of FilledTable, FilledFigure or NotMade)
-        The papers, and what :func:`~confidence_tasks.report.paper.filled` made of each.
+        The papers, and what :func:`~confidence_tasks.report.paper.filled_papers` made of each.
     folder : Path
         Where to write.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from confidence_tasks.catalogue import studies
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
@@ -16,7 +16,7 @@ from confidence_tasks.report.page.overview import overview_figures, overview_vie
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import figures_of, task_view
 from confidence_tasks.report.page.views import TaskView
-from confidence_tasks.report.paper import Filled, Replication, Runs, filled
+from confidence_tasks.report.paper import Filled, Replication, filled_papers
 from confidence_tasks.report.paper_files import item_view
 from confidence_tasks.report.results import Advance, TaskResults, compute_results
 from confidence_tasks.report.task_trials import group_by_task
@@ -89,8 +89,7 @@ def report_of(
     figures = [figures_of(task, look) for task in results]
     extras = [extras_of(task) for task in results]
     tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
-    runs = Runs(results, [each for its in extras for each in its], [each for its in figures for each in its])
-    papers = tuple(_papers(results, runs))
+    papers = tuple(filled_papers(results, chain.from_iterable(extras), chain.from_iterable(figures)))
     tasks = _with_papers(tasks, results, papers)
     above = tuple(overviews(results))
     above_figures = [overview_figures(overview, look) for overview in above]
@@ -104,16 +103,6 @@ def report_of(
         overviews=above,
         papers=papers,
     )
-
-
-def _papers(results: Sequence[TaskResults], runs: Runs) -> Iterator[tuple[Replication, list[Filled]]]:
-    """Yield what the papers number of which a task was run."""
-    asked = {task.task_trials.task for task in results}
-    for study in studies():
-        if study.replication is not None:
-            replication = study.replication.load()
-            if asked & replication.tasks.keys():
-                yield replication, filled(replication, runs)
 
 
 def _with_papers(

@@ -154,6 +154,16 @@ def report(
                     for results, task in zip(made.results, made.tasks, strict=True)
                     for notice in task.notices
                 ],
+                "paper": [
+                    {
+                        "study": replication.name,
+                        "item": each.title,
+                        "filled": each.is_filled,
+                        "notes": list(each.notes),
+                    }
+                    for replication, its in made.papers
+                    for each in its
+                ],
                 "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],
             }
         )

@@ -1,0 +1,331 @@
+"""The papers' tables: each cell is the estimate it names, in the paper's order and digits, in files that open."""
+
+import csv
+import inspect
+import json
+import math
+import re
+import shlex
+import shutil
+import subprocess
+from importlib import import_module
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from tests.unit.report.paper_runs import MODELS, scale_rows
+from tests.unit.report.runs import write
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report import collect
+from confidence_tasks.report.commands.report import report as command
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import latex
+from confidence_tasks.report.figures.general import looks
+from confidence_tasks.report.figures.style import LIGHT, Colour
+from confidence_tasks.report.page.tasks import figures_of
+from confidence_tasks.report.paper import FilledFigure, FilledTable, NotMade, filled_papers
+from confidence_tasks.report.paper_files import html_table, latex_paper_table, paper_frame, write_paper
+from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.write import extras_of
+from confidence_tasks.statistics import complete, ece
+from confidence_tasks.studies.scales.scale import GRANULARITY
+
+REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
+ROWS = {"scales": scale_rows}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("papers")
+    for study, rows in ROWS.items():
+        write(folder / f"{study}.jsonl", list(rows()))
+    return filled_from(folder, 50)
+
+
+class Made(NamedTuple):
+    results: list
+    papers: list
+
+
+def filled_from(path, n_resamples=20):
+    """The papers of files of trials, without the page."""
+    results = list(compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples)))
+    styles = looks([model.label for each in results for model in each.models])
+    figures = [figure for each in results for figure in figures_of(each, styles)]
+    extras = [extra for each in results for extra in extras_of(each)]
+    return Made(results, list(filled_papers(results, extras, figures)))
+
+
+def items(made, study):
+    return next(items for replication, items in made.papers if replication is REPLICATIONS[study])
+
+
+def table(made, study, number):
+    kinds = [each for each in items(made, study) if isinstance(each, FilledTable)]
+    return next(each for each in kinds if each.item.number == number)
+
+
+def results_of(made, task):
+    return next(each for each in made.results if each.task_trials.task == task)
+
+
+# Lists ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("study", REPLICATIONS)
+def test_a_list_names_each_item_once_and_tasks_with_parameters_that_they_take(study):
+    replication = REPLICATIONS[study]
+    titles = [item.title for item in replication.items]
+    assert len(titles) == len(set(titles))
+    registry = import_module("confidence_tasks._registry")
+    for name, parameters in replication.tasks.items():
+        known = set(inspect.signature(getattr(registry, name)).parameters)
+        assert {parameters.conditions, parameters.sources} - {""} <= known
+    for item in replication.items:
+        assert item.caption.endswith(".")
+
+
+@pytest.mark.parametrize("study", ROWS)
+def test_every_table_is_filled_and_every_figure_drawn_or_says_why_not(made, study):
+    for each in items(made, study):
+        if isinstance(each, NotMade):
+            assert each.why
+        elif isinstance(each, FilledFigure):
+            assert each.figures or each.notes, each.item.title
+        else:
+            assert each.rows or any(note.startswith("Lacks") for note in each.notes), each.item.title
+            assert {len(cells) for _, cells in each.rows} <= {len(each.columns)}
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_is_the_estimate_that_it_names(made):
+    found = results_of(made, "scale_granularity")
+    filled = table(made, "scales", "2")
+    assert filled.columns[:2] == (("meta-d′ ↑", "[0,5]"), ("meta-d′ ↑", "[0,10]"))
+    for labels, cells in filled.rows:
+        for (above, scale), cell in zip(filled.columns, cells, strict=True):
+            measure = {"meta-d′ ↑": "meta_d", "M-ratio ↑": "mratio"}[above]
+            group = scale.strip("[]").replace(",", "-")
+            expected = float(found.estimate(labels[0], group, measure).interval.estimate)
+            assert cell.values == pytest.approx((expected,), rel=0, abs=0, nan_ok=True)
+            assert cell.text == ("–" if math.isnan(expected) else f"{expected:.2f}".replace("-", "−"))
+
+
+def test_a_table_of_one_source_is_of_its_trials(made):
+    found = results_of(made, "scale_granularity")
+    filled = table(made, "scales", "8")
+    column = filled.columns.index(("ECE ↓",))
+    for (label,), cells in filled.rows:
+        columns = next(each.columns for each in found.models if each.label == label)
+        rows = (columns["source"] == "mmlu") & (columns["condition"] == "0-100")
+        expected = ece(*complete(columns["correct"][rows], columns["confidence"][rows]))
+        assert cells[column].values[0] == pytest.approx(float(expected), abs=1e-12)
+        assert cells[column].text == f"{expected:.2f}"
+
+
+def test_models_stand_in_the_order_of_their_m_ratio_and_numbers_have_the_papers_digits(made):
+    filled = table(made, "scales", "1")
+    heads = [labels[-1] for labels in filled.columns]
+    assert heads == [
+        "Top-1",
+        "Top-3 (%)",
+        "Unique",
+        "H (bits)",
+        "Acc",
+        "AUROC",
+        "ECE ↓",
+        "meta-d′",
+        "M-ratio",
+    ]
+    ratios = [cells[-1].values[0] for _, cells in filled.rows]
+    assert ratios == sorted(ratios, reverse=True)
+    assert len(ratios) == 2
+    assert [labels for labels, _ in filled.rows] != [(model,) for model in sorted(MODELS)]
+    patterns = (
+        r"\d+( / \d+)* \(\d+\.\d%\)",
+        r"\d+\.\d",
+        r"\d+",
+        r"\d\.\d\d",
+        r"\.\d\d",
+        r"\.\d\d",
+        r"\.\d\d",
+        r"−?\d\.\d\d",
+        r"−?\d\.\d\d",
+    )
+    for _, cells in filled.rows:
+        for cell, pattern in zip(cells, patterns, strict=True):
+            assert re.fullmatch(pattern, cell.text), (cell.text, pattern)
+
+
+def test_the_best_of_a_model_is_bold_and_stars_are_significant_improvements(made):
+    found = results_of(made, "scale_granularity")
+    for _, cells in table(made, "scales", "2").rows:
+        for half in (cells[:5], cells[5:]):
+            best = max(value for cell in half if not math.isnan(value := cell.values[0]))
+            assert [cell.bold for cell in half] == [cell.values[0] == best for cell in half]
+    for (label,), cells in table(made, "scales", "11").rows:
+        for cell, group in zip(cells, ("0-5", "0-10", "0-20", "0-50", "0-100"), strict=True):
+            contrast = found.contrast(label, group, "ece")
+            improved = contrast is not None and contrast.significant and contrast.interval.estimate < 0
+            assert cell.mark == ("*" if improved else "")
+
+
+def test_differences_of_scales_are_the_contrasts_with_the_sign_that_the_paper_gives_them(made):
+    found = results_of(made, "scale_boundary")
+    rows = dict(table(made, "scales", "16").rows)
+    for model in MODELS:
+        cells = rows[model, "[0,100] vs [60,100]"]
+        contrast = found.contrast(model, "60-100", "meta_d").interval
+        assert cells[2].values == pytest.approx(
+            (-contrast.estimate, -contrast.high, -contrast.low), nan_ok=True
+        )
+        assert cells[0].values[0] - cells[1].values[0] == pytest.approx(-contrast.estimate)
+
+
+# Runs that are lacking --------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_the_logs_cannot_fill_says_which_runs_it_lacks_with_the_command(made):
+    (note,) = [note for note in table(made, "scales", "12").notes if note.startswith("Lacks")]
+    assert note.startswith("Lacks scale_granularity · 0-5, 0-10, 0-20, 0-50, 0-100 · truthfulqa of ")
+    (line,) = re.findall("`(.*)`", note)
+    models = ",".join(sorted(MODELS))
+    assert shlex.split(line) == [
+        *("inspect", "eval", "confidence_tasks/scale_granularity", "--model", models),
+        *("-T", "scales=0-5,0-10,0-20,0-50,0-100", "-T", "sources=truthfulqa"),
+    ]
+
+
+def test_a_table_without_any_run_is_a_sentence_in_every_format(tmp_path):
+    rows = list(scale_rows({"scale_granularity": GRANULARITY}, ("mmlu",), 6))
+    some = filled_from(write(tmp_path / "a.jsonl", rows))
+    empty = table(some, "scales", "9")
+    assert empty.rows == ()
+    (note,) = empty.notes
+    assert note.endswith("-T scales=0-100 -T sources=gsm8k`")
+    written = write_paper(some.papers, tmp_path / "out")
+    assert "table_9.tex" not in {path.name for path in written}
+    assert r"\paragraph{Table 9}" in written[-1].read_text(encoding="utf-8")
+
+
+def test_every_command_in_a_note_is_one_that_inspect_takes(made):
+    registry = import_module("confidence_tasks._registry")
+    notes = [note for _, its in made.papers for each in its for note in getattr(each, "notes", ())]
+    lines = [line for note in notes for line in re.findall("`(inspect eval .*?)`", note)]
+    assert lines
+    for line in lines:
+        words = shlex.split(line)
+        task = getattr(registry, words[2].partition("/")[2])
+        given = [words[i + 1].partition("=")[0] for i, word in enumerate(words) if word == "-T"]
+        assert set(given) <= set(inspect.signature(task).parameters), line
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(made, tmp_path_factory):
+    path = tmp_path_factory.mktemp("out")
+    write_paper(made.papers, path)
+    return path
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX: no pdflatex on the path")
+def test_all_tables_and_figures_of_all_studies_compile_in_one_document(folder):
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Output written on paper.pdf" in done.stdout
+    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
+    assert "multiply defined" not in log
+    assert "Missing character" not in log
+
+
+def test_latex_has_the_papers_number_a_caption_a_label_and_booktabs(made):
+    text = latex_paper_table(table(made, "scales", "17"), REPLICATIONS["scales"])
+    for part in (
+        r"\renewcommand{\thetable}{17}",
+        r"\caption{Replies out of bounds",
+        r"\label{tab:scales-17}",
+        r"\toprule",
+        r"\multicolumn{5}{c}{Granularity (G)}",
+        r"\cmidrule(lr){2-6}",
+        r"lab/a\_b\&50\%\textbackslash{}x\#\{1\}\$\textasciicircum{}\textasciitilde{}",
+    ):
+        assert part in text, part
+
+
+def test_a_row_of_latex_does_not_begin_with_an_argument_of_the_row_above(made):
+    text = latex_paper_table(table(made, "scales", "7"), REPLICATIONS["scales"])
+    assert "{[}0, 20]" in text
+    assert not re.search(r"\\\\\s*[\[*]", text)
+    assert latex("* a") == "{*} a"
+
+
+def test_csv_has_the_numbers_in_full_and_no_formulas(made, folder):
+    with open(folder / "scales" / "table_1.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    filled = table(made, "scales", "1")
+    assert {row["Model"] for row in rows} == {f"'{MODELS[1]}", MODELS[0]}
+    for row, (_, cells) in zip(rows, filled.rows, strict=True):
+        assert float(row["Concentration Top-1 share"]) == cells[0].values[1]
+        assert float(row["Performance M-ratio"]) == cells[-1].values[0]
+    differences = paper_frame(table(made, "scales", "16"))
+    assert [*differences.columns[-3:]] == ["Δ [95% CI]", "Δ [95% CI] low", "Δ [95% CI] high"]
+
+
+def test_html_is_escaped(made):
+    html = html_table(table(made, "scales", "2"))
+    assert "模型&lt;i&gt;é" in html
+    assert "<i>é" not in html
+    assert '<th scope="colgroup" colspan="5">meta-d′ ↑</th>' in html
+
+
+def test_a_figure_in_pdf_has_the_colours_of_the_light_theme(folder):
+    content = (folder / "scales" / "figure_3.pdf").read_bytes()
+    colours = {
+        "#{:02x}{:02x}{:02x}".format(*(round(255 * float(value)) for value in each))
+        for each in re.findall(rb"([\d.]+) ([\d.]+) ([\d.]+)\s+(?:rg|RG)\b", content)
+    }
+    assert not colours & set(Colour)
+    assert {LIGHT[Colour.ORDER_0], LIGHT[Colour.INK]} <= colours
+    start = int(content.rstrip().split(b"startxref")[-1].split()[0])
+    assert content[start:].startswith(b"xref")
+
+
+def test_the_command_writes_the_papers_folder_and_tells_what_is_lacking(tmp_path):
+    rows = list(scale_rows({"scale_granularity": GRANULARITY[3:]}, ("mmlu",), 6))
+    path = write(tmp_path / "a.jsonl", rows)
+    arguments = [
+        str(path),
+        "-o",
+        str(tmp_path / "r.html"),
+        "--paper",
+        str(tmp_path / "p"),
+        "--resamples",
+        "20",
+    ]
+    done = CliRunner().invoke(command, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("<summary>Tables and figures of the paper</summary>") == 1
+    assert "<code>inspect eval confidence_tasks/scale_granularity --model" in page
+    assert (tmp_path / "p" / "paper.tex").exists()
+    for ending in ("html", "csv", "tex"):
+        assert (tmp_path / "p" / "scales" / f"table_11.{ending}").exists()
+    assert (tmp_path / "p" / "scales" / "figure_3.svg").exists()
+    printed = {(each["study"], each["item"]): each for each in json.loads(done.stdout)["paper"]}
+    assert printed["scales", "Table 8"]["filled"]
+    lacking = printed["scales", "Table 9"]
+    assert not lacking["filled"]
+    assert "sources=gsm8k" in lacking["notes"][0]
