@@ -9,7 +9,7 @@ from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Reference,
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.scales.lm_eval")
-_paper = LazyModule("confidence_tasks.studies.scales.paper")
+_replication = LazyModule("confidence_tasks.studies.scales.replication")
 _power = LazyModule("confidence_tasks.studies.scales.power")
 _replies = LazyModule("confidence_tasks.studies.scales.replies")
 _report = LazyModule("confidence_tasks.studies.scales.report")
@@ -54,6 +54,6 @@ STUDY = Study(
     responders=_subject.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
-    replication=_paper.REPLICATION,
+    replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,
 )
