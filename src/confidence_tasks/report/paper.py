@@ -1,7 +1,7 @@
 """The tables and figures of a study's paper, filled with the models of a report.
 
-A study lists them in its ``replication.py``: what each row and column stands for, in the paper's order and with its digits.
-A number is an entry of the report's estimates, or what a function of the study makes of the trials.
+A study lists them in its ``replication.py``: what each row and column stands for, in the paper's order and with its
+digits. A number is an entry of the report's estimates, or what a function of the study makes of the trials.
 """
 
 from __future__ import annotations
