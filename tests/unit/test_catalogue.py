@@ -7,11 +7,15 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from tests.stages import sureness
 
 from confidence_tasks import catalogue
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study import Domain, Reference, Study
+from confidence_tasks.study import Domain, Measure, Reference, Study
+from confidence_tasks.study.measures import binned_as, incomparable_by, influence_of, statistic_of
 from confidence_tasks.study.reference import loaded
+
+ODD = Measure("odd", statistic_of("auroc2", "corect", "confidence"), "Reads a column that is misspelt.")
 
 STUDY = """
 from confidence_tasks.study import Design, Paper, Reference, Study, Trial
@@ -100,6 +104,12 @@ def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
         ({"domains": {"confidense": Domain()}}, "domains names 'confidense', .*; did you mean 'confidence'"),
         ({"ordered": (("lower", "uper"),)}, "ordered names 'uper', .*; did you mean 'upper'"),
         ({"measures": SCALES.measures * 2}, "two measures are called accuracy, "),
+        (
+            {"measures": (*SCALES.measures, ODD)},
+            "measure odd names 'corect', .*; did you mean 'correct'",
+        ),
+        ({"columns": ("confidence_rw",)}, "columns names 'confidence_rw', .*; did you mean 'confidence_raw'"),
+        ({"scorer": None}, "it has neither stages nor a scorer"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
 )
@@ -115,3 +125,59 @@ def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
     references = [entry for entry in entries if isinstance(entry, Reference)]
     assert references
     assert all(found is not None for found in loaded(references))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: statistic_of("auroc", "correct", "confidence"),
+            "no statistic 'auroc'; did you mean 'auroc2'",
+        ),
+        (
+            lambda: statistic_of("ece", "correct", "confidence", bin=5),
+            "'ece' has no option 'bin'; did you mean 'bins'",
+        ),
+        (lambda: statistic_of("ece", "correct"), None),
+        (
+            lambda: statistic_of("ece", "correct", "confidence", "status"),
+            "'ece' takes 2 columns at most, not 3",
+        ),
+        (lambda: influence_of("ece_influense", "correct"), "did you mean 'ece_influence'"),
+        (lambda: binned_as("BinnedTrials", "correct", "confidence", bin=5), "has no option 'bin'"),
+        (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
+    ],
+)
+def test_a_misspelt_statistic_or_option_is_named_when_a_measure_is_made(make, said) -> None:
+    if said is None:
+        make()
+    else:
+        with pytest.raises(ValueError, match=said):
+            make()
+
+
+STAGED = sureness.STUDY
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"read": None}, "a study of stages needs read"),
+        ({"module": ""}, "a study of stages needs module"),
+        ({"designs": {"other": STAGED.designs["sureness"]}}, "has one design, called 'sureness'"),
+        ({"parameters": STAGED.parameters * 2}, "two parameters are called level, mirror, n, source"),
+        ({"conditions": ("stated", "stated")}, "two conditions have one label"),
+        (
+            {"conditions": ("stating", "asked")},
+            "the baseline 'stated' is no condition; did you mean 'stating'",
+        ),
+        ({"stages": STAGED.stages[1:]}, "stage 'confidence' follows 'answer', which is no earlier stage"),
+        ({"stages": STAGED.stages[:1] * 2}, "stage 'answer' is declared twice"),
+        ({"stages": (replace(STAGED.stages[0], samples=0),)}, "has samples=0"),
+        ({"stages": (replace(STAGED.stages[0], top_logprobs=5),)}, "has top_logprobs but no logprobs"),
+        ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "asks the model under test, not a role"),
+    ],
+)
+def test_a_mistake_in_the_stages_of_a_study_is_named_when_it_is_made(changes, said) -> None:
+    with pytest.raises(ValueError, match=f"study sureness: .*{said}"):
+        replace(STAGED, **changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pkgutil import resolve_name
@@ -11,6 +12,7 @@ from confidence_tasks.harness.inspect.parameters import check_value, unknown_par
 from confidence_tasks.harness.inspect.samples import Item, listed
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import Parameter, meant
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
@@ -63,23 +65,38 @@ def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
 def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:
     """Yield every question under every condition, question by question, with the prompt of the first stage.
 
-    The study's reader is tried on empty replies first, so that a mistake in it does not show after the calls.
+    The study's reader and measures are tried on empty replies first, so that a mistake in one does not show after the
+    calls.
 
     Raises
     ------
     ValueError
-        If there are no questions, the first stage has not one prompt, or a trial lacks a column.
+        If there are no questions, the first stage has not one prompt, a trial lacks a column, or a measure reads
+        another one.
     """
     assert study.questions is not None
     stages, questions = study.stages_of(parameters), list(study.questions(parameters))
     if not questions:
         raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
-    for condition in conditions:
-        nothing = {stage.name: [ModelReply("")] * stage.samples for stage in stages}
-        trial_of(study, questions[0], condition, nothing)
+    nothing = {stage.name: [ModelReply("")] * stage.samples for stage in stages}
+    _try_measures(study, [trial_of(study, questions[0], condition, nothing) for condition in conditions])
     for question in questions:
         for condition in conditions:
             yield _item(study, stages[0], question, condition)
+
+
+def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
+    """Check that every measure reads columns that trials have."""
+    for measure in study.measures + study.pooled:
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                measure.compute(columns(trials), None)
+        except KeyError as error:
+            name = str(error.args[0])
+            raise ValueError(
+                f"study {study.name}: measure {measure.name} reads {name!r}, which is no column of its trial"
+                f"{meant(name, study.record)}"
+            ) from error
 
 
 def _item(study: Study, first: Stage, question: Question, condition: str) -> Item:

@@ -308,6 +308,11 @@ class Study:
             ("ordered", [name for pair in self.ordered for name in pair], self.record),
             ("binary_where", [name for pair in self.binary_where for name in pair], self.record),
             ("columns", self.columns, self.record),
+            *(
+                (f"measure {measure.name}", columns, self.record)
+                for measure in self.measures + self.pooled
+                for columns in measure.columns
+            ),
         ):
             for name in named:
                 if name not in known:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from confidence_tasks.study.statistic_names import check_statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
@@ -175,6 +176,15 @@ class Measure:
         return self.bounds[1] - self.bounds[0]
 
     @property
+    def columns(self) -> list[tuple[str, ...]]:
+        """The columns that its calls of ``confidence_tasks.statistics`` read."""
+        return [
+            value.columns
+            for value in (getattr(self, each.name) for each in fields(self))
+            if isinstance(value, StatisticCall)
+        ]
+
+    @property
     def is_mean(self) -> bool:
         """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
         return self.interval in ("mean", "wilson")
@@ -204,6 +214,26 @@ GRADED = ("correct", "confidence")
 """Columns that most statistics read: correctness and confidence."""
 
 
+@dataclass(frozen=True, slots=True)
+class StatisticCall:
+    """A call of a function of ``confidence_tasks.statistics``, with the columns that a study can check.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns of trials that it reads.
+    run : callable
+        Makes the call.
+    """
+
+    columns: tuple[str, ...]
+    run: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        """Make the call."""
+        return self.run(*args)
+
+
 def statistic_of(
     name: str,
     *needed: str,
@@ -222,7 +252,13 @@ def statistic_of(
         Columns that hold one value in all trials of a condition, passed as keyword options of the same name.
     **options
         Keyword options of the function.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function or option.
     """
+    check_statistic(name, len(needed), [*constants, *options])
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         import numpy as np
@@ -238,7 +274,7 @@ def statistic_of(
         )
         return value
 
-    return compute
+    return StatisticCall((*needed, *constants), compute)
 
 
 def influence_of(name: str, *needed: str, **options: Any) -> Influence:
@@ -246,6 +282,7 @@ def influence_of(name: str, *needed: str, **options: Any) -> Influence:
 
     A trial that is left out has none.
     """
+    check_statistic(name, len(needed), options)
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         import numpy as np
@@ -258,7 +295,7 @@ def influence_of(name: str, *needed: str, **options: Any) -> Influence:
         )
         return of_all(kept, keep), added
 
-    return influence
+    return StatisticCall(needed, influence)
 
 
 def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
@@ -274,6 +311,7 @@ def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
 
 def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
     """Make the reason to withhold differences by a function of ``confidence_tasks.statistics``."""
+    check_statistic(name, len(needed), options)
 
     def incomparable(trials: Columns, weights: FloatArray) -> Reason | None:
         import numpy as np
@@ -286,11 +324,12 @@ def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
         )
         return reason
 
-    return incomparable
+    return StatisticCall(needed, incomparable)
 
 
 def binned_as(name: str, *needed: str, **options: Any) -> Binned:
     """Make the bins of an interval by a class of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure."""
+    check_statistic(name, len(needed), options, "of")
 
     def binned(trials: Columns, questions: IntArray) -> Inverted:
         import numpy as np
@@ -303,7 +342,7 @@ def binned_as(name: str, *needed: str, **options: Any) -> Binned:
         )
         return made
 
-    return binned
+    return StatisticCall(needed, binned)
 
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:

@@ -18,7 +18,8 @@ from inspect_ai.model import (
 from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.staged import study_task
-from confidence_tasks.study import Stage
+from confidence_tasks.study import Measure, Stage
+from confidence_tasks.study.measures import share
 
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 
@@ -205,3 +206,12 @@ def test_the_first_stage_has_one_prompt():
     stages = (Stage("answer", lambda *_: None), SURENESS.stages[1])
     with pytest.raises(ValueError, match="stage 'answer' is the first one and has 0 prompts"):
         study_task(replace(SURENESS, stages=stages))()
+
+
+def test_a_measure_that_reads_no_column_is_named_before_the_first_call():
+    surprise = Measure("surprise", share(lambda trials: trials["confidense"]), "What is none.")
+    wrong = replace(SURENESS, measures=(*SURENESS.measures, surprise))
+    with pytest.raises(
+        ValueError, match=r"measure surprise reads 'confidense', .*; did you mean 'confidence'"
+    ):
+        study_task(wrong)()
