@@ -106,6 +106,7 @@ from confidence_tasks.statistics.intervals.predictive_distribution import (
 from confidence_tasks.statistics.intervals.scores import (
     CoverageCurve,
     adjusted_interval,
+    adjusted_interval_covariance,
     coverage,
     coverage_curve,
     degenerate_share,
@@ -213,6 +214,7 @@ __all__ = [
     "abstention_slope",
     "accuracy_at_coverage",
     "adjusted_interval",
+    "adjusted_interval_covariance",
     "answered_accuracy",
     "auarc",
     "aurc",

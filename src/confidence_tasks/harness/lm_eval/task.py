@@ -44,7 +44,7 @@ _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("token_probabilities", "force_gold", "strict"), bool | None),
     **dict.fromkeys(("source", "mirror", "strategy", "parser", "judge", "images", "split"), str | None),
     **dict.fromkeys(("window", "table", "population", "elicitation", "prompt"), str | None),
-    "max_exponent": float | None,
+    **dict.fromkeys(("max_exponent", "shortfall_weight"), float | None),
     **dict.fromkeys(("levels", "temperatures"), str | float | list | None),
     "ask": str | list | None,
 }

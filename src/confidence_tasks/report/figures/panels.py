@@ -269,6 +269,14 @@ def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: boo
         axes.set_yticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
+def counts(axes: Axes, values: FloatArray, low: int, high: int, x: str, y: str) -> None:
+    """Draw how often each whole number from ``low`` to ``high`` occurs."""
+    edges = np.arange(low - 0.5, high + 1.0)
+    number, _ = np.histogram(values, edges)
+    axes.stairs(number, edges, fill=True, color=Colour.SERIES_0)
+    axes.set(xlim=(low - 0.5, high + 0.5), xlabel=x, ylabel=y)
+
+
 def scatter(axes: Axes, x: FloatArray, y: FloatArray, colour: Colour, labels: tuple[str, str]) -> None:
     """Draw one dot a trial within the unit square, and the line of y = x."""
     axes.plot([0, 1], [0, 1], **_DIAGONAL)

@@ -337,6 +337,63 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
     return np.sort(low, axis=-1)[..., below], np.sort(high, axis=-1)[..., above]
 
 
+def adjusted_interval_covariance(
+    nominal: float, perception: float, densities: tuple[float, float], n: int
+) -> FloatArray:
+    r"""Compute the asymptotic covariance of the ends of an adjusted interval.
+
+    Parameters
+    ----------
+    nominal : float
+        Coverage that the intervals were asked for, 1 - alpha, in (0, 1).
+    perception : float
+        Mass of the belief that is seen in one call, beta, in (0, 1].
+    densities : (float, float)
+        Density of the whole belief at its alpha/2 and 1 - alpha/2 quantiles, above 0.
+    n : int
+        Number of sampled intervals of a question, 1 or more.
+
+    Returns
+    -------
+    ndarray, shape (2, 2)
+        Of the lower and the upper end, in squared units of the belief; 0 at a perception of 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    The ends lie at F(L) and F(U) = F(L) + (1 - alpha) beta, uniform on stretches of length 1 - beta, so that by the
+    asymptotic distribution of sample quantiles, with p = alpha/2,
+
+    .. math:: n \operatorname{Cov} = (1 - \beta)^2 \begin{pmatrix} p(1-p)/f_L^2 & p^2/(f_L f_U) \\
+        p^2/(f_L f_U) & p(1-p)/f_U^2 \end{pmatrix}.
+
+    The paper prints :math:`1 - \beta` in place of its square, and p(1 - p) off the diagonal; the rate is the same.
+
+    References
+    ----------
+    FermiEval, proposition 1; Serfling (1980), Approximation Theorems of Mathematical Statistics, section 2.3.
+
+    Examples
+    --------
+    >>> adjusted_interval_covariance(0.5, 0.5, (1.0, 1.0), 100)
+    array([[0.00046875, 0.00015625],
+           [0.00015625, 0.00046875]])
+    """
+    if not (0.0 < nominal < 1.0 and 0.0 < perception <= 1.0 and min(densities) > 0.0 and n >= 1):
+        raise ValueError(
+            "nominal must lie in (0, 1), perception in (0, 1], densities above 0 and n be 1 or more, "
+            f"got {nominal!r}, {perception!r}, {densities!r} and {n!r}"
+        )
+    p, scale = (1.0 - nominal) / 2.0, 1.0 / np.asarray(densities, np.float64)
+    quantiles = np.array([[p * (1.0 - p), p * p], [p * p, p * (1.0 - p)]])
+    covariance: FloatArray = (1.0 - perception) ** 2 / n * quantiles * np.outer(scale, scale)
+    return covariance
+
+
 def _ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return the ends of intervals; ValueError unless they are two vectors of one length with lower <= upper."""
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)

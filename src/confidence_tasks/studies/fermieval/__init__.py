@@ -13,6 +13,7 @@ _power = LazyModule("confidence_tasks.studies.fermieval.power")
 _replies = LazyModule("confidence_tasks.studies.fermieval.replies")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _sizes = LazyModule("confidence_tasks.studies.fermieval.sizes")
+_theory = LazyModule("confidence_tasks.studies.fermieval.theory")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
@@ -43,8 +44,15 @@ STUDY = Study(
     condition_numbers=_report.level_column,
     domains=EXPONENTS,
     ordered=(("lower", "upper"),),
-    figures=(_report.calibration, _sizes.gap_by_size, _report.winkler_by_method),
-    tables=(_sizes.by_size, _report.method_scores, _report.method_coverage),
+    figures=(
+        _report.calibration,
+        _sizes.gap_by_size,
+        _report.winkler_by_method,
+        _theory.tunnels,
+        _theory.stated_ends,
+        _theory.truths,
+    ),
+    tables=(_sizes.by_size, _report.method_scores, _report.method_coverage, _theory.perception),
     checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
     # All questions are then judged, each by the others: beside a calibration half they would count for both.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,11 @@ from confidence_tasks.studies.fermieval.trials import (
     within_split,
 )
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
-from confidence_tasks.studies.fermieval_sampling.trials import chosen_temperature, sampled_intervals
+from confidence_tasks.studies.fermieval_sampling.trials import (
+    SHORTFALL_WEIGHT,
+    chosen_temperature,
+    sampled_intervals,
+)
 from confidence_tasks.study.measures import Columns, columns
 
 Trials = Sequence[Mapping[str, Any]]
@@ -82,7 +87,9 @@ def logprob_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict
     }
 
 
-def sampling_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+def sampling_intervals(
+    trials: Trials, levels: Sequence[float], shortfall_weight: float = SHORTFALL_WEIGHT
+) -> dict[str, dict[float, Columns]]:
     """Return the test half's outer quantiles of samples, at the temperature chosen for each level.
 
     Parameters
@@ -91,6 +98,8 @@ def sampling_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dic
         Trials of ``fermieval_sampling``. Without the calibration half there must be one temperature.
     levels : sequence of float
         Nominal coverages.
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage where the temperature is chosen.
 
     Returns
     -------
@@ -109,19 +118,19 @@ def sampling_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dic
         found[f"sampling_{ask}"] = {}
         for level in levels:
             asked = _where(own, np.isnan(own["level"]) | (own["level"] == level))
-            best = _temperature(asked, level)
+            best = _temperature(asked, level, shortfall_weight)
             found[f"sampling_{ask}"][level] = sampled_intervals(
                 _where(asked, asked["temperature"] == best), level
             )
     return found
 
 
-def _temperature(trials: Columns, level: float) -> float:
+def _temperature(trials: Columns, level: float, shortfall_weight: float) -> float:
     """Return the temperature chosen on the calibration half, or the only one there is."""
     several = np.unique(trials["temperature"])
     if len(several) == 1:
         return float(several[0])
-    best = chosen_temperature(trials, level)
+    best = chosen_temperature(trials, level, shortfall_weight)
     if math.isnan(best) and len(several):
         raise ValueError(
             "several temperatures and no calibration trials to choose by; give trials of one of them"
@@ -140,6 +149,7 @@ def method_table(
     logprob: Trials = (),
     sampling: Trials = (),
     paired: bool = False,
+    shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> pd.DataFrame:
     """Set the methods side by side at every level, on the test half.
 
@@ -152,6 +162,8 @@ def method_table(
         run.
     paired : bool
         Compare the methods on the questions that all of them have an interval for at that level.
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage where the temperature of samples is chosen.
 
     Returns
     -------
@@ -164,7 +176,7 @@ def method_table(
     for trials, made in (
         (intervals, base_intervals),
         (logprob, logprob_intervals),
-        (sampling, sampling_intervals),
+        (sampling, partial(sampling_intervals, shortfall_weight=shortfall_weight)),
     ):
         if trials:
             methods |= made(trials, levels)

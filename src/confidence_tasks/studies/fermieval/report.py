@@ -22,6 +22,7 @@ from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.studies.fermieval.methods import method_table
 from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST
+from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -176,9 +177,24 @@ def _methods(results: TaskResults) -> pd.DataFrame:
             intervals=trials.get(STATED, ()),
             logprob=trials.get(BY_LOGPROB, ()),
             sampling=sampling if _temperature_is_told(sampling) else (),
+            shortfall_weight=_shortfall_weight(results, model.name),
         )
         tables.append(table.assign(model=model.label))
     return pd.concat(tables, ignore_index=True)
+
+
+def _shortfall_weight(results: TaskResults, name: str) -> float:
+    """Return the weight that a model's samples were run with; that of the last run where there are several."""
+    files = [
+        file
+        for section in (results.task_trials, *results.related)
+        if section.study.name == SAMPLED
+        for model in section.models
+        if model.name == name
+        for file in model.files
+    ]
+    said = [file.setup["shortfall_weight"] for file in files if "shortfall_weight" in file.setup]
+    return float(said[-1]) if said else SHORTFALL_WEIGHT
 
 
 def _levels(results: TaskResults) -> Sequence[float]:

@@ -9,6 +9,7 @@ from confidence_tasks.studies.fermieval_sampling import trials
 from confidence_tasks.study import Design, LazyModule, Reference, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
+_consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_sampling.lm_eval")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 
@@ -28,8 +29,8 @@ STUDY = Study(
         ),
     },
     headline=("share_right", "parse_rate"),
-    figures=(_report.winkler_by_method,),
-    tables=(_report.method_scores, _report.method_coverage),
+    figures=(_report.winkler_by_method, _consistency.tunnel_over_samples),
+    tables=(_report.method_scores, _report.method_coverage, _consistency.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
     lm_eval=_lm_eval.GROUPS,

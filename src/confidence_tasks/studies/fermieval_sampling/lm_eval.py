@@ -21,6 +21,7 @@ from confidence_tasks.studies.fermieval_logprob.lm_eval import levels_in, split_
 from confidence_tasks.studies.fermieval_sampling.task import VERSION, sampling_items, temperatures_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
+    SHORTFALL_WEIGHT,
     Ask,
     SampleTrial,
     sample_trial,
@@ -36,7 +37,8 @@ class FermiSamplingTask(StudyTask):
     """Samples of intervals at every level, or of exponents.
 
     Its parameters are ``condition`` (what is asked), ``ask``, ``samples``, ``temperatures``, ``levels``, ``split``,
-    ``n``, ``question_seed`` and ``mirror``, as in Inspect's task. Each sample is a document; ``n`` limits the
+    ``n``, ``question_seed``, ``shortfall_weight`` and ``mirror``, as in Inspect's task. Each sample is a document;
+    ``n`` limits the
     questions, ``--limit`` the samples. In the names of metrics, ``/`` stands where Inspect's have a comma, which
     lm-eval's own end at.
     """
@@ -51,13 +53,19 @@ class FermiSamplingTask(StudyTask):
         "split",
         "n",
         "question_seed",
+        "shortfall_weight",
         "mirror",
     )
     FIXED: ClassVar[Mapping[str, str]] = {"source": "fermi"}
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics by way of asking, temperature and level."""
-        measures = sampling_measures(_asks(parameters), _temperatures(parameters), levels_in(parameters))
+        measures = sampling_measures(
+            _asks(parameters),
+            _temperatures(parameters),
+            levels_in(parameters),
+            parameters.get("shortfall_weight", SHORTFALL_WEIGHT),
+        )
         return [replace(measure, name=measure.name.replace(",", "/")) for measure in measures]
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:

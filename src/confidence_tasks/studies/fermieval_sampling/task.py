@@ -28,6 +28,7 @@ from confidence_tasks.studies.fermieval.prompts import (
 from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
+    SHORTFALL_WEIGHT,
     Ask,
     cell_of,
     fermieval_sampling_metrics,
@@ -115,6 +116,7 @@ def fermieval_sampling(
     split: str = "all",
     n: int | None = None,
     seed: int = 0,
+    shortfall_weight: float = SHORTFALL_WEIGHT,
     cache: bool = True,
     mirror: str | None = None,
 ) -> Task:
@@ -137,11 +139,16 @@ def fermieval_sampling(
         Number of questions, in turns from both halves; all by default.
     seed : int
         Seed of the halves and of the order.
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage where the temperature is chosen, 0 or above: lambda of the paper's
+        appendix F, which gives no value.
     cache : bool
         Keep every sample, so that a run that was killed repeats no call.
     mirror : str, optional
         Folder with local copies of the question sources.
     """
+    if not shortfall_weight >= 0.0:
+        raise ValueError(f"shortfall_weight={shortfall_weight!r} must be 0 or above")
     asks = [one_of(ASKS, name, "ask") for name in listed(ask, "ask")]
     warm, chosen = temperatures_of(temperatures), levels_of(levels)
     questions = exponent_questions(split, n=n, seed=seed, mirror=mirror)
@@ -151,7 +158,7 @@ def fermieval_sampling(
         dataset=data,
         solver=sample_once(seed, cache),
         scorer=fermieval_sampling_scorer(),
-        metrics=[fermieval_sampling_metrics(chosen, asks, warm)],
+        metrics=[fermieval_sampling_metrics(chosen, asks, warm, shortfall_weight)],
         epochs=Epochs(samples, []),
         version=VERSION,
         metadata=provenance(seed, data),

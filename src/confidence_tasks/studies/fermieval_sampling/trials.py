@@ -34,7 +34,7 @@ Ask = Literal["interval", "direct", "reasoned"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 
 SHORTFALL_WEIGHT = 100.0
-"""Weight of the squared shortfall of coverage in the choice of temperature. The paper gives none."""
+"""Weight of the squared shortfall of coverage in the choice of temperature by default. The paper gives none."""
 
 
 def cell_of(ask: str, temperature: float, level: float | None = None) -> str:
@@ -219,7 +219,7 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
     from confidence_tasks.statistics import empirical_distribution, tunnel_index
 
     direct, reasoned = (
-        _samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
+        samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
     )
     found, rows = [], []
     for name in [name for name in direct if name in reasoned]:
@@ -263,7 +263,7 @@ def self_consistency(name: str, trials: Columns, weights: FloatArray | None = No
     here = _trials_where({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
     first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
     found, rows = [], []
-    for question, samples in _samples_by_question(here).items():
+    for question, samples in samples_by_question(here).items():
         truth = here["truth"][first[question]]
         values, shares = empirical_distribution(np.array([samples]))
         mode = smallest_set(values, shares, 1e-6)  # the smallest set of any small mass is the mode
@@ -294,7 +294,7 @@ def _rows(trials: Columns, keep: Any) -> Columns:
     return {name: column[keep] for name, column in trials.items()}
 
 
-def _samples_by_question(trials: Columns) -> dict[str, list[float]]:
+def samples_by_question(trials: Columns) -> dict[str, list[float]]:
     """Return the exponents sampled for each question, in order."""
     found: dict[str, list[float]] = {}
     for name, value in zip(trials["question_id"], trials["lower"], strict=True):
@@ -307,7 +307,10 @@ def _samples_by_question(trials: Columns) -> dict[str, list[float]]:
 
 
 def sampling_measures(
-    asks: Sequence[str], temperatures: Sequence[float], levels: Sequence[float]
+    asks: Sequence[str],
+    temperatures: Sequence[float],
+    levels: Sequence[float],
+    shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> tuple[Measure, ...]:
     """Return the measures of intervals from samples, by way of asking, temperature and level.
 
@@ -319,6 +322,8 @@ def sampling_measures(
         At which was sampled.
     levels : sequence of float
         Nominal coverages.
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage where the temperature is chosen, lambda of appendix F.
 
     Returns
     -------
@@ -331,7 +336,7 @@ def sampling_measures(
     measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]
     for ask in asks:
         for level in levels:
-            measures += _level_measures(ask, temperatures, level)
+            measures += _level_measures(ask, temperatures, level, shortfall_weight)
     for temperature in temperatures:
         at = f"T={temperature:g}"
         for ask in (ask for ask in asks if ask != "interval"):
@@ -356,7 +361,9 @@ def sampling_measures(
     return tuple(measures)
 
 
-def _level_measures(ask: str, temperatures: Sequence[float], level: float) -> list[Measure]:
+def _level_measures(
+    ask: str, temperatures: Sequence[float], level: float, shortfall_weight: float
+) -> list[Measure]:
     """Return the measures of one way of asking at one level: at each temperature, and at the one chosen."""
     cell: dict[str, Any] = {"ask": ask} | ({"level": level} if ask == "interval" else {})
     label = condition_of(level)
@@ -366,11 +373,11 @@ def _level_measures(ask: str, temperatures: Sequence[float], level: float) -> li
         )
         for temperature in temperatures
     }
-    ways[f"{ask},chosen,{label}"] = _within(cell, partial(_at_chosen, level))
+    ways[f"{ask},chosen,{label}"] = _within(cell, partial(_at_chosen, level, shortfall_weight))
     return [
         Measure(
             f"temperature/{ask},{label}",
-            _within(cell, partial(_chosen, level)),
+            _within(cell, partial(_chosen, level, shortfall_weight)),
             f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}.",
         ),
         *(
@@ -407,23 +414,23 @@ def _intervals(
 
 
 def _at_chosen(
-    level: float, trials: Columns, weights: FloatArray | None
+    level: float, shortfall_weight: float, trials: Columns, weights: FloatArray | None
 ) -> tuple[Columns, FloatArray | None]:
     """Return the intervals at the temperature that the calibration half chooses, which resampling leaves."""
-    best = chosen_temperature(trials, level)
+    best = chosen_temperature(trials, level, shortfall_weight)
     found: tuple[Columns, FloatArray | None] = _within({"temperature": best}, partial(_intervals, level))(
         trials, weights
     )
     return found
 
 
-def _chosen(level: float, trials: Columns, weights: FloatArray | None) -> Computed:
+def _chosen(level: float, shortfall_weight: float, trials: Columns, weights: FloatArray | None) -> Computed:
     """The temperature; NaN under resampling, which leaves it as it is and so does not tell its error."""
     import numpy as np
 
     if weights is not None:
         return np.full(weights.shape[:-1], np.nan)[()]
-    return chosen_temperature(trials, level)
+    return chosen_temperature(trials, level, shortfall_weight)
 
 
 def _of_samples(made: Made, compute: Compute) -> Compute:
@@ -438,6 +445,7 @@ def sampling_summary(
     levels: Sequence[float],
     asks: Sequence[str] = (),
     temperatures: Sequence[float] = (),
+    shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> dict[str, float]:
     """Return every one of `sampling_measures` by name, NaN without trials.
 
@@ -448,19 +456,22 @@ def sampling_summary(
     warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
     return {
         measure.name: float(measure.compute(every, None)) if trials else math.nan
-        for measure in sampling_measures(asked, warm, levels)
+        for measure in sampling_measures(asked, warm, levels, shortfall_weight)
     }
 
 
 @metric(scores="unreduced")
 def fermieval_sampling_metrics(
-    levels: Sequence[float], asks: Sequence[str] = (), temperatures: Sequence[float] = ()
+    levels: Sequence[float],
+    asks: Sequence[str] = (),
+    temperatures: Sequence[float] = (),
+    shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> Metric:
     """What intervals from samples are worth, by way of asking, temperature and level; logs may name levels alone."""
 
     def compute(scores: list[SampleScore]) -> Value:
         trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(sampling_summary(trials, levels, asks, temperatures))
+        return dict(sampling_summary(trials, levels, asks, temperatures, shortfall_weight))
 
     return compute
 

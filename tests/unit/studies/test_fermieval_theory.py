@@ -1,0 +1,204 @@
+"""FermiEval's theory and appendices in the report, against simulation, closed forms and counts by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from tests.unit.report.runs import write
+
+from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import write_figures
+from confidence_tasks.sources import Question
+from confidence_tasks.statistics import adjusted_interval, adjusted_interval_covariance
+from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval.theory import end_density
+from confidence_tasks.studies.fermieval.trials import fermieval_trial
+from confidence_tasks.studies.fermieval_sampling.report import curve_over_samples
+from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
+
+FEW = Settings(n_resamples=50)
+
+
+# Proposition 1
+
+
+@pytest.mark.parametrize("perception", [0.3, 0.65])
+def test_the_covariance_of_adjusted_ends_is_that_of_simulated_tunnels(perception):
+    level, queries, repetitions = 0.8, 400, 3_000
+    start = np.random.default_rng(5).uniform(0.0, 1.0 - perception, (repetitions, queries))
+    tail, normal = (1.0 - level) / 2.0, NormalDist()
+    ends = ndtri(start + tail * perception), ndtri(start + (1.0 - tail) * perception)
+    found = np.cov(*adjusted_interval(*ends, level))
+    density = normal.pdf(normal.inv_cdf(tail))
+    expected = adjusted_interval_covariance(level, perception, (density, density), queries)
+    assert np.diag(found) == pytest.approx(np.diag(expected), rel=0.12)
+    assert found[0, 1] == pytest.approx(expected[0, 1], abs=0.1 * expected[0, 0])
+
+
+def test_who_sees_all_errs_in_nothing():
+    assert not adjusted_interval_covariance(0.9, 1.0, (0.1, 0.1), 1).any()
+
+
+@pytest.mark.parametrize(
+    "wrong", [(1.0, 0.5, (1, 1), 9), (0.9, 0.0, (1, 1), 9), (0.9, 0.5, (1, 0), 9), (0.9, 0.5, (1, 1), 0)]
+)
+def test_what_cannot_be_is_refused(wrong):
+    with pytest.raises(ValueError, match="perception in"):
+        adjusted_interval_covariance(*wrong)
+
+
+# The report of intervals
+
+
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Thirteen of twenty intervals hold the truth at .9, and the same at .99."""
+    rows = [
+        {
+            "study": "fermieval",
+            "task": "fermieval",
+            "model": "lab/a",
+            **fermieval_trial(
+                Question(f"q-{i}", "fermi", "?", "number", str(3 * i - 12)),
+                level,
+                "test",
+                interval_reply(3 * i - 12, 3 * i - 10) if i < 13 else interval_reply(900, 901),
+            ),
+        }
+        for i in range(20)
+        for level in (0.9, 0.99)
+    ]
+    return report_of(collect(write(tmp_path_factory.mktemp("fermi") / "a.jsonl", rows)), settings=FEW)
+
+
+def figure_of(report: Report, name: str):
+    return next(figure for figure in report.figures if figure.name == name)
+
+
+def panel(report: Report, name: str):
+    ((_, (found,)),) = figure_of(report, name).rows
+    return found.draw.keywords
+
+
+def test_perception_is_coverage_over_the_strictest_level(stated: Report):
+    table = next(extra for extra in stated.extras if extra.name == "fermieval_perception").frame
+    (row,) = table.to_dict("records")
+    beta = 0.65 / 0.99
+    assert (row["model"], row["level"], row["perception"]) == ("lab/a", 0.99, pytest.approx(beta))
+    normal = NormalDist()
+    scale = normal.pdf(normal.inv_cdf(0.005))
+    expected = (1 - beta) * math.sqrt(0.005 * 0.995 / 20) / scale
+    assert row["error, 20 samples"] == pytest.approx(expected)
+
+
+def test_the_parts_that_are_seen_have_the_mass_of_the_perception(stated: Report):
+    belief, left, right = panel(stated, "fermieval_tunnels")["lines"]
+    beta = 0.65 / 0.99
+    for part in (left, right):
+        assert np.trapezoid(part.y, part.x) == pytest.approx(1.0, abs=0.03)
+        assert part.y * beta == pytest.approx(np.interp(part.x, belief.x, belief.y))
+    assert left.x.min() < -3.0
+    assert left.x.max() == pytest.approx(NormalDist().inv_cdf(beta), abs=0.03)
+    assert right.x.max() > 3.0
+
+
+@pytest.mark.parametrize("beta", [0.2, 0.65])
+def test_outer_quantiles_of_the_ends_are_those_of_the_belief(beta):
+    """Figure 4's caption: the alpha/2 quantile of the lower end, whatever the perception."""
+    for quantile in (0.05, 0.95):
+        x, density = end_density(beta, quantile)
+        mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(x))])
+        assert mass[-1] == pytest.approx(1.0, abs=0.03)
+        assert np.interp(quantile, mass, x) == pytest.approx(NormalDist().inv_cdf(quantile), abs=0.08)
+
+
+def test_right_exponents_are_counted_once_within_the_papers_range(stated: Report):
+    shown = panel(stated, "fermieval_truths")
+    assert sorted(shown["values"]) == [3.0 * i - 12 for i in range(18)]
+    assert "18 of 20 questions" in figure_of(stated, "fermieval_truths").caption
+
+
+def test_the_pictures_can_be_drawn(stated: Report, tmp_path: Path):
+    names = {f"fermieval_{name}" for name in ("tunnels", "stated_ends", "truths")}
+    write_figures([figure_of(stated, name) for name in names], tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.svg")} == names
+
+
+# Samples
+
+
+def test_the_tunnel_index_falls_as_more_chains_are_pooled():
+    direct = {"a": [1, 2, 3, 4], "b": [1, 1, 1, 1]}
+    reasoned = {"a": [1, 2, 1, 2], "b": [1, 1, 1, 1], "c": [9, 9]}
+    curve = curve_over_samples(direct, reasoned)
+    assert curve["samples"].tolist() == [1, 2, 3, 4]
+    # Of a: 2 bits less 0, 1, .918 and 1 bit of the pooled; of b: nothing.
+    two_of_three = -(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3))
+    expected = [2 / 2, 1 / 2, (2 - two_of_three) / 2, 1 / 2]
+    assert curve["tunnel_index"].tolist() == pytest.approx(expected)
+    assert curve["agreement"].tolist() == pytest.approx([1, 0.75, (1 + 2 / 3) / 2, 0.75])
+    assert curve_over_samples({"a": [1]}, {"b": [1]}).empty
+
+
+def sample(i, ask, temperature, value, *, split="test", truth=5):
+    question = Question(f"q-{i}", "fermi", "?", "number", str(truth))
+    return sample_trial(question, ask, temperature, split, str(value))
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    trials = [
+        sample(i, ask, 1.0, value)
+        for i in range(6)
+        for ask, values in (("direct", (4, 5, 6, 5)), ("reasoned", (5, 5, 5, 4)))
+        for value in values
+    ]
+    rows = [
+        {
+            "study": "fermieval_sampling",
+            "task": "fermieval_sampling",
+            "model": "lab/a",
+            "epoch": i % 4 + 1,
+            **trial,
+        }
+        for i, trial in enumerate(trials)
+    ]
+    return report_of(collect(write(tmp_path_factory.mktemp("samples") / "a.jsonl", rows)), settings=FEW)
+
+
+def test_agreement_and_tunnel_index_are_in_the_report(sampled: Report):
+    table = next(extra for extra in sampled.extras if extra.name == "fermieval_sampling_self_consistency")
+    frame = table.frame.set_index("asked")
+    assert list(frame.index) == ["direct, T=1", "reasoned, T=1", "T=1"]
+    assert frame.loc["direct, T=1", "Agreement"] == 0.5
+    assert frame.loc["reasoned, T=1", "Agreement"] == 0.75
+    assert frame.loc["reasoned, T=1", "Majority accuracy"] == 1.0
+    less = 1.5 + (0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
+    assert frame.loc["T=1", "Tunnel index"] == pytest.approx(less)
+    (line, agreement) = panel(sampled, "fermieval_sampling_tunnel_over_samples")["lines"]
+    assert line.y[0] == pytest.approx(1.5)
+    assert line.y[-1] == pytest.approx(less)
+    assert agreement.y.tolist() == pytest.approx([1.0, (1 + 1 + 0.5) / 3, (1 + 2 / 3) / 2, 0.75])
+
+
+def test_the_weight_of_a_shortfall_decides_the_temperature():
+    """At T = .2 intervals are narrow and hold the truth of half of the questions, at T = 1 wide and hold all."""
+    trials = []
+    for i in range(20):
+        near = 5 if i % 2 else 6
+        for split in ("calibration", "test"):
+            trials += [sample(f"{split}-{i}", "direct", 0.2, near, split=split) for _ in range(20)]
+            trials += [
+                sample(f"{split}-{i}", "direct", 1.0, value, split=split) for value in (-10, *[5] * 18, 20)
+            ]
+    chosen = {
+        weight: sampling_summary(trials, [0.95], shortfall_weight=weight)["temperature/direct,p=0.95"]
+        for weight in (0.0, 1_000.0)
+    }
+    assert chosen == {0.0: 0.2, 1_000.0: 1.0}
