@@ -1,9 +1,10 @@
 """Differences of two groups of trials on the same questions: intervals and tests from one pivot.
 
 A measure whose trials' influence is known, and every mean, is tested by the studentised exchange: the difference over
-its standard error, against the same after exchanges of whole questions, and against Student's distribution. A
-calibration error is compared with the latter only, by the influence of its trials; everything else too, by the spread
-of its resamples. The interval is what the test does not reject, so that the two cannot contradict each other.
+its standard error, against the same after exchanges of whole questions, and against Student's distribution. What is too
+high by chance, as calibration errors are, is compared by the intervals of the two groups, which allow for that (MOVER).
+Everything else is compared with Student's distribution, by the spread of its resamples. The interval is what the test
+does not reject, so that the two cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from confidence_tasks.report.estimates import Distribution, Distributions, Setti
 from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
-from confidence_tasks.statistics.inference.paired_tests import Pivot, exchange_pivot, student_pivot
+from confidence_tasks.statistics.inference.paired_tests import (
+    Pivot,
+    exchange_pivot,
+    student_pivot,
+)
+from confidence_tasks.statistics.inference.test_inversion import mover
 from confidence_tasks.statistics.inference.trial_counts import (
     TrialCounts,
     alike_units,
@@ -293,26 +299,22 @@ def paired_differences(
         for name, parts in influences.items()
         if all(parts.values())
     }
-    studentised = {name: parts for name, parts in known.items() if measures[name].binned is None}
-    drawn = _exchanges(sources, studentised, settings, seed, papers_test=papers_test)
+    drawn = _exchanges(sources, known, settings, seed, papers_test=papers_test)
     exact = bool(sources) and is_exact(sources[0].alike.members.shape[1], settings.n_resamples)
     found = {}
     for name, measure in measures.items():
         first, second = sides[name]
         difference, tie = first - second, rounding_of(first.value, second.value)
+        apart = float(difference.value)
         values, errors = drawn.get(name, (np.empty(0), np.empty(0)))
-        method: Literal["exchange", "wald", "student"]
+        method: Literal["exchange", "mover", "student"]
+        n_resamples = len(difference.resamples)
+        n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
         if name in known:
             error, freedom = _by_influence(sources, known[name])
-            method, n_resamples, n_undefined = "wald", 0, 0
-        else:
-            error, freedom = difference.student_terms
-            method, n_resamples = "student", len(difference.resamples)
-            n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
-        if name in studentised:
             method, n_resamples, n_undefined = "exchange", len(values), int(np.isnan(values + errors).sum())
             pivot = exchange_pivot(
-                difference.value,
+                apart,
                 error,
                 values,
                 errors,
@@ -321,9 +323,17 @@ def paired_differences(
                 exact=exact,
                 tie=tie,
             )
+        elif first.binned and second.binned:
+            method = "mover"
+            apart, error = mover(
+                first.binned, second.binned, _correlation(first.resamples, second.resamples), settings.level
+            )
+            pivot = student_pivot(apart, error, math.inf, level=settings.level, tie=tie)
         else:
-            pivot = student_pivot(difference.value, error, freedom, level=settings.level, tie=tie)
-        low, high, p_value = _read(measure, sources, difference, pivot, error, tie, settings.level)
+            method = "student"
+            error, freedom = difference.student_terms
+            pivot = student_pivot(apart, error, freedom, level=settings.level, tie=tie)
+        low, high, p_value = _read(measure, sources, difference, pivot, apart, tie, settings.level)
         interval = Interval(
             estimate=Estimate(0.0) if abs(difference.value) <= tie else difference.value,
             low=low,
@@ -350,7 +360,7 @@ def _read(
     sources: Sequence[PairedTables],
     difference: Distribution,
     pivot: Pivot,
-    error: float,
+    apart: float,
     tie: float,
     level: float,
 ) -> tuple[Estimate, Estimate, float]:
@@ -366,9 +376,19 @@ def _read(
     if reason:
         return undefined(reason), undefined(reason), 1.0 if abs(value) <= tie else math.nan
     most = measure.largest_difference
-    low, high = max(value - pivot.reach, -most), min(value + pivot.reach, most)
+    low, high = max(apart - pivot.reach, -most), min(apart + pivot.reach, most)
     # What is fitted, and cannot be fitted anew, varies more than its interval says: enough to tell how much it may be.
     return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
+
+
+def _correlation(one: FloatArray, other: FloatArray) -> float:
+    """Return the correlation of paired resamples; 0 where one of them does not vary, and 1 where they are alike."""
+    defined = np.isfinite(one) & np.isfinite(other)
+    a, b = one[defined], other[defined]
+    if np.array_equal(a, b):
+        return 1.0
+    spread = a.std() * b.std()
+    return float(np.mean((a - a.mean()) * (b - b.mean())) / spread) if spread > 0.0 else 0.0
 
 
 def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason | None:

@@ -105,21 +105,12 @@ class Distribution:
         """Degrees of freedom of its standard error."""
         return self.decisive - 1.0 if self.freedom is None else self.freedom
 
-    @property
-    def like_samples(self) -> FloatArray:
-        """The resamples, drawn together where they vary more than samples do: around gaps of which part is chance."""
-        spread = math.sqrt(_variance(self.resamples))
-        error = self.binned.standard_error if self.binned else spread
-        if not (error > 0.0 and spread > 0.0):
-            return self.resamples
-        return float(self.value) + (self.resamples - float(self.value)) * (error / spread)
-
     def __sub__(self, other: Distribution) -> Distribution:
         """The difference, paired by question where both were drawn together."""
         reason = self.value.reason or other.value.reason
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
-            resamples = self.like_samples - other.like_samples
+            resamples = self.resamples - other.resamples
         return Distribution(
             difference,
             resamples,

@@ -439,7 +439,6 @@ def calibration_error(
         "lower",
         decisive=None if graded else fewest(*right_and_wrong(correct, confidence)),
         binned=binned_as("BinnedTrials", correct, confidence, **options),
-        influence=influence_of("ece_influence", correct, confidence, **options),
     )
 
 

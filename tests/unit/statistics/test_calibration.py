@@ -12,7 +12,6 @@ from sklearn.calibration import calibration_curve
 from confidence_tasks.statistics import (
     debiased_ece,
     ece,
-    ece_influence,
     ece_noise_floor,
     mce,
     overconfidence,
@@ -319,18 +318,3 @@ def test_swapping_right_and_wrong_turns_overconfidence_around(sample):
     assert overconfidence(1 - correct, 1 - confidence) == pytest.approx(
         -overconfidence(correct, confidence), abs=1e-12
     )
-
-
-@pytest.mark.parametrize("binning", ["equal_width", "equal_mass"])
-def test_influence_on_the_calibration_error_is_its_derivative(binning):
-    rng = np.random.default_rng(4)
-    confidence = rng.choice([0.3, 0.55, 0.7, 0.95], 60)
-    correct = (rng.random(60) < 0.5 * confidence).astype(float)
-    step = 1e-6
-    heavier = np.ones((60, 60)) + step * np.eye(60)
-    slope = (
-        ece(correct, confidence, binning=binning, weights=heavier) - ece(correct, confidence, binning=binning)
-    ) / step
-    influence, added = ece_influence(correct, confidence, binning=binning)
-    np.testing.assert_allclose(influence[0] * np.sqrt(60 * 59), 60 * slope, atol=1e-4)
-    assert added.tolist() == [0.0]

@@ -209,19 +209,6 @@ def test_the_mean_of_copies_is_no_surer_than_one():
     )
 
 
-@pytest.mark.parametrize(("right", "n", "confidence"), [(600, 1000, 0.75), (150, 200, 0.95)])
-def test_the_standard_error_far_from_the_truth_is_that_of_a_share(right, n, confidence):
-    held = BinnedTrials.of(np.repeat([1.0, 0.0], [right, n - right]), np.full(n, confidence))
-    assert held.standard_error == pytest.approx(math.sqrt(right * (n - right) / n**3), rel=0.02)
-
-
-@pytest.mark.parametrize("overconfidence", [0.0, 0.1])
-def test_the_standard_error_is_how_much_samples_vary(overconfidence):
-    made = [BinnedTrials.of(*sample(200, seed, overconfidence)) for seed in range(300)]
-    errors = [held.standard_error for held in made]
-    assert np.mean(errors) == pytest.approx(np.std([held.estimate for held in made]), rel=0.15)
-
-
 @pytest.mark.parametrize(("n", "reason"), [(0, Reason.EMPTY), (1, Reason.TOO_FEW)])
 def test_fewer_than_two_trials_have_none(n, reason):
     low, high = ece_interval(np.ones(n), np.ones(n))

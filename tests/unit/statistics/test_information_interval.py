@@ -180,14 +180,6 @@ def test_easy_and_difficult_questions_count_as_fewer_although_every_reply_is_ano
     assert higher - lower > 1.1 * (high - low)
 
 
-@pytest.mark.parametrize(("distance", "rounding"), [(0.0, 0.3), (1.0, 0.15)])
-def test_the_standard_error_is_how_much_samples_vary(distance, rounding):
-    """Without information half of the samples lead to populations with some, which vary more."""
-    made = [InformationTables.of(*sample(200, seed, distance=distance)) for seed in range(300)]
-    errors = [held.standard_error for held in made]
-    assert np.mean(errors) == pytest.approx(np.std([held.estimate for held in made]), rel=rounding)
-
-
 def test_the_mean_of_copies_is_no_surer_than_one():
     """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
     one = InformationTables.of(*sample(1_000))

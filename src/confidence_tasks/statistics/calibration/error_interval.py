@@ -145,13 +145,6 @@ class BinnedTrials:
         high = max(ends[:, 1].max(), self._high_of_opposite(-paths[0], reach))
         return Estimate(ends[:, 0].min()), Estimate(high)
 
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation in samples of the population that leads to the estimate; NaN for fewer than two trials."""
-        if not self.count.sum() >= 2.0:
-            return float("nan")
-        return max(float(self._moments(path, self._accepted(path, 0.0)[:1])[1][0]) for path in self._paths())
-
     def _accepted(self, path: FloatArray, reach: float) -> FloatArray:
         """Return the ends, (2,), of the part of a path from which the estimate is no further."""
         return np.array(accepted(partial(self._distance, path), reach, _N_TRIED))

@@ -77,60 +77,6 @@ def ece(
     return weighting.settle(ratio(np.abs(excess).sum(axis=1), weighting.total), weighting.empty)
 
 
-def ece_influence(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    bins: int = 10,
-    binning: Binning = "equal_width",
-    edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    r"""Compute how much each trial moves the expected calibration error.
-
-    A trial of confidence c and correctness y, in a bin where confidence is on average too high (s = 1) or too low
-    (s = -1), moves it by :math:`(s (c - y) - \mathrm{ECE}) / \sqrt{n (n - 1)}`. The sum of the squares is the variance
-    that the ECE has where no bin is calibrated; where one is, the variance is smaller.
-
-    Parameters
-    ----------
-    correct, confidence, bins, binning, edges, weights
-        As in :func:`ece`. Bins of equal mass stay where they are.
-
-    Returns
-    -------
-    influence : ndarray, shape (R, n)
-        Of each trial, once; NaN with fewer than two trials.
-    added : ndarray, shape (R,)
-        Variance that no trial accounts for: 0.
-
-    Examples
-    --------
-    >>> influence, _ = ece_influence([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
-    >>> influence.round(3)
-    array([[-0.115, -0.115,  0.173,  0.058]])
-    """
-    right, stated, weighting = trials(correct, confidence, weights)
-    cut = Bins(bins, binning, edges)
-    excess = stated - right
-    rows = []
-    for row in weighting.rows:
-        values, place = np.unique(stated, return_inverse=True)
-        up_to = np.cumsum(np.bincount(place, row, minlength=len(values)))
-        total = max(up_to[-1], 1.0) if len(up_to) else 1.0
-        below = np.append(0.0, up_to[:-1])
-        bin_of = (
-            cut.index(below / total, up_to / total) if binning == "equal_mass" else cut.numbers(values)
-        )[place]
-        of_bins = np.bincount(bin_of, row * excess, minlength=cut.size)
-        size = row.sum()
-        error = np.abs(of_bins).sum() / max(size, 1.0)
-        scale = np.sqrt(size * (size - 1.0)) if size > 1.0 else np.nan
-        rows.append((np.sign(of_bins)[bin_of] * excess - error) / scale)
-    influence = np.array(rows, dtype=np.float64).reshape(weighting.rows.shape)
-    return influence, np.zeros(len(influence))
-
-
 def rms_calibration_error(
     correct: ArrayLike,
     confidence: ArrayLike,

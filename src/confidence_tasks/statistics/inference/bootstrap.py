@@ -56,7 +56,7 @@ class Interval:
     method : str
         How the limits were read off the resamples, as in :func:`bootstrap`; ``"inverted"`` where a test was inverted
         instead, as in :func:`~confidence_tasks.statistics.ece_interval`; ``"exchange"`` where the conditions of a
-        difference were exchanged, ``"wald"`` where its standard error comes from the influence of its trials.
+        difference were exchanged, ``"mover"`` where it is made of the intervals of its terms.
     seed : int or None
         The seed; None when a generator was handed in.
     """
@@ -69,7 +69,7 @@ class Interval:
     n_units: int
     n_resamples: int
     n_undefined: int
-    method: Method | Literal["inverted", "exchange", "wald"]
+    method: Method | Literal["inverted", "exchange", "mover"]
     seed: int | None
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
+
+_NO_LEVEL = 1e-12
+"""Level of an interval that is hardly wider than a point."""
 
 
 class Inverted(Protocol):
@@ -17,10 +22,6 @@ class Inverted(Protocol):
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join several that are averaged; the variance of the mean is so many times that of independent ones."""
-
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation in samples of the population that leads to the estimate; NaN without an interval."""
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where there is none."""
@@ -35,6 +36,43 @@ def limits_over_questions(
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
         return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
     return held.limits(level)
+
+
+def mover(first: Inverted, second: Inverted, correlation: float, level: float) -> tuple[float, float]:
+    """Recover a difference without bias, and its standard error, from two intervals that invert a test.
+
+    Each estimate without bias is where its test finds no difference at all. The end of an interval that is further
+    away tells its standard error (MOVER); the nearer one may stand at a bound, and tells nothing.
+
+    Parameters
+    ----------
+    first, second : Inverted
+        What the intervals of the two terms are made of.
+    correlation : float
+        Of the two estimates, in [-1, 1].
+    level : float
+        Of the intervals that standard errors are recovered from, in (0, 1).
+
+    Returns
+    -------
+    difference, error : float
+        NaN where a term has no interval.
+
+    References
+    ----------
+    Zou & Donner (2008), Construction of confidence limits about effect measures: a general approach,
+    doi:10.1002/sim.3095.
+    """
+    (one, its_error), (other, other_error) = (_center_and_error(held, level) for held in (first, second))
+    # Equal errors cancel without rounding.
+    variance = (its_error - other_error) ** 2 + 2.0 * (1.0 - correlation) * its_error * other_error
+    return one - other, math.sqrt(max(variance, 0.0))
+
+
+def _center_and_error(held: Inverted, level: float) -> tuple[float, float]:
+    center = float(np.mean(held.limits(_NO_LEVEL)))
+    low, high = held.limits(level)
+    return center, max(center - low, high - center, 0.0) / float(ndtri((1.0 + level) / 2.0))
 
 
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:

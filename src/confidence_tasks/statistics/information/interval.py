@@ -217,14 +217,6 @@ class InformationTables:
         """The share of the uncertainty that confidence removes, with its bias."""
         return float(np.mean([table.share(table.wrong / table.count) for table in self.tables]))
 
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation in samples of the population that leads to the estimate; NaN without an interval."""
-        if any(table.missing for table in self.tables):
-            return float("nan")
-        position = np.array(accepted(self._distance, 0.0, _N_TRIED)[:1])
-        return float(np.sqrt(self._moments(position)[1][0]))
-
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the ends of the interval; NaN with a reason where too few questions decide it."""
         reasons = [table.missing for table in self.tables if table.missing]
