@@ -21,11 +21,19 @@ def test_a_threshold_that_cuts_scales_differently_finds_next_to_nothing() -> Non
     assert not np.isnan(found.p_values).all()
 
 
+@pytest.mark.parametrize("n", [100, 330])
+def test_rounding_otherwise_makes_no_difference_of_calibration_or_ranking(n: int) -> None:
+    for name, found in families(["ece", "auroc", "brier"], n, 12, n_exchanges=199).items():
+        assert found.p_values.shape == (12, 12), name
+        assert (found.p_values <= 0.05).mean() <= most(12), name
+        assert not np.isnan(found.p_values).all(), name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 330])
 def test_no_scale_is_told_from_another(n: int) -> None:
     """The full table is in docs/reliability.md."""
-    for name, found in families(["mratio", "auroc", "ece"], n, 60, n_exchanges=399, seed=1).items():
+    for name, found in families(["mratio", "auroc", "ece", "brier"], n, 60, n_exchanges=399, seed=1).items():
         assert np.nanmax(found.missing) <= most(60), name
         assert found.family_size <= most(60), name
 

@@ -49,7 +49,7 @@ class Setting:
 
 SETTINGS = (
     Setting("scales", "mratio", -0.4, 600, 161, 500, again=40),
-    Setting("scales", "ece", -0.1, 200, 86, 400, again=60),
+    Setting("scales", "ece", -0.1, 200, 151, 400, again=60),
     Setting("fermieval", "coverage", 0.1, 150, 182, 300, again=60),
     Setting("riskeval", "abstention_slope", 0.03, 50, 55, 60, again=20),
     Setting("scales", "auroc", 0.2, 100, 713, 1_200, again=100),
