@@ -43,6 +43,7 @@ _MEASURES: Mapping[str, str] = {
     "d_prime_v1": "d′, version 1",
     "meta_d_v1": "meta-d′, version 1",
     "mratio_v1": "M-ratio, version 1",
+    "criterion_v1": "Type-2 criterion",
 }
 
 STATUSES: Mapping[Status, str] = {

@@ -17,7 +17,9 @@ from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, LEXI
         ("What is the atomic number of oxygen?", "Science & Technology"),
         ("How many players are in a cricket team?", UNCLASSIFIED),
         ("", UNCLASSIFIED),
-        ("Which king is a planet?", UNCLASSIFIED),
+        ("Which king is a planet?", "History & Politics"),
+        ("Which planet is a king?", "Science & Technology"),
+        ("In which year was Jesus College founded?", "History & Politics"),
     ],
 )
 def test_domain_of_most_words(question, domain):
@@ -38,3 +40,9 @@ def test_real_questions_fall_in_every_domain(mirror):
     assert set(found) == set(DOMAINS)
     assert found[UNCLASSIFIED] < 250
     assert min(found.values()) > 25
+
+
+def test_about_as_many_questions_are_unclassified_as_in_the_paper(mirror):
+    found = Counter(domain_of(question.text) for question in load("trivia_qa", n=3_000, seed=42))
+    paper = 1_284 / 5_000
+    assert found[UNCLASSIFIED] / 3_000 == pytest.approx(paper, abs=0.03)

@@ -254,6 +254,18 @@ def test_p_values_of_neighbouring_quarters_are_fishers():
     assert monotonicity(cells).tests["p_value"].iloc[0] == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_papers_monotonicity_is_a_strict_rise_of_the_shares_and_proves_less():
+    """A rise of two hundredths a quarter is one to the paper, and none where two shares are equal."""
+    for shares, rises in (((0.50, 0.52, 0.54, 0.56), True), ((0.50, 0.52, 0.52, 0.56), False)):
+        correct = np.concatenate([np.arange(50) < round(50 * share) for share in shares]).astype(float)
+        table = trials(Evidence(), 200).assign(correct=correct, nlp=np.arange(200.0) - 300.0)
+        table = table.assign(confidence=np.exp(table["nlp"]))
+        found = monotonicity(resample(table, settings=QUICK))
+        assert found.tests["rises"].tolist() == [rises]
+        assert not found.tests["passes"].any()
+        assert found.why.endswith(f"By the shares alone, as the paper has it, in {int(rises)}.")
+
+
 def test_the_same_answers_again_prove_no_rise():
     table = trials(Evidence(0.4), 200, rng=np.random.default_rng(1))
     once, three_times = (

@@ -297,7 +297,8 @@ def test_no_trials_are_no_cells():
 @pytest.mark.parametrize("right", [0.0, 1.0])
 def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
     cell = cell_of(trials(Evidence(), 30).assign(correct=right))
-    for name in set(MEASURES) - {"accuracy", "parse_rate", "nlp", "accuracy_50", "accuracy_80"}:
+    defined = {"accuracy", "parse_rate", "nlp", "accuracy_50", "accuracy_80", "ece", "brier"}
+    for name in set(MEASURES) - defined:
         found = cell.measure(name)
         assert np.isnan(found.value), name
         assert found.value.reason is not None
@@ -408,3 +409,34 @@ def test_intervals_of_meta_information_and_auroc2_cover(evidence):
 def _holds(found, value):
     interval = found.interval(Settings(300))
     return interval.low <= value <= interval.high
+
+
+# The type-2 criterion
+
+
+def test_the_type_2_criterion_is_that_of_the_trials_above_the_median_of_temperature_one():
+    rng = np.random.default_rng(3)
+    table = pd.concat([trials(Evidence(1.2, 1.3, 0.6), 300, rng=rng, temperature=t) for t in (0.5, 1.0)])
+    table.loc[table["temperature"] == 0.5, "nlp"] += 0.4
+    cells = resample(table, settings=QUICK, binnings=ONLY_PRIMARY).cells
+    median = np.median(table.loc[table["temperature"] == 1.0, "nlp"])
+    for temperature in (0.5, 1.0):
+        of = table[table["temperature"] == temperature]
+        z = [
+            stats.norm.ppf(((its["nlp"] >= median).sum() + 0.5) / (len(its) + 1.0))
+            for its in (of[of["correct"] == 0.0], of[of["correct"] == 1.0])
+        ]
+        found = cells[HERE._replace(temperature=temperature)].measure("criterion_v1")
+        assert found.value == pytest.approx(-np.mean(z), abs=1e-9)
+    assert cells[HERE._replace(temperature=0.5)].measure("criterion_v1").value < found.value
+
+
+def test_calibration_of_resamples_is_that_of_the_questions_drawn(drawn):
+    cell = cell_of(drawn)
+    kept = drawn.dropna(subset=["correct", "nlp"])
+    confidence = np.exp(kept["nlp"].to_numpy())
+    assert cell.measure("brier").value == pytest.approx(np.mean((confidence - kept["correct"]) ** 2))
+    for name in ("ece", "brier"):
+        found = cell.measure(name)
+        assert np.std(found.resamples) > 0.0
+        assert abs(np.mean(found.resamples) - found.value) < 4 * np.std(found.resamples)

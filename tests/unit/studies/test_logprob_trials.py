@@ -169,6 +169,8 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
         "d_a": statistics.d_a(correct, nlp),
         "accuracy": table["correct"][:-2].sum() / 401 + 1 / 401,
         "parse_rate": 400 / 402,
+        "ece": statistics.ece(correct, np.exp(nlp)),
+        "brier": np.mean((np.exp(nlp) - correct) ** 2),
         "nlp": nlp.mean(),
         "nlp_difference": nlp[correct == 1].mean() - nlp[correct == 0].mean(),
         "accuracy_50": statistics.accuracy_at_coverage(correct, nlp.argsort().argsort() / 400, coverage=0.5),

@@ -43,6 +43,7 @@ STUDY = Study(
         _figures.by_domain,
         _figures.efficiency_space,
         _figures.by_temperature,
+        _figures.criterion_by_temperature,
         _figures.robustness,
     ),
     tables=(

@@ -14,6 +14,7 @@ from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
+from confidence_tasks.studies.logprob_metacognition.outcomes import point
 from confidence_tasks.studies.logprob_metacognition.report import analysis_of
 
 if TYPE_CHECKING:
@@ -95,6 +96,43 @@ def by_temperature(results: TaskResults, styles: ModelStyles) -> Figure:
 
 
 _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′", Colour.RIGHT))
+
+
+def criterion_by_temperature(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw the type-2 criterion against temperature, which the paper says temperature moves."""
+    experiment = analysis_of(results).experiment
+    its_panels = []
+    for source in experiment.sources:
+        of_source = [
+            key for key in experiment.cells if key.source == source and not (key.domain or key.binning)
+        ]
+        temperatures = sorted({key.temperature for key in of_source})
+        rows = pd.DataFrame(
+            [
+                point(
+                    experiment.cells[key],
+                    "criterion_v1",
+                    experiment.settings,
+                    model=key.model,
+                    temperature=key.temperature,
+                )
+                for key in of_source
+            ]
+        )
+        lines = [_line(rows, model, "temperature", temperatures, styles) for model in _models(rows)]
+        ticks = [f"{temperature:g}" for temperature in temperatures]
+        draw = partial(panels.trends, labels=ticks, lines=lines, x="temperature", y="criterion", lowest=None)
+        if len(temperatures) > 1:
+            its_panels.append(Panel(source, draw))
+    return Figure(
+        f"{results.task_trials.slug}_criterion",
+        "Type-2 criterion over temperatures",
+        "Of calling an answer sure whose log-probability is above the median of T = 1, with intervals: above 0 few"
+        " answers are sure, below 0 many. The paper holds that temperature moves it and leaves meta-d′ alone.",
+        (("", tuple(its_panels)),),
+        model_keys(results, styles),
+        size=(2.6, 2.1),
+    )
 
 
 def by_quarter(results: TaskResults, styles: ModelStyles) -> Figure:

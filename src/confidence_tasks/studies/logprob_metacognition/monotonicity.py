@@ -36,7 +36,8 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
         Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
         one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise.
         Trials of a question that was asked several times count for as many independent ones as they are worth at least.
-        The estimate is the smallest rise, with the interval of Newcombe.
+        The estimate is the smallest rise, with the interval of Newcombe. ``rises`` says whether the four shares rise
+        strictly, which is all that the paper asks; chance alone makes that happen once in 24 times.
 
     References
     ----------
@@ -66,6 +67,7 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
                     "what": label,
                     **_smallest_rise(right / total, low, high),
                     **{f"q{i + 1}": float(value) for i, value in enumerate(right / total)},
+                    "rises": len(total) == 4 and bool((np.diff(right / total) > 0.0).all()),
                     "p_value": float(p_values.max()),
                     "passes": bool(p_values.max() < 0.05),
                 }
@@ -83,7 +85,8 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     return outcome(
         *texts,
         verdict="not supported" if failing else "supported",
-        why=f"It rises in {len(tests) - len(failing)} of {counted(len(tests), 'case')}{which}.",
+        why=f"It rises in {len(tests) - len(failing)} of {counted(len(tests), 'case')}{which}. By the shares alone, as"
+        f" the paper has it, in {sum(test['rises'] for test in tests)}.",
         tests=tests,
         rows=rows,
         deciding=min(tests, key=lambda test: test["estimate"]),

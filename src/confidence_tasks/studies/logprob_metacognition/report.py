@@ -40,8 +40,18 @@ if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 
-VALID = ("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy_80", "accuracy")
-"""Measures of the second version, and accuracy of selective models."""
+VALID = (
+    "meta_information",
+    "auroc2",
+    "z_roc_slope",
+    "d_a",
+    "accuracy_50",
+    "accuracy_80",
+    "accuracy",
+    "ece",
+    "brier",
+)
+"""Measures of the second version, accuracy of selective models, and the calibration that they are set against."""
 
 VERSION_1 = ("accuracy", "d_prime_v1", "meta_d_v1", "mratio_v1")
 """Columns of table 2 of the first version."""
@@ -193,7 +203,7 @@ def valid_measures(results: TaskResults) -> ExtraTable:
         "The measures of the paper’s second version. Meta-information is the share of the uncertainty about correctness"
         " that the log-probability removes, corrected for bias; p is of the permutation test that it removes none. A"
         " z-ROC slope other than 1 is unequal variance. Accuracies are of the most confident half and four fifths of"
-        " the answers.",
+        " the answers. ECE and Brier score take exp(mean log-probability) for the confidence.",
         rows,
         VALID,
     )
@@ -268,7 +278,7 @@ def by_domain(results: TaskResults) -> ExtraTable:
 def by_temperature(results: TaskResults) -> ExtraTable:
     """Return table 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
     experiment = analysis_of(results).experiment
-    measures = ("meta_information", *VERSION_1)
+    measures = ("meta_information", *VERSION_1, "criterion_v1")
     rows = [
         {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
         | _measured(cell, measures, experiment.settings)
@@ -281,7 +291,8 @@ def by_temperature(results: TaskResults) -> ExtraTable:
         "temperatures",
         "Over temperatures",
         f"Bins have the edges of T = {TEMPERATURE:g} at every temperature, those of meta-information are a condition’s"
-        " own. Questions are the same, so that rows of a model are paired.",
+        " own. Questions are the same, so that rows of a model are paired. The type-2 criterion is that of calling an"
+        f" answer sure above the median of T = {TEMPERATURE:g}: above 0 few answers are sure, below 0 many.",
         rows,
         measures,
     )
@@ -292,13 +303,14 @@ def quarters(results: TaskResults) -> ExtraTable:
     rows = [
         {"model": test["what"]}
         | {name: test.get(name, float("nan")) for name in ("q1", "q2", "q3", "q4")}
-        | {"p": p_value(test["p_value"])}
+        | {"rises strictly": "yes" if test["rises"] else "no", "p": p_value(test["p_value"])}
         for test in analysis_of(results).monotonicity.tests.to_dict("records")
     ]
     return ExtraTable(
         f"{results.task_trials.slug}_quarters",
         f"Accuracy by quarter of the log-probability at T = {TEMPERATURE:g}",
-        "It must rise if the log-probability is graded evidence; p is of the hypothesis that somewhere it does not.",
+        "It must rise if the log-probability is graded evidence. The paper asks for a strict rise of the four shares; p"
+        " is of the hypothesis that somewhere accuracy does not rise.",
         pd.DataFrame(rows),
     )
 

@@ -23,6 +23,8 @@ from confidence_tasks.statistics.inference.evidence_draws import (
     weighted_columns,
 )
 from confidence_tasks.studies.logprob_metacognition.tables import (
+    CALIBRATION_BINS,
+    GAPS,
     INFORMATION_BINS,
     PRIMARY,
     SETTINGS,
@@ -205,7 +207,7 @@ def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn
 class _Part:
     """Trials of a cell before they are resampled.
 
-    ``unit`` numbers their questions. ``sums`` (10, U) has what each question adds to ``SUMMED``; no rows for parts of
+    ``unit`` numbers their questions. ``sums`` (S, U) has what each question adds to ``SUMMED``; no rows for parts of
     a condition. ``reference`` has the trials whose quantiles the edges are; none if edges lie between extremes.
     """
 
@@ -342,6 +344,9 @@ def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:
     correct, nlp = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", "nlp"))
     evidence, has = np.nan_to_num(nlp), ~np.isnan(nlp)
     wrong, right = (correct == 0.0) & has, (correct == 1.0) & has
+    confidence = np.exp(evidence)
+    gap = (right - confidence) * (wrong | right)
+    bins = CALIBRATION_BINS.numbers(confidence)
     added = {
         "asked": np.ones(len(trials)),
         "readable": trials["status"].isin(READABLE).to_numpy(),
@@ -353,6 +358,9 @@ def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:
         "evidence_of_wrong": evidence * wrong,
         "right_complete": right,
         "evidence_of_right": evidence * right,
+        "complete": wrong | right,
+        "squared_error": gap**2,
+        **{name: gap * (bins == k) for k, name in enumerate(GAPS)},
     }
     unit = trials["unit"].to_numpy(dtype=np.int64)
     return np.stack([np.bincount(unit, added[name], minlength=n_questions) for name in SUMMED])

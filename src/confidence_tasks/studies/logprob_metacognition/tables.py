@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from confidence_tasks.report.estimates import Distribution, Settings, deciding
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.statistics import (
     Estimate,
     MetaD,
+    Reason,
     UnequalVarianceSDT,
     accuracy_at_coverage,
     auroc2,
@@ -29,6 +31,7 @@ from confidence_tasks.statistics import (
     fit_uv_sdt,
     meta_information,
 )
+from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.test_inversion import Inverted
 from confidence_tasks.statistics.inference.units import as_estimate
@@ -90,7 +93,7 @@ class ConditionCounts:
         The same by the cell's own bins of equal mass; none for other binnings than the primary one.
     area_draws : ndarray, shape (R,)
         AUROC2 of each resample; none for other binnings than the primary one.
-    sum_draws : ndarray, shape (R, 10)
+    sum_draws : ndarray, shape (R, S)
         In each resample the sums of ``SUMMED`` over all trials, readable or not; none for domains and other binnings.
     """
 
@@ -191,18 +194,30 @@ class ConditionCounts:
     @property
     def columns(self) -> Columns:
         """Its trials as the log has them, as far as it takes to say which questions decide a measure."""
-        return {"correct": self.correct, "nlp": self.evidence, "question_id": self.asked}
+        return {
+            "correct": self.correct,
+            "nlp": self.evidence,
+            "confidence": np.exp(self.evidence),
+            "question_id": self.asked,
+        }
 
 
 _IN_THE_LOG = {measure.name: measure for measure in IN_THE_LOG}
 
 _DECIDED_AS = dict.fromkeys(("d_prime_v1", "meta_d_v1", "mratio_v1", "mratio_v1_unequal"), "auroc2") | {
-    "mratio_v1_resampled": "mratio_v1"
+    "mratio_v1_resampled": "mratio_v1",
+    "criterion_v1": "auroc2",
 }
 """Measures that need no more trials than others: drawn from their posterior distribution, as few as AUROC2."""
 
 _Value: TypeAlias = tuple[Any, Any]
 
+
+CALIBRATION_BINS = Bins(10)
+"""Bins of the expected calibration error."""
+
+GAPS = tuple(f"gap_{k}" for k in range(CALIBRATION_BINS.number))
+"""By bin of confidence, the sum of correctness less confidence."""
 
 SUMMED = (
     "asked",
@@ -215,6 +230,9 @@ SUMMED = (
     "evidence_of_wrong",
     "right_complete",
     "evidence_of_right",
+    "complete",
+    "squared_error",
+    *GAPS,
 )
 """What is added up over all trials of a cell, in this order."""
 
@@ -231,6 +249,29 @@ def _ratios(cell: ConditionCounts, of: str, over: str) -> _Value:
     return ratio(cell.sums[i : i + 1], cell.sums[j : j + 1])[0], ratio(
         cell.sum_draws[:, i], cell.sum_draws[:, j]
     )
+
+
+def _calibration_error(cell: ConditionCounts) -> _Value:
+    """The sum over bins of how far confidence is from correctness, over the number of trials."""
+    if cell.sums is None or cell.sum_draws is None:
+        raise ValueError(f"only whole conditions have a calibration error, {cell.key} is a part")
+    gaps, n = [SUMMED.index(name) for name in GAPS], SUMMED.index("complete")
+    value = ratio(np.abs(cell.sums[gaps]).sum(keepdims=True), cell.sums[n : n + 1])[0]
+    return value, ratio(np.abs(cell.sum_draws[:, gaps]).sum(axis=1), cell.sum_draws[:, n])
+
+
+def _criterion(cell: ConditionCounts) -> _Value:
+    """Minus the mean of the z-scores of right and of wrong answers above the middle edge, 0.5 added to each cell."""
+
+    def criterion(counts: FloatArray) -> FloatArray:
+        """Return it of tables of shape (..., 2, 2K); NaN of those without right or without wrong answers."""
+        high = counts[..., counts.shape[-1] // 2 :].sum(axis=-1)
+        z = ndtri((high + 0.5) / (counts.sum(axis=-1) + 1.0))
+        both = (counts.sum(axis=-1) > 0.0).all(axis=-1)
+        return np.asarray(np.where(both, -z.mean(axis=-1), np.nan))
+
+    value = float(criterion(cell.counts))
+    return Estimate(value, Reason.ONE_CLASS if np.isnan(value) else None), criterion(cell.count_draws)
 
 
 def _difference(cell: ConditionCounts) -> _Value:
@@ -331,6 +372,8 @@ MEASURES: Mapping[str, Callable[[ConditionCounts], _Value]] = {
     "d_a": _of_two_normals("d_a"),
     "accuracy": _mean("right", "judged"),
     "parse_rate": _mean("readable", "asked"),
+    "ece": _calibration_error,
+    "brier": _mean("squared_error", "complete"),
     "nlp": _mean("evidence", "with_evidence"),
     "nlp_difference": _difference,
     **{name: _accuracy_at(coverage) for name, coverage in COVERED.items()},
@@ -339,8 +382,9 @@ MEASURES: Mapping[str, Callable[[ConditionCounts], _Value]] = {
     "mratio_v1": _m_ratio,
     "mratio_v1_unequal": _unequal_variance_m_ratio,
     "mratio_v1_resampled": _resampled_m_ratio,
+    "criterion_v1": _criterion,
 }
-"""Measures of a cell by the names that they have in the log: the value, and that of each resample."""
+"""Measures of a cell by the names that they have in the log, if there: the value, and that of each resample."""
 
 
 @dataclass(frozen=True, eq=False)

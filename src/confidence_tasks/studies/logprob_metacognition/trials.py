@@ -30,6 +30,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     Measure,
     binned_as,
+    calibration_error,
     fewest,
     influence_of,
     right_and_wrong,
@@ -213,6 +214,17 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         ACCURACY,
         PARSE_RATE,
+        calibration_error(
+            "ece", "Expected calibration error of exp(mean log-probability), 10 bins of equal width."
+        ),
+        Measure(
+            "brier",
+            statistic_of("brier", "correct", "confidence"),
+            "Mean squared difference of exp(mean log-probability) and correctness.",
+            "lower",
+            interval="wilson",
+            decisive=fewest(*_CLASSES),
+        ),
         Measure(
             "nlp",
             share(lambda trials: trials["nlp"]),
