@@ -5,6 +5,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -319,6 +320,17 @@ def test_tables_and_figures_are_written_as_files_that_open(studies, tmp_path):
     for path in drawn:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
         assert "var(--" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_page_is_opened_if_it_was_written(found, studies, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(click, "launch", opened.append)
+    page = tmp_path / "r.html"
+    page.write_text("an older page")
+    logs = studies / "riskeval-lab-bold.jsonl" if found else tmp_path
+    CliRunner().invoke(command, [str(logs), "-o", str(page), "--resamples", "20", "--open"])
+    assert opened == ([page.as_uri()] if found else [])
 
 
 @pytest.mark.slow

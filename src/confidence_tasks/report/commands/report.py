@@ -92,6 +92,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: LifeEval's tables and those of its question"
     " sets have its means. May be repeated.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @settings_options
 @json_option
 def report(
@@ -103,6 +104,7 @@ def report(
     title: str,
     viewer: str,
     groups: ModelGroups,
+    opens: bool,
     resamples: int,
     level: float,
     seed: int,
@@ -138,6 +140,8 @@ def report(
         write_figures(made.figures, figures)
     if found_any and paper is not None:
         write_paper(made.papers, paper)
+    if written and opens:
+        click.launch(output.resolve().as_uri())
     if as_json:
         print_json(
             {
