@@ -28,6 +28,7 @@ from confidence_tasks.report.results import ALL_TRIALS, compute_results
 from confidence_tasks.report.run_config import PROMPT
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import Interval, holm
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
@@ -81,6 +82,7 @@ def compare(
     task_trials: TaskTrials,
     measures: Sequence[str] | None = None,
     settings: Settings | None = None,
+    by: str = "",
 ) -> list[Comparison]:
     """Compare two models on the questions that both were asked, condition by condition.
 
@@ -98,6 +100,9 @@ def compare(
         a value of.
     settings : Settings, optional
         Number of resamples, level and seed.
+    by : str
+        A column of texts, such as ``domain``: every condition is compared for each of its values by itself, and named
+        by both.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def compare(
     Raises
     ------
     ValueError
-        If the study has no measure of a given name.
+        If the study has no measure of a given name, or no such column, or that has very many values.
     """
     study, settings = task_trials.study, settings or Settings()
     pooled = [measure.name for measure in study.pooled]
@@ -121,15 +126,48 @@ def compare(
     conditions = _shared_conditions(first, second)
     single = [measure for measure in chosen if measure.name not in pooled]
     over_all = [measure for measure in chosen if measure.name in pooled]
-    for label, among, its_measures in (
-        *((condition, [condition], single) for condition in conditions),
-        (ALL_TRIALS, conditions, over_all),
-    ):
-        if its_measures:
-            for found in _of_conditions(first, second, task_trials, label, among, its_measures, settings):
-                by_measure[found.measure].append(found)
+    for value, one, other in _split(first, second, study, by):
+        for condition, among, its_measures in (
+            *((condition, [condition], single) for condition in conditions),
+            (ALL_TRIALS, conditions, over_all),
+        ):
+            label = f"{condition}, {value}" if by else condition
+            if its_measures:
+                for found in _of_conditions(one, other, task_trials, label, among, its_measures, settings):
+                    by_measure[found.measure].append(found)
     shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
     return [corrected for found in shown for corrected in _corrected(found)]
+
+
+MOST_VALUES = 30
+"""Values of a column by which models are compared: more are no groups of questions."""
+
+
+def _split(
+    first: ModelTrials, second: ModelTrials, study: Study, by: str
+) -> Iterator[tuple[str, ModelTrials, ModelTrials]]:
+    """Yield the models' trials for each value of a column that both have; all of them without a column."""
+    if not by:
+        yield "", first, second
+        return
+    if study.record.get(by) is not str:
+        texts = [name for name, kind in study.record.items() if kind is str]
+        raise ValueError(f"{study.name} has no column of texts {by!r}; it has {', '.join(texts)}")
+    values = sorted({*map(str, first.columns[by])} & {*map(str, second.columns[by])})
+    if len(values) > MOST_VALUES:
+        raise ValueError(f"{by} has {len(values)} values, and at most {MOST_VALUES} can be compared by")
+    for value in values:
+        one, other = (
+            replace(
+                model,
+                columns={
+                    name: column[model.columns[by].astype(str) == value]
+                    for name, column in model.columns.items()
+                },
+            )
+            for model in (first, second)
+        )
+        yield printable(value), one, other
 
 
 def _has_a_value(found: Comparison) -> bool:

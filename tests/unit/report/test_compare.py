@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.unit.report.runs import write
+from tests.unit.studies.logprob_trials import Evidence
+from tests.unit.studies.logprob_trials import trials as logprob_trials
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.compare import compare as command
@@ -19,6 +24,7 @@ from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_b
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
+from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
@@ -150,3 +156,62 @@ def test_the_command_says_over_what_p_is_corrected(bold_and_careful: Path) -> No
     assert done.exit_code == 0, done.output
     footer = " ".join(done.output.split("\n\n")[-1].split())
     assert "over the conditions within each measure (Holm), not over measures" in footer
+
+
+# Within the values of a column
+
+
+def by_domain(domains: tuple[str, ...]) -> tuple[ModelTrials, ModelTrials, TaskTrials]:
+    """Two models whose evidence tells most in the first domain, and one nothing in the others."""
+    rng = np.random.default_rng(5)
+    parts = [
+        logprob_trials(
+            Evidence(2.0 if model == "lab/instruct" and i else 0.5), 80, model=model, domain=name, rng=rng
+        )
+        for model in ("lab/base", "lab/instruct")
+        for i, name in enumerate(domains)
+    ]
+    models = tuple(
+        ModelTrials(str(name), str(name), {key: its[key].to_numpy() for key in its}, (), 0)
+        for name, its in pd.concat(parts).groupby("model")
+    )
+    return models[0], models[1], TaskTrials(LOGPROB, "nlp_metad", models)
+
+
+def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_asked() -> None:
+    base, instruct, task = by_domain(("Arts", "Geography"))
+    found = compare(instruct, base, task, ["auroc2"], FEW, by="domain")
+    assert [each.condition for each in found] == ["T=1, Arts", "T=1, Geography"]
+    for each, domain in zip(found, ("Arts", "Geography"), strict=True):
+        only = [
+            replace(
+                model, columns={k: v[model.columns["domain"] == domain] for k, v in model.columns.items()}
+            )
+            for model in (instruct, base)
+        ]
+        (alone,) = compare(only[0], only[1], task, ["auroc2"], FEW)
+        assert (each.difference, each.p_value, each.n_questions) == (alone.difference, alone.p_value, 80)
+        assert each.p_adjusted >= each.p_value
+    assert found[1].difference.estimate > found[0].difference.estimate + 0.1
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("topic", "nlp_metad has no column of texts 'topic'; it has .*domain"),
+        ("nlp", "no column of texts 'nlp'"),
+        ("question_id", "question_id has 80 values, and at most 30"),
+    ],
+)
+def test_a_column_that_splits_nothing_is_refused(by: str, message: str) -> None:
+    base, instruct, task = by_domain(("Arts",))
+    with pytest.raises(ValueError, match=message):
+        compare(instruct, base, task, ["auroc2"], FEW, by=by)
+
+
+def test_the_command_compares_within_a_column(bold_and_careful: Path) -> None:
+    paths = [str(bold_and_careful / name) for name in ("bold.jsonl", "careful.jsonl")]
+    arguments = [*paths, "--by", "source", "--measure", "abstention_rate", "--resamples", "50", "--json"]
+    ran = CliRunner().invoke(command, arguments)
+    assert [each["condition"] for each in json.loads(ran.output)["comparisons"]] == ["lambda=10, demo"]
+    assert "has no column of texts 'colour'" in CliRunner().invoke(command, [*paths, "--by", "colour"]).output

@@ -41,6 +41,12 @@ MOST_SHOWN = 10
 @click.option(
     "--measure", "measures", multiple=True, help="Compare this measure; may be given several times."
 )
+@click.option(
+    "--by",
+    default="",
+    metavar="COLUMN",
+    help="Compare within each value of a column of the trials, such as domain or source.",
+)
 @settings_options
 @json_option
 def compare(
@@ -49,6 +55,7 @@ def compare(
     model_a: str | None,
     model_b: str | None,
     measures: tuple[str, ...],
+    by: str,
     resamples: int,
     level: float,
     seed: int,
@@ -82,9 +89,9 @@ def compare(
     with progress("comparing") as advance:
         for done, (task_trials, a, b) in enumerate(pairs, start=1):
             try:
-                found += compared(a, b, task_trials, measures or None, settings)
+                found += compared(a, b, task_trials, measures or None, settings, by)
             except ValueError as error:
-                raise click.BadParameter(str(error), param_hint="--measure") from error
+                raise click.UsageError(str(error)) from error
             doubts[task_trials.task] = cautions(a, b, task_trials, settings)
             advance(done, len(pairs))
     if as_json:
