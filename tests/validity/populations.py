@@ -209,7 +209,7 @@ POPULATIONS: Mapping[str, Callable[[], Population]] = {
         Subject(d_prime=1.4, meta_d_prime=1.0, noise=0.4, risk_sensitivity=0.5)
     ),
     "FermiEval": lambda: fermi_study(Subject(perception=0.65)),
-    "FermiEval, honest": lambda: fermi_study(Subject(), N // 2, (0.9, 0.99)),
+    "FermiEval, honest": lambda: fermi_study(Subject(perception=1.0), N // 2, (0.9, 0.99)),
 }
 """By name."""
 

@@ -11,9 +11,9 @@ from typing import Any
 from confidence_tasks.simulation.subject import STRONGEST, Subject
 
 PROFILES: dict[str, Subject] = {
-    "ideal": Subject(risk_sensitivity=1.0),
+    "ideal": Subject(risk_sensitivity=1.0, perception=1.0),
     "overconfident": Subject(meta_d_prime=1.0, bias=1.2, rounding=0.8),
-    "underconfident": Subject(meta_d_prime=1.0, bias=-1.2, rounding=0.8),
+    "underconfident": Subject(meta_d_prime=1.0, bias=-1.2, rounding=0.8, perception=1.0),
     "rounder": Subject(meta_d_prime=1.0, anchors=(0.9, 0.95, 1.0)),
     "blind": Subject(meta_d_prime=0.0, noise=1.5),
     "reckless": Subject(meta_d_prime=1.0, caution=0.0),

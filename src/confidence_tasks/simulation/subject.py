@@ -68,7 +68,8 @@ class Subject:
     belief_sd : float
         Standard deviation, in orders of magnitude, of what the subject believes of a quantity; above 0.
     perception : float
-        Mass of that belief which the subject sees in one call, in (0, 1]; 1 sees all of it.
+        Mass of that belief which the subject sees in one call, in (0, 1]; 1 sees all of it. By default 0.65, about the
+        coverage at which the models of FermiEval's paper stagnate.
     evidence_ratio : float
         Standard deviation of right answers' log-probabilities over that of wrong ones', whose means lie meta-d' of the
         latter apart; 1 is equal variance.
@@ -94,7 +95,7 @@ class Subject:
     caution: float = 1.0
     risk_sensitivity: float = 0.0
     belief_sd: float = 2.0
-    perception: float = 1.0
+    perception: float = 0.65
     evidence_ratio: float = 1.0
     temperature_shift: float = 0.2
     temperature_gain: float = 0.0

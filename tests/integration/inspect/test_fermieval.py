@@ -47,8 +47,9 @@ def test_any_reply_becomes_a_trial_with_a_status(run: Run) -> None:
     made = trials(run(fermieval(n=2), saying(hostile)))
     assert len(made) == len(hostile)
     assert all(trial["status"] in STATUSES for trial in made)
-    # One states an interval; the reply with two that contradict each other states none.
-    assert sum(not math.isnan(trial["lower"]) for trial in made) == 1
+    # Two state an interval: of two objects in a reply the last counts, with which the prompt asks to end.
+    stated = [(trial["lower"], trial["upper"]) for trial in made if not math.isnan(trial["lower"])]
+    assert sorted(stated) == [(1.0, 2.0), (6.0, 9.0)]
 
 
 def test_token_probabilities_of_a_sharpened_belief_are_mended_by_temperature(run: Run) -> None:

@@ -58,6 +58,55 @@ def perceived_interval(
     )
 
 
+_STARTS = 2_000
+"""Starts of the tunnel over which true values are averaged."""
+
+
+def true_values(subject: Subject, level: float) -> dict[str, float]:
+    """Return what the intervals of a subject are worth, over all questions and calls, before ends are whole numbers.
+
+    The truth lies as the belief says, independently of where the tunnel starts.
+
+    Parameters
+    ----------
+    subject : Subject
+        Whose ``belief_sd`` and ``perception`` count.
+    level : float
+        Nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    dict of str to float
+        ``coverage``, which is ``level`` times the perception; ``mean_width`` and ``winkler``, in orders of magnitude.
+
+    Examples
+    --------
+    >>> {name: round(value, 3) for name, value in true_values(Subject(), 0.9).items()}
+    {'coverage': 0.585, 'mean_width': 3.529, 'winkler': 13.491}
+    """
+    normal, tail = NormalDist(), (1.0 - level) / 2.0
+    width = missed = 0.0
+    for turn in range(_STARTS):
+        start = (turn + 0.5) / _STARTS * (1.0 - subject.perception)
+        lower, upper = (
+            normal.inv_cdf(start + quantile * subject.perception) for quantile in (tail, 1.0 - tail)
+        )
+        width += upper - lower
+        missed += _mean_excess(lower) + _mean_excess(-upper)
+    width, missed = (subject.belief_sd * total / _STARTS for total in (width, missed))
+    return {
+        "coverage": level * subject.perception,
+        "mean_width": width,
+        "winkler": width + missed / tail,
+    }
+
+
+def _mean_excess(z: float) -> float:
+    """Return by how much z exceeds a standard normal variate on average, 0 where it does not."""
+    normal = NormalDist()
+    return normal.pdf(z) + z * normal.cdf(z)
+
+
 def whole(lower: float, upper: float) -> tuple[int, int]:
     """Return the whole numbers from ``lower`` to ``upper``, which hold a whole truth just when the interval does.
 
