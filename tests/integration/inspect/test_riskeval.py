@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from inspect_ai import eval, score
 from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.report import collect, report_of
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.simulation.draws import pick
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
@@ -326,3 +330,28 @@ def parsing_of_capitals(_: str, prompt: str) -> str:
     city = re.search(r"Answer: (\w+)", prompt)
     assert city is not None
     return json.dumps({"final_answer": city[1], "confidence": 0.9, "reasoning_trace": ""})
+
+
+# the second prompt in the report
+
+
+def test_figures_of_both_prompts_show_what_the_second_changes(run: Run, tmp_path: Path) -> None:
+    def reply(system: str, prompt: str) -> str:
+        return f"Answer: A\nConfidence: {60 if 'Use your confidence' in system else 90}%"
+
+    for strategy in ("base", "use_confidence"):
+        run(riskeval(source="arithmetic", n=3, penalties="1,4", strategy=strategy), Scripted(reply).model)
+    report = report_of(collect(tmp_path), settings=Settings(n_resamples=50))
+    figures = {figure.name: figure for figure in report.figures}
+
+    def lines(number: int, row: int) -> list[Line]:
+        (panel,) = figures[f"riskeval_figure_{number}"].rows[row][1]
+        assert isinstance(panel.draw, partial)
+        return panel.draw.keywords["lines"]
+
+    (consistency,) = lines(7, 2)
+    assert consistency.y.tolist() == [1.0, 0.0], "at .6 answering pays at a penalty of 1 and not at 4"
+    (confidence,), (policy,) = lines(8, 0), lines(8, 1)
+    assert confidence.y.tolist() == pytest.approx([-0.3, -0.3])
+    assert policy.y.tolist() == [0.0, -1.0]
+    assert len(lines(2, 0)) == 2
