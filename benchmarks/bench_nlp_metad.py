@@ -42,7 +42,7 @@ def condition(
     """Draw one model's trials under one condition."""
     name, distance, sd, accuracy = model
     correct = (rng.random(N) < accuracy * (0.5 if source == "nq_open" else 1.0)).astype(float)
-    nlp = np.where(correct == 1.0, distance + sd * rng.normal(size=N), rng.normal(size=N)) - 12.0
+    mean_logprob = np.where(correct == 1.0, distance + sd * rng.normal(size=N), rng.normal(size=N)) - 12.0
     return pd.DataFrame(
         {
             "model": name,
@@ -51,8 +51,8 @@ def condition(
             "correct": correct,
             "status": "ok",
             "temperature": temperature,
-            "nlp": nlp,
-            "gold_nlp": nlp + rng.normal(0.0, 0.2, N),
+            "mean_logprob": mean_logprob,
+            "gold_mean_logprob": mean_logprob + rng.normal(0.0, 0.2, N),
             "domain": np.resize(DOMAINS, N),
         }
     )
@@ -84,7 +84,7 @@ def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, Ta
     at_one = trials[(trials["source"] == "trivia_qa") & (trials["temperature"] == 1.0)].assign(
         condition="T=1"
     )
-    at_one["confidence"] = np.exp(at_one["nlp"])
+    at_one["confidence"] = np.exp(at_one["mean_logprob"])
     first, second = (
         ModelTrials(
             name,
@@ -123,9 +123,11 @@ def main() -> None:
         compare(*compared(trials, 1_000), settings=Settings(1_000))
     with timed("one AUROC2, weights in columns (draws included)"):
         for columns in drawn_columns(N, n_resamples=RESAMPLES):
-            auroc2_columns(part["correct"], part["nlp"], np.arange(N), columns)
+            auroc2_columns(part["correct"], part["mean_logprob"], np.arange(N), columns)
     with timed("one AUROC2, `bootstrap(auroc2, ...)`"):
-        bootstrap(auroc2, part["correct"].to_numpy(), np.exp(part["nlp"].to_numpy()), n_resamples=RESAMPLES)
+        bootstrap(
+            auroc2, part["correct"].to_numpy(), np.exp(part["mean_logprob"].to_numpy()), n_resamples=RESAMPLES
+        )
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ class AnswerTokens:
 
     Attributes
     ----------
-    nlp : float
+    mean_logprob : float
         Their mean log-probability in nats; NaN when the answer is found in no tokens, or one of them has none.
     tokens : int
         Their number.
     """
 
-    nlp: float
+    mean_logprob: float
     tokens: int
 
 
@@ -65,7 +65,7 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     Returns
     -------
     AnswerTokens
-        With ``nlp`` NaN when the tokens' texts do not contain the reply.
+        With ``mean_logprob`` NaN when the tokens' texts do not contain the reply.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     >>> reply = [Token("Answer", -3, {}), Token(":", -3, {}), Token(" Pa", -0.5, {}), Token("ris", -0.1, {}),
     ...          Token(".", -3, {}), Token("<|im_end|>", -3, {})]
     >>> answer_tokens(reply, "Answer: Paris.", 8, 13)
-    AnswerTokens(nlp=-0.3, tokens=2)
+    AnswerTokens(mean_logprob=-0.3, tokens=2)
     """
     first, last = answer_slice([token.text for token in tokens], reply, begin, end)
     logprobs = [token.logprob for token in tokens[first:last]]

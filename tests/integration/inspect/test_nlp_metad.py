@@ -76,7 +76,7 @@ def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -
 
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
     log = run(nlp_metad(capitals, "0.7", cache=False), model)
-    assert {trial["answer"]: (trial["nlp"], trial["tokens"]) for trial in trials(log)} == {
+    assert {trial["answer"]: (trial["mean_logprob"], trial["tokens"]) for trial in trials(log)} == {
         "Paris": (-0.75, 2.0),
         "Rome": (-0.25, 1.0),
         "City of San Marino": (-2.0, 3.0),
@@ -100,7 +100,7 @@ def test_a_filtered_reply_is_refused_and_not_a_wrong_answer(run: Run, capitals: 
     made = {t["status"]: t for t in trials(run(nlp_metad(capitals, "0.7", cache=False), model))}
     assert set(made) == {"ok", "refused"}
     assert math.isnan(made["refused"]["correct"])
-    assert math.isnan(made["refused"]["nlp"])
+    assert math.isnan(made["refused"]["mean_logprob"])
 
 
 def test_model_without_log_probabilities_costs_one_call(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_right_answer_is_as_probable_as_itself_and_less_than_a_wrong_one_that_wa
     made = trials(run(nlp_metad("arithmetic", "0.7", n=40, force_gold=True)))
     for trial in made:
         if trial["correct"]:
-            assert trial["gold_nlp"] == pytest.approx(trial["nlp"], abs=1e-9)
-    wrong = [trial["gold_nlp"] - trial["nlp"] for trial in made if not trial["correct"]]
+            assert trial["gold_mean_logprob"] == pytest.approx(trial["mean_logprob"], abs=1e-9)
+    wrong = [trial["gold_mean_logprob"] - trial["mean_logprob"] for trial in made if not trial["correct"]]
     assert sum(wrong) / len(wrong) < -0.3
 
 
@@ -155,8 +155,10 @@ def test_what_the_viewer_shows(run: Run, capitals: str) -> None:
     view = log.eval.viewer.task_samples_view if log.eval.viewer else None
     assert view is not None
     shown = [column.id for column in view.columns or [] if column.visible is not False]
-    assert [name for name in ("nlp", "match", "domain") if any(name in column for column in shown)] == [
-        "nlp",
+    assert [
+        name for name in ("mean_logprob", "match", "domain") if any(name in column for column in shown)
+    ] == [
+        "mean_logprob",
         "match",
         "domain",
     ]
@@ -205,6 +207,6 @@ class TestSmolLM2:
             trial = (sample.scores or {})["nlp_metad_scorer"].value
             assert isinstance(trial, dict)
             forced = self.own(model, sample.messages[:-1], str(gold))
-            assert trial["gold_nlp"] == pytest.approx(sum(forced) / len(forced), abs=1e-4)
+            assert trial["gold_mean_logprob"] == pytest.approx(sum(forced) / len(forced), abs=1e-4)
             if text == trial["answer"]:
-                assert trial["nlp"] == pytest.approx(sum(own) / len(own), abs=1e-4)
+                assert trial["mean_logprob"] == pytest.approx(sum(own) / len(own), abs=1e-4)

@@ -8,7 +8,7 @@ from tests.integration.lm_eval.harnesses import different, inspect_metrics, lm_e
 from tests.integration.lm_eval.test_generation_scores import CountingLM
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.logprob_metacognition.lm_eval import NlpTask
+from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
@@ -60,7 +60,7 @@ def test_only_the_answers_tokens_are_scored_after_what_comes_before_them():
     ((before, scored),) = model.scored
     assert scored == "12"
     assert before.endswith("\nAnswer:Answer: ")
-    assert trial["nlp"] == -(ord("1") + ord("2")) / 2
+    assert trial["mean_logprob"] == -(ord("1") + ord("2")) / 2
     assert (trial["tokens"], trial["answer"], trial["status"]) == (2.0, "12", "repaired")
 
 
@@ -68,7 +68,7 @@ def test_temperature_reaches_the_model():
     model = SpellingLM()
     lm_eval_run(model, [NAME], {"n": 1})
     assert (model.settings[0]["do_sample"], model.settings[0]["temperature"]) == (True, 0.7)
-    greedy = NlpTask({"task": "greedy", "metadata": {"condition": "T=0", "source": "arithmetic", "n": 1}})
+    greedy = LogprobTask({"task": "greedy", "metadata": {"condition": "T=0", "source": "arithmetic", "n": 1}})
     assert greedy.config.generation_kwargs["do_sample"] is False
 
 
@@ -77,9 +77,9 @@ def test_right_answer_is_forced_on_request():
     run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True})
     for sample in run["samples"][NAME]:
         gold = sample["doc"]["target"]
-        assert sample["trial"]["gold_nlp"] == -sum(map(ord, gold)) / len(gold)
+        assert sample["trial"]["gold_mean_logprob"] == -sum(map(ord, gold)) / len(gold)
         assert any(before.endswith("\nAnswer: ") and scored == gold for before, scored in model.scored)
-    assert math.isnan(trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1}))[0]["gold_nlp"])
+    assert math.isnan(trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1}))[0]["gold_mean_logprob"])
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_reply_without_an_answer_is_not_scored(reply, status):
     model.reply = reply
     (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1}))
     assert trial["status"] == status
-    assert math.isnan(trial["nlp"])
+    assert math.isnan(trial["mean_logprob"])
     assert model.scored == []
 
 
@@ -106,7 +106,7 @@ def test_tokens_that_cannot_be_found_cost_no_run(tokenizer):
     (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1}))
     assert (trial["answer"], trial["status"]) == ("12", "missing_confidence")
     assert trial["correct"] in {0.0, 1.0}
-    assert math.isnan(trial["nlp"])
+    assert math.isnan(trial["mean_logprob"])
 
 
 def test_worked_examples_end_in_the_answer():
@@ -145,5 +145,5 @@ class TestSmolLM2:
                 logits = model.model(torch.tensor([prompt + tokens])).logits[0].float().log_softmax(-1)
             own = [logits[len(prompt) + i - 1, tokens[i]].item() for i in overlapping]
             assert trial["tokens"] == len(own)
-            assert trial["nlp"] == pytest.approx(sum(own) / len(own), abs=1e-4)
-            assert trial["gold_nlp"] < 0.0
+            assert trial["mean_logprob"] == pytest.approx(sum(own) / len(own), abs=1e-4)
+            assert trial["gold_mean_logprob"] < 0.0

@@ -21,7 +21,7 @@ from confidence_tasks.studies.fermieval.lm_eval import FermiTask
 from confidence_tasks.studies.fermieval_logprob.lm_eval import FermiLogprobTask
 from confidence_tasks.studies.fermieval_sampling.lm_eval import FermiSamplingTask
 from confidence_tasks.studies.lifeeval.lm_eval import LifeEvalTask
-from confidence_tasks.studies.logprob_metacognition.lm_eval import NlpTask
+from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
 from confidence_tasks.studies.question_sets.lm_eval import QuestionSetTask
 from confidence_tasks.studies.riskeval.lm_eval import RiskTask
 from confidence_tasks.studies.scales.lm_eval import ScaleTask
@@ -31,7 +31,7 @@ TASKS = (
     FermiLogprobTask,
     FermiSamplingTask,
     LifeEvalTask,
-    NlpTask,
+    LogprobTask,
     QuestionSetTask,
     RiskTask,
     ScaleTask,

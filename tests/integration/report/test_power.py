@@ -89,12 +89,12 @@ def test_short_answers_on_arrays_are_those_in_words(temperature: float) -> None:
         outcome=lambda q: (seed, q, "outcome"),
         evidence=lambda q: (seed, q, "evidence"),
     )
-    correct, nlp = answered_shortly(subject, temperature, drawn)
+    correct, mean_logprob = answered_shortly(subject, temperature, drawn)
     for i, name in enumerate(NAMES):
         question = Question(name, "made-up", "Who?", "text", "Jane Austen")
         assert correct[i] == nlp_metad.is_right(question, subject, seed)
         wanted = nlp_metad.evidence(subject, bool(correct[i]), temperature, seed, name)
-        assert nlp[i] == pytest.approx(wanted, abs=1e-9)
+        assert mean_logprob[i] == pytest.approx(wanted, abs=1e-9)
 
 
 def test_power_for_auroc2_is_that_of_its_standard_error() -> None:

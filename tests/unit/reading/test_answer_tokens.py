@@ -65,7 +65,7 @@ def test_tokens_of_the_answer_count_and_no_others(parts, reply, answer):
     begin = reply.index(answer)
     found = answer_tokens(made, reply, begin, begin + len(answer))
     assert found.tokens == rank
-    assert found.nlp == pytest.approx(-(rank + 1) / 2)
+    assert found.mean_logprob == pytest.approx(-(rank + 1) / 2)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_nothing_has_no_tokens():
 @pytest.mark.parametrize("missing", [-9999.0, -math.inf, math.nan])
 def test_token_without_a_log_probability_leaves_the_mean_open(missing):
     found = answer_tokens([Token("Pa", -1, {}), Token("ris", missing, {})], "Paris", 0, 5)
-    assert math.isnan(found.nlp)
+    assert math.isnan(found.mean_logprob)
     assert found.tokens == 2
 
 
@@ -98,7 +98,7 @@ def test_any_cut_of_any_reply_finds_the_tokens_that_overlap(reply, data):
     found = answer_tokens(made, reply, begin, end)
     if reply.strip():
         assert found.tokens == len(expected)
-        assert found.nlp == pytest.approx(sum(expected) / len(expected))
+        assert found.mean_logprob == pytest.approx(sum(expected) / len(expected))
 
 
 @given(st.text(max_size=20), st.data())
@@ -158,5 +158,5 @@ def test_token_texts_join_to_the_decoded_text():
 @pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan, -9999.0, -math.inf])
 def test_an_answer_with_an_impossible_log_probability_has_no_mean(logprob):
     found = answer_tokens([Token("Par", -0.5, {}), Token("is", logprob, {})], "Paris", 0, 5)
-    assert math.isnan(found.nlp)
+    assert math.isnan(found.mean_logprob)
     assert found.tokens == 2

@@ -139,7 +139,7 @@ def test_the_page_says_what_is_averaged(mixed):
     assert notice.where == ("lab/m, 0-20: compared on over only", "lab/m, 0-100: averaged without under")
 
 
-def nlp_trials(temperature, source, n=120):
+def logprob_trials(temperature, source, n=120):
     rng = np.random.default_rng(1)
     right = (np.arange(n) < (60 if source == "nq_open" else 90)).astype(float)
     return [
@@ -153,7 +153,7 @@ def nlp_trials(temperature, source, n=120):
             "temperature": temperature,
             "domain": "unclassified",
             "correct": correct,
-            "nlp": evidence,
+            "mean_logprob": evidence,
             "confidence": math.exp(evidence),
             "status": "ok",
         }
@@ -164,8 +164,13 @@ def nlp_trials(temperature, source, n=120):
 
 
 def test_temperatures_are_compared_on_the_question_sets_that_all_were_asked_of(tmp_path):
-    rows = nlp_trials(1.0, "trivia_qa") + nlp_trials(1.0, "nq_open") + nlp_trials(0.5, "trivia_qa")
-    rows = [{**row, "nlp": min(row["nlp"], 0.0), "confidence": min(row["confidence"], 1.0)} for row in rows]
+    rows = (
+        logprob_trials(1.0, "trivia_qa") + logprob_trials(1.0, "nq_open") + logprob_trials(0.5, "trivia_qa")
+    )
+    rows = [
+        {**row, "mean_logprob": min(row["mean_logprob"], 0.0), "confidence": min(row["confidence"], 1.0)}
+        for row in rows
+    ]
     report = reported(tmp_path, rows)
     (results,), (task,) = report.results, report.tasks
     assert value(results, "accuracy", "T=1") == value(results, "accuracy", "T=0.5") == pytest.approx(0.75)

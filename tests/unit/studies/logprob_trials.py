@@ -49,7 +49,7 @@ def trials(
 ) -> pd.DataFrame:
     """One model's trials under one condition; without a domain the questions are dealt to all."""
     correct = answers(evidence.accuracy, n, rng)
-    nlp = evidence.given(correct, rng) - 12.0
+    mean_logprob = evidence.given(correct, rng) - 12.0
     return pd.DataFrame(
         {
             "model": model,
@@ -57,15 +57,15 @@ def trials(
             "source": source,
             "condition": f"T={temperature:g}",
             "correct": correct,
-            "confidence": np.exp(nlp),
+            "confidence": np.exp(mean_logprob),
             "status": "ok",
             "temperature": temperature,
-            "nlp": nlp,
+            "mean_logprob": mean_logprob,
             "tokens": 3.0,
             "domain": domain or np.resize(DOMAINS, n),
             "answer": "an answer",
             "match": "exact",
-            "gold_nlp": np.nan if gold is None else gold.given(correct, rng) - 12.0,
+            "gold_mean_logprob": np.nan if gold is None else gold.given(correct, rng) - 12.0,
         }
     )
 

@@ -129,7 +129,8 @@ def test_one_model_at_one_temperature_is_reported_with_what_cannot_be_tested(tmp
 
 def test_trials_without_evidence_are_reported(tmp_path):
     made = report(
-        tmp_path, trials(Evidence(), 20).assign(nlp=np.nan, confidence=np.nan, status="missing_confidence")
+        tmp_path,
+        trials(Evidence(), 20).assign(mean_logprob=np.nan, confidence=np.nan, status="missing_confidence"),
     )
     entry = made.results[0].estimate("a", "T=1", "meta_information")
     assert np.isnan(entry.interval.estimate)

@@ -161,7 +161,7 @@ def test_an_outcome_is_frozen():
 
 
 def test_nothing_can_be_tested_without_trials():
-    nothing = resample(trials(EQUAL, 10).assign(nlp=np.nan), settings=QUICK)
+    nothing = resample(trials(EQUAL, 10).assign(mean_logprob=np.nan), settings=QUICK)
     for found in (*hypotheses(nothing), *robustness_checks(nothing), monotonicity(nothing)):
         assert found.verdict == "cannot be tested", found.name
 
@@ -258,8 +258,8 @@ def test_the_papers_monotonicity_is_a_strict_rise_of_the_shares_and_proves_less(
     """A rise of two hundredths a quarter is one to the paper, and none where two shares are equal."""
     for shares, rises in (((0.50, 0.52, 0.54, 0.56), True), ((0.50, 0.52, 0.52, 0.56), False)):
         correct = np.concatenate([np.arange(50) < round(50 * share) for share in shares]).astype(float)
-        table = trials(Evidence(), 200).assign(correct=correct, nlp=np.arange(200.0) - 300.0)
-        table = table.assign(confidence=np.exp(table["nlp"]))
+        table = trials(Evidence(), 200).assign(correct=correct, mean_logprob=np.arange(200.0) - 300.0)
+        table = table.assign(confidence=np.exp(table["mean_logprob"]))
         found = monotonicity(resample(table, settings=QUICK))
         assert found.tests["rises"].tolist() == [rises]
         assert not found.tests["passes"].any()
@@ -276,7 +276,7 @@ def test_the_same_answers_again_prove_no_rise():
 
 
 def test_equal_evidence_shares_a_quarter():
-    table = trials(Evidence(), 200).assign(nlp=np.repeat([-2.0, -1.0], [150, 50]))
+    table = trials(Evidence(), 200).assign(mean_logprob=np.repeat([-2.0, -1.0], [150, 50]))
     cell = next(iter(resample(table, settings=QUICK).cells.values()))
     assert quarter_counts(cell)[1].sum() == 200
     assert len(quarter_counts(cell)[1]) == 2
@@ -316,7 +316,7 @@ def test_size_of_h1_and_of_monotonicity():
     for _ in range(80):
         place = (np.arange(800) + 0.5) / 800
         correct = (rng.random(800) < np.select([place < 0.25, place < 0.5], [0.1, 0.4], 0.75)).astype(float)
-        table = trials(Evidence(), 800).assign(correct=correct, nlp=place)
+        table = trials(Evidence(), 800).assign(correct=correct, mean_logprob=place)
         cells = resample(table, settings=Settings(2), binnings={"": BINNINGS[""]})
         rises += monotonicity(cells).verdict == "supported"
     assert stats.binomtest(rises, 80, 0.05, "greater").pvalue > 1e-3

@@ -37,9 +37,9 @@ def drawn():
     """Some trials at random, a few without an answer or without evidence."""
     rng = np.random.default_rng(7)
     table = trials(Evidence(1.2, 1.3, 0.6), 400, rng=rng)
-    table.loc[:9, ["correct", "nlp", "confidence"]] = np.nan
+    table.loc[:9, ["correct", "mean_logprob", "confidence"]] = np.nan
     table.loc[:9, "status"] = "missing_answer"
-    table.loc[10:14, ["nlp", "confidence"]] = np.nan
+    table.loc[10:14, ["mean_logprob", "confidence"]] = np.nan
     table.loc[10:14, "status"] = "missing_confidence"
     return table
 
@@ -61,20 +61,20 @@ def test_resamples_are_those_of_the_questions_that_were_drawn(drawn):
     cell = cell_of(drawn)
     (weights,) = drawn_columns(400, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
     order = np.argsort(drawn["question_id"].astype(str).to_numpy(), kind="stable")
-    complete = drawn.dropna(subset=["correct", "nlp"])
-    edges = quantile_edges(complete["nlp"], 8)
+    complete = drawn.dropna(subset=["correct", "mean_logprob"])
+    edges = quantile_edges(complete["mean_logprob"], 8)
     for r in (0, 1, 57, 199):
         rows = np.repeat(order, weights[:, r])
         again = drawn.iloc[rows]
-        some = again.dropna(subset=["correct", "nlp"])
-        table = np.stack(correctness_table(some["correct"], some["nlp"], edges=edges))
+        some = again.dropna(subset=["correct", "mean_logprob"])
+        table = np.stack(correctness_table(some["correct"], some["mean_logprob"], edges=edges))
         assert (cell.count_draws[r] == table).all()
         expected = {
             "auroc2": auroc2(some["correct"], some["confidence"]),
             "accuracy": again["correct"].mean(),
             "parse_rate": (again["status"] == "ok").mean(),
-            "nlp": again["nlp"].mean(),
-            "nlp_difference": some.groupby("correct")["nlp"].mean().diff().iloc[-1],
+            "mean_logprob": again["mean_logprob"].mean(),
+            "mean_logprob_difference": some.groupby("correct")["mean_logprob"].mean().diff().iloc[-1],
         }
         for name, value in expected.items():
             assert cell.measure(name).resamples[r] == pytest.approx(value, abs=1e-9), name
@@ -87,7 +87,7 @@ def start_of(n_draws: int) -> np.ndarray:
 
 
 def weighted_table(trials: pd.DataFrame, weights: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    bins = np.searchsorted(edges, trials["nlp"], side="right")
+    bins = np.searchsorted(edges, trials["mean_logprob"], side="right")
     cell = 8 * trials["correct"].to_numpy().astype(int) + bins
     return np.bincount(cell, weights, minlength=16).reshape(2, 8)
 
@@ -102,11 +102,13 @@ def test_draws_are_counted_between_their_own_quantiles():
     domain = warm["domain"].iloc[0]
     (columns,) = weighted_columns(16_000, n_draws=12, seed=few.generator("nlp_metad", TRIVIA, "posterior"))
     weights = columns[np.unique(warm["question_id"].astype(str), return_inverse=True)[1]].T
-    order = np.argsort(warm["nlp"].to_numpy())
+    order = np.argsort(warm["mean_logprob"].to_numpy())
     reached = np.cumsum(weights[:, order], axis=1, dtype=np.float64)
     eighths = np.arange(1, 8) / 8
-    anew = [warm["nlp"].to_numpy()[order][np.searchsorted(row / row[-1], eighths)] for row in reached]
-    kept = [quantile_edges(warm["nlp"], 8)] * 12
+    anew = [
+        warm["mean_logprob"].to_numpy()[order][np.searchsorted(row / row[-1], eighths)] for row in reached
+    ]
+    kept = [quantile_edges(warm["mean_logprob"], 8)] * 12
     inside = (warm["domain"] == domain).to_numpy()
     for key, table, own, most in (
         (HERE, warm, weights, 0.4),
@@ -129,8 +131,8 @@ def test_resamples_of_bins_of_one_width_lie_between_their_own_extremes():
     order = np.argsort(drawn["question_id"].astype(str).to_numpy(), kind="stable")
     for r in (0, 3, 199):
         again = drawn.iloc[np.repeat(order, weights[:, r])]
-        edges = np.linspace(again["nlp"].min(), again["nlp"].max(), 9)[1:-1]
-        table = np.stack(correctness_table(again["correct"], again["nlp"], edges=edges))
+        edges = np.linspace(again["mean_logprob"].min(), again["mean_logprob"].max(), 9)[1:-1]
+        table = np.stack(correctness_table(again["correct"], again["mean_logprob"], edges=edges))
         assert (cell.count_draws[r] == table).all()
 
 
@@ -159,11 +161,13 @@ def test_conditions_and_models_share_their_draws():
 def test_edges_are_those_of_temperature_one_at_every_temperature():
     cold, hot = trials(Evidence(2.0), 200, temperature=0.3), trials(Evidence(1.0, 1.5), 200)
     experiment = resample(together(cold, hot), settings=QUICK, binnings=ONLY_PRIMARY)
-    edges = quantile_edges(hot["nlp"], 8)
+    edges = quantile_edges(hot["mean_logprob"], 8)
     for temperature, table in ((0.3, cold), (1.0, hot)):
         cell = experiment.cells[CellKey("a", TRIVIA, temperature)]
         assert (cell.edges == edges).all()
-        assert (cell.counts == np.stack(correctness_table(table["correct"], table["nlp"], edges=edges))).all()
+        assert (
+            cell.counts == np.stack(correctness_table(table["correct"], table["mean_logprob"], edges=edges))
+        ).all()
 
 
 def test_without_temperature_one_edges_are_those_of_the_nearest():
@@ -171,7 +175,7 @@ def test_without_temperature_one_edges_are_those_of_the_nearest():
     experiment = resample(together(greedy, warm), settings=QUICK)
     assert {key.binning for key in experiment.cells} == {""}
     for cell in experiment.cells.values():
-        assert (cell.edges == quantile_edges(warm["nlp"], 8)).all()
+        assert (cell.edges == quantile_edges(warm["mean_logprob"], 8)).all()
 
 
 def binned_information(evidence: Evidence, bins: int) -> float:
@@ -207,7 +211,7 @@ def test_intervals_hold_closed_forms_and_quadrature(evidence):
         "auroc2": ndtr(evidence.distance / spread),
         "d_a": np.sqrt(2.0) * evidence.distance / spread,
         "z_roc_slope": 1.0 / evidence.sd,
-        "nlp_difference": evidence.distance,
+        "mean_logprob_difference": evidence.distance,
         "meta_information": binned_information(evidence, 10),
         "accuracy": evidence.accuracy,
     }
@@ -237,7 +241,9 @@ def test_m_ratio_intervals_are_those_of_resamples_with_quantiles_of_their_own():
     table = trials(Evidence(1.2, 0.8, 0.6), 1_500, rng=np.random.default_rng(2))
     own = resample(table, settings=Settings(4_000, seed=1), binnings=ONLY_PRIMARY).cells[HERE]
     other, alike = (
-        meta_d_ratings_intervals(table["correct"], np.exp(table["nlp"]), padding=padding, n_resamples=4_000)
+        meta_d_ratings_intervals(
+            table["correct"], np.exp(table["mean_logprob"]), padding=padding, n_resamples=4_000
+        )
         for padding in ("1/2K", "hautus")
     )
     for name, of_statistics in (("mratio_v1", "m_ratio"), ("meta_d_v1", "meta_d"), ("d_prime_v1", "d_prime")):
@@ -268,7 +274,7 @@ def test_resamples_of_meta_information_lie_around_its_value():
     )
     error = found.resamples.std()
     assert found.resamples.mean() == pytest.approx(found.value, abs=0.3 * error)
-    plain = meta_information(table["correct"], table["nlp"], correction="none")
+    plain = meta_information(table["correct"], table["mean_logprob"], correction="none")
     assert plain - found.value > 0.5 * error
 
 
@@ -290,14 +296,14 @@ def test_no_trials_are_no_cells():
     table = trials(Evidence(), 30)
     empty = resample(table.iloc[:0], settings=QUICK)
     assert (empty.cells, empty.models, empty.sources) == ({}, [], [])
-    unread = resample(table.assign(nlp=np.nan), settings=QUICK)
+    unread = resample(table.assign(mean_logprob=np.nan), settings=QUICK)
     assert dict(unread.cells) == {}
 
 
 @pytest.mark.parametrize("right", [0.0, 1.0])
 def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
     cell = cell_of(trials(Evidence(), 30).assign(correct=right))
-    defined = {"accuracy", "parse_rate", "nlp", "accuracy_50", "accuracy_80", "ece", "brier"}
+    defined = {"accuracy", "parse_rate", "mean_logprob", "accuracy_50", "accuracy_80", "ece", "brier"}
     for name in set(MEASURES) - defined:
         found = cell.measure(name)
         assert np.isnan(found.value), name
@@ -315,8 +321,10 @@ def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
     st.randoms(use_true_random=False),
 )
 def test_any_trials_are_measured_and_their_order_does_not_count(pairs, random):
-    correct, nlp = zip(*pairs, strict=True)
-    table = trials(Evidence(), len(pairs)).assign(correct=correct, nlp=nlp, confidence=np.exp(nlp))
+    correct, mean_logprob = zip(*pairs, strict=True)
+    table = trials(Evidence(), len(pairs)).assign(
+        correct=correct, mean_logprob=mean_logprob, confidence=np.exp(mean_logprob)
+    )
     places = list(range(len(pairs)))
     random.shuffle(places)
     plain, moved = (
@@ -345,7 +353,7 @@ def test_the_answers_that_a_balanced_table_takes_do_not_depend_on_their_order():
 
 def test_resamples_without_any_answer_that_can_be_read_have_empty_tables():
     table = trials(Evidence(), 30)
-    table.loc[table.index[2:], ["correct", "nlp", "confidence"]] = np.nan
+    table.loc[table.index[2:], ["correct", "mean_logprob", "confidence"]] = np.nan
     table.loc[table.index[:2], "correct"] = [0.0, 1.0]
     for key, cell in resample(table, settings=QUICK).cells.items():
         answered = cell.count_draws.sum(axis=(1, 2))
@@ -354,7 +362,7 @@ def test_resamples_without_any_answer_that_can_be_read_have_empty_tables():
 
 
 def test_constant_evidence_tells_nothing():
-    cell = cell_of(trials(Evidence(), 100).assign(nlp=-1.0))
+    cell = cell_of(trials(Evidence(), 100).assign(mean_logprob=-1.0))
     assert cell.measure("auroc2").value == 0.5
     assert cell.measure("meta_information").value == pytest.approx(0.0, abs=1e-12)
 
@@ -417,13 +425,13 @@ def _holds(found, value):
 def test_the_type_2_criterion_is_that_of_the_trials_above_the_median_of_temperature_one():
     rng = np.random.default_rng(3)
     table = pd.concat([trials(Evidence(1.2, 1.3, 0.6), 300, rng=rng, temperature=t) for t in (0.5, 1.0)])
-    table.loc[table["temperature"] == 0.5, "nlp"] += 0.4
+    table.loc[table["temperature"] == 0.5, "mean_logprob"] += 0.4
     cells = resample(table, settings=QUICK, binnings=ONLY_PRIMARY).cells
-    median = np.median(table.loc[table["temperature"] == 1.0, "nlp"])
+    median = np.median(table.loc[table["temperature"] == 1.0, "mean_logprob"])
     for temperature in (0.5, 1.0):
         of = table[table["temperature"] == temperature]
         z = [
-            stats.norm.ppf(((its["nlp"] >= median).sum() + 0.5) / (len(its) + 1.0))
+            stats.norm.ppf(((its["mean_logprob"] >= median).sum() + 0.5) / (len(its) + 1.0))
             for its in (of[of["correct"] == 0.0], of[of["correct"] == 1.0])
         ]
         found = cells[HERE._replace(temperature=temperature)].measure("criterion_v1")
@@ -433,8 +441,8 @@ def test_the_type_2_criterion_is_that_of_the_trials_above_the_median_of_temperat
 
 def test_calibration_of_resamples_is_that_of_the_questions_drawn(drawn):
     cell = cell_of(drawn)
-    kept = drawn.dropna(subset=["correct", "nlp"])
-    confidence = np.exp(kept["nlp"].to_numpy())
+    kept = drawn.dropna(subset=["correct", "mean_logprob"])
+    confidence = np.exp(kept["mean_logprob"].to_numpy())
     assert cell.measure("brier").value == pytest.approx(np.mean((confidence - kept["correct"]) ** 2))
     for name in ("ece", "brier"):
         found = cell.measure(name)

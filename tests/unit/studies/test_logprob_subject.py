@@ -16,7 +16,7 @@ from confidence_tasks.statistics import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.subject import SCALE
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, nlp_trial
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, logprob_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token
 
@@ -35,7 +35,7 @@ def trials_of(questions=QUESTIONS, temperature=1.0, **parameters):
         found = read_short_answer(reply.text)
         tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
         evidence = answer_tokens(tokens, reply.text, found.begin, found.end)
-        trials.append(nlp_trial(question, temperature, found, evidence, domain="Unclassified"))
+        trials.append(logprob_trial(question, temperature, found, evidence, domain="Unclassified"))
     return trials
 
 
@@ -61,7 +61,7 @@ def expected(distance, ratio, accuracy):
         "z_roc_slope": 1 / ratio,
         "d_a": distance * math.sqrt(2 / (1 + ratio**2)),
         "meta_information": information(distance, ratio, accuracy),
-        "nlp_difference": SCALE * distance,
+        "mean_logprob_difference": SCALE * distance,
         "accuracy": accuracy,
         **({"d_prime_v1": distance, "meta_d_v1": distance, "mratio_v1": 1.0} if ratio == 1 else {}),
     }
@@ -94,7 +94,9 @@ def test_blind_evidence_tells_nothing():
 def test_temperature_shifts_the_evidence_and_may_change_its_distance():
     few = QUESTIONS[:2_000]
     cool, hot = (columns(trials_of(few, temperature)) for temperature in (0.5, 1.5))
-    assert COMPUTE["nlp"](cool, None) - COMPUTE["nlp"](hot, None) == pytest.approx(0.2, abs=0.05)
+    assert COMPUTE["mean_logprob"](cool, None) - COMPUTE["mean_logprob"](hot, None) == pytest.approx(
+        0.2, abs=0.05
+    )
     assert COMPUTE["d_a"](cool, None) == pytest.approx(COMPUTE["d_a"](hot, None), abs=0.2)
     gained = columns(trials_of(few, 1.5, temperature_gain=2.0))
     assert COMPUTE["d_a"](gained, None) == pytest.approx(2.5, abs=0.25)
@@ -102,7 +104,7 @@ def test_temperature_shifts_the_evidence_and_may_change_its_distance():
 
 def test_answers_are_drawn_anew_at_each_temperature_and_the_same_in_each_run():
     few = QUESTIONS[:50]
-    assert trials_of(few)[0]["nlp"] == trials_of(few)[0]["nlp"]
+    assert trials_of(few)[0]["mean_logprob"] == trials_of(few)[0]["mean_logprob"]
     assert [trial["correct"] for trial in trials_of(few)] != [
         trial["correct"] for trial in trials_of(few, 0.5)
     ]
@@ -115,5 +117,5 @@ def test_sloppy_replies_leave_the_evidence_as_it_is():
     read = [(a, b) for a, b in zip(neat, sloppy, strict=True) if b["answer"]]
     assert len(read) > 150
     for plain, found in read:
-        assert found["nlp"] == pytest.approx(plain["nlp"], abs=1e-9)
+        assert found["mean_logprob"] == pytest.approx(plain["mean_logprob"], abs=1e-9)
         assert (found["answer"], found["correct"]) == (plain["answer"], plain["correct"])

@@ -9,7 +9,7 @@ from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
 from confidence_tasks.studies.logprob_metacognition.task import (
     PAPER_SIZES,
-    nlp_items,
+    logprob_items,
     nlp_metad,
     refuse_settings,
 )
@@ -51,7 +51,7 @@ def test_headline_is_meta_information_at_temperature_1(temperatures: str, headli
 
 
 def test_worked_examples_are_not_asked() -> None:
-    items = list(nlp_items("arithmetic", [1.0], n=3, seed=3, fewshot=2))
+    items = list(logprob_items("arithmetic", [1.0], n=3, seed=3, fewshot=2))
     assert len(items) == 3
     assert all(len(item.examples) == 2 for item in items)
     assert not {item.prompt for item in items} & {asked for item in items for asked, _ in item.examples}
@@ -83,10 +83,10 @@ def test_unknown_source_is_refused() -> None:
 def test_the_papers_sources_and_sizes(mirror: Path) -> None:
     assert PAPER_SIZES == {"trivia_qa": 5_000, "nq_open": 3_000}
     for source in PAPER_SIZES:
-        items = list(nlp_items(source, [1.0], n=20))
+        items = list(logprob_items(source, [1.0], n=20))
         assert len(items) == 20
         assert {item.question.kind for item in items} == {"text"}
-        assert items == list(nlp_items(source, [1.0], n=20, mirror=str(mirror)))
+        assert items == list(logprob_items(source, [1.0], n=20, mirror=str(mirror)))
 
 
 class HuggingFaceAPI:

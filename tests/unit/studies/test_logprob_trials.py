@@ -17,9 +17,9 @@ from confidence_tasks.studies.logprob_metacognition.reader import read_short_ans
 from confidence_tasks.studies.logprob_metacognition.trials import (
     HEADLINE,
     MEASURES,
-    NlpTrial,
-    nlp_measures,
-    nlp_trial,
+    LogprobTrial,
+    logprob_measures,
+    logprob_trial,
 )
 from confidence_tasks.study.measures import columns, summarise
 from confidence_tasks.study.question import Question
@@ -103,12 +103,12 @@ def test_long_texts_are_no_spelling_of_a_short_answer():
 
 
 def trial(reply, evidence=AnswerTokens(-0.5, 3), question=WROTE, **options):  # noqa: B008
-    return nlp_trial(question, 0.7, read_short_answer(reply, question.kind), evidence, **options)
+    return logprob_trial(question, 0.7, read_short_answer(reply, question.kind), evidence, **options)
 
 
 def test_trial_of_an_answer():
-    found = trial("Jane Austin", gold_nlp=-0.25)
-    assert found == NlpTrial(
+    found = trial("Jane Austin", gold_mean_logprob=-0.25)
+    assert found == LogprobTrial(
         question_id="q-1",
         source="demo",
         condition="T=0.7",
@@ -116,12 +116,12 @@ def test_trial_of_an_answer():
         confidence=math.exp(-0.5),
         status="ok",
         temperature=0.7,
-        nlp=-0.5,
+        mean_logprob=-0.5,
         tokens=3.0,
         domain="Arts & Literature",
         answer="Jane Austin",
         match="fuzzy",
-        gold_nlp=-0.25,
+        gold_mean_logprob=-0.25,
     )
 
 
@@ -132,13 +132,13 @@ def test_trial_without_an_answer_has_no_evidence_whatever_the_tokens(reply, stat
     found = trial(reply)
     assert found["status"] == status
     assert found["tokens"] == 0.0
-    assert all(math.isnan(found[key]) for key in ("correct", "nlp", "confidence"))
+    assert all(math.isnan(found[key]) for key in ("correct", "mean_logprob", "confidence"))
 
 
 def test_answer_without_tokens_still_counts_for_accuracy():
     found = trial("Jane Austen", NO_TOKENS)
     assert (found["status"], found["correct"]) == ("missing_confidence", 1.0)
-    assert math.isnan(found["nlp"])
+    assert math.isnan(found["mean_logprob"])
 
 
 def test_domain_of_a_classifier_takes_the_place_of_the_lexicons():
@@ -149,10 +149,10 @@ def test_domain_of_a_classifier_takes_the_place_of_the_lexicons():
 def trials():
     rng = np.random.default_rng(0)
     right = rng.random(400) < 0.6
-    nlps = np.minimum(-2.0 + 0.3 * (1.4 * right + rng.normal(size=400)), -1e-6)
+    mean_logprobs = np.minimum(-2.0 + 0.3 * (1.4 * right + rng.normal(size=400)), -1e-6)
     made = [
-        trial("Jane Austen" if correct else "nobody", AnswerTokens(float(nlp), 2))
-        for correct, nlp in zip(right, nlps, strict=True)
+        trial("Jane Austen" if correct else "nobody", AnswerTokens(float(mean_logprob), 2))
+        for correct, mean_logprob in zip(right, mean_logprobs, strict=True)
     ]
     return [*made, trial(""), trial("Jane Austen", NO_TOKENS)]
 
@@ -160,24 +160,30 @@ def trials():
 def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(trials):
     found = summarise(trials, MEASURES, ["T=0.7"])
     table = columns(trials)
-    both = ~np.isnan(table["correct"]) & ~np.isnan(table["nlp"])
-    correct, nlp, confidence = (table[key][both] for key in ("correct", "nlp", "confidence"))
+    both = ~np.isnan(table["correct"]) & ~np.isnan(table["mean_logprob"])
+    correct, mean_logprob, confidence = (
+        table[key][both] for key in ("correct", "mean_logprob", "confidence")
+    )
     expected = {
-        "meta_information": statistics.meta_information(correct, nlp),
+        "meta_information": statistics.meta_information(correct, mean_logprob),
         "auroc2": statistics.auroc2(correct, confidence),
-        "z_roc_slope": statistics.z_roc_slope(correct, nlp),
-        "d_a": statistics.d_a(correct, nlp),
+        "z_roc_slope": statistics.z_roc_slope(correct, mean_logprob),
+        "d_a": statistics.d_a(correct, mean_logprob),
         "accuracy": table["correct"][:-2].sum() / 401 + 1 / 401,
         "parse_rate": 400 / 402,
-        "ece": statistics.ece(correct, np.exp(nlp)),
-        "brier": np.mean((np.exp(nlp) - correct) ** 2),
-        "nlp": nlp.mean(),
-        "nlp_difference": nlp[correct == 1].mean() - nlp[correct == 0].mean(),
-        "accuracy_50": statistics.accuracy_at_coverage(correct, nlp.argsort().argsort() / 400, coverage=0.5),
-        "accuracy_80": statistics.accuracy_at_coverage(correct, nlp.argsort().argsort() / 400, coverage=0.8),
-        "d_prime_v1": statistics.d_prime_ratings(correct, nlp, padding="hautus"),
-        "meta_d_v1": statistics.meta_d_ratings(correct, nlp, padding="hautus"),
-        "mratio_v1": statistics.m_ratio_ratings(correct, nlp, padding="hautus"),
+        "ece": statistics.ece(correct, np.exp(mean_logprob)),
+        "brier": np.mean((np.exp(mean_logprob) - correct) ** 2),
+        "mean_logprob": mean_logprob.mean(),
+        "mean_logprob_difference": mean_logprob[correct == 1].mean() - mean_logprob[correct == 0].mean(),
+        "accuracy_50": statistics.accuracy_at_coverage(
+            correct, mean_logprob.argsort().argsort() / 400, coverage=0.5
+        ),
+        "accuracy_80": statistics.accuracy_at_coverage(
+            correct, mean_logprob.argsort().argsort() / 400, coverage=0.8
+        ),
+        "d_prime_v1": statistics.d_prime_ratings(correct, mean_logprob, padding="hautus"),
+        "meta_d_v1": statistics.meta_d_ratings(correct, mean_logprob, padding="hautus"),
+        "mratio_v1": statistics.m_ratio_ratings(correct, mean_logprob, padding="hautus"),
     }
     assert {f"{name}/T=0.7" for name in expected} == set(found)
     for name, value in expected.items():
@@ -186,7 +192,7 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
 
 
 def test_number_of_ratings_changes_only_what_is_cut(trials):
-    four, six = (summarise(trials, nlp_measures(k), ["T=0.7"]) for k in (4, 6))
+    four, six = (summarise(trials, logprob_measures(k), ["T=0.7"]) for k in (4, 6))
     changed = {name.partition("/")[0] for name, value in four.items() if value != six[name]}
     assert changed == {"z_roc_slope", "d_a", "d_prime_v1", "meta_d_v1", "mratio_v1"}
 

@@ -119,7 +119,7 @@ def _score(reply: Reply, text: str, span: Span) -> GenerationScore:
         return unscored("a simulated subject scores only its own replies")
     tokens = [Token(token, logprob, {}) for token, logprob in token_logprobs(reply)]
     scored = answer_tokens(tokens, text, *span(text))
-    return GenerationScore(scored.nlp * scored.tokens, scored.tokens, greedy=True)
+    return GenerationScore(scored.mean_logprob * scored.tokens, scored.tokens, greedy=True)
 
 
 def _integers(reply: Reply) -> dict[int, float]:

@@ -20,7 +20,7 @@ STUDY = Study(
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
     scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),
-    trial=trials.NlpTrial,
+    trial=trials.LogprobTrial,
     measures=trials.MEASURES,
     designs={
         "nlp_metad": Design(
@@ -33,7 +33,7 @@ STUDY = Study(
     condition_numbers=_report.temperature_column,
     domains={
         "correct": BINARY,
-        **dict.fromkeys(("nlp", "gold_nlp"), Domain(-1e6, 1e6)),
+        **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),
         "domain": Domain(needed=True),
     },
     figures=(

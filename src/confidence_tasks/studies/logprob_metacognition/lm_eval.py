@@ -20,13 +20,18 @@ from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.answer_tokens import AnswerTokens
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES, condition_of, temperature_of
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
-from confidence_tasks.studies.logprob_metacognition.task import LONGEST_REPLY, VERSION, nlp_items
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, NlpTrial, nlp_measures, nlp_trial
+from confidence_tasks.studies.logprob_metacognition.task import LONGEST_REPLY, VERSION, logprob_items
+from confidence_tasks.studies.logprob_metacognition.trials import (
+    MEASURES,
+    LogprobTrial,
+    logprob_measures,
+    logprob_trial,
+)
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.question import Kind
 
 
-class NlpTask(StudyTask):
+class LogprobTask(StudyTask):
     """Short answers at one temperature, with the log-probabilities of their tokens.
 
     Its parameters are ``condition`` (the temperature), ``source``, ``n``, ``question_seed``, ``k``, ``force_gold`` and
@@ -58,11 +63,11 @@ class NlpTask(StudyTask):
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics; some depend on the number of ratings."""
-        return nlp_measures(parameters["k"]) if "k" in parameters else MEASURES
+        return logprob_measures(parameters["k"]) if "k" in parameters else MEASURES
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
         """Yield the questions at the temperature."""
-        return nlp_items(
+        return logprob_items(
             str(parameters["source"]),
             [temperature_of(str(parameters["condition"]))],
             n=parameters.get("n"),
@@ -90,14 +95,14 @@ class NlpTask(StudyTask):
         reply: str,
         score: GenerationScore,
         gold: GenerationScore = unscored("not asked for"),  # noqa: B008 - it is a constant
-    ) -> NlpTrial:
+    ) -> LogprobTrial:
         """Read the answer, compare it with the aliases, and put its tokens' log-probabilities beside it."""
-        return nlp_trial(
+        return logprob_trial(
             question_of(doc),
             doc["temperature"],
             read_short_answer(reply, doc["kind"]),
             _mean(score),
-            gold_nlp=_mean(gold).nlp,
+            gold_mean_logprob=_mean(gold).mean_logprob,
         )
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
@@ -124,7 +129,7 @@ _CONDITIONS = tuple(condition_of(temperature) for temperature in TEMPERATURES)
 GROUPS = (
     TaskGroup(
         "nlp_metad",
-        NlpTask,
+        LogprobTask,
         VERSION,
         sources=dict.fromkeys(_CONDITIONS, ("trivia_qa",)),
         offline=dict.fromkeys(_CONDITIONS, "arithmetic"),

@@ -27,24 +27,24 @@ def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tupl
     distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
     right = distance + subject.evidence_ratio * draws["evidence"]
     evidence = np.where(correct, right, draws["evidence"])
-    nlp = CENTRE + SCALE * evidence - subject.temperature_shift * (temperature - 1.0)
-    return correct, np.minimum(nlp, HIGHEST)
+    mean_logprob = CENTRE + SCALE * evidence - subject.temperature_shift * (temperature - 1.0)
+    return correct, np.minimum(mean_logprob, HIGHEST)
 
 
 def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    correct, nlp = answered_shortly(subject, temperature_of(condition), draws[0])
-    return {"correct": correct.astype(np.float64), "nlp": _GRID * np.rint(nlp / _GRID)}
+    correct, mean_logprob = answered_shortly(subject, temperature_of(condition), draws[0])
+    return {"correct": correct.astype(np.float64), "mean_logprob": _GRID * np.rint(mean_logprob / _GRID)}
 
 
 def _short_trials(replies: Columns, condition: str) -> Columns:
-    return {**replies, "confidence": np.exp(replies["nlp"])}
+    return {**replies, "confidence": np.exp(replies["mean_logprob"])}
 
 
 _EVIDENCE_EFFECTS = {
     "meta_information": METACOGNITION,
     "auroc2": METACOGNITION,
     "d_a": METACOGNITION,
-    "nlp_difference": METACOGNITION,
+    "mean_logprob_difference": METACOGNITION,
     "z_roc_slope": EffectParameter("evidence_ratio", 0.3, 3.0),
     "accuracy": EffectParameter("d_prime", 0.0, 4.0),
 }

@@ -72,7 +72,7 @@ class Binning:
 
     n_ratings: int = 4
     edges: Edges = quantile_edges
-    evidence: str = "nlp"
+    evidence: str = "mean_logprob"
     balanced: bool = False
     between_extremes: bool = False
 
@@ -82,7 +82,7 @@ BINNINGS: Mapping[str, Binning] = {
     "K=3": Binning(n_ratings=3),
     "K=6": Binning(n_ratings=6),
     "equal_width": Binning(edges=equal_width_edges, between_extremes=True),
-    "gold": Binning(evidence="gold_nlp"),
+    "gold": Binning(evidence="gold_mean_logprob"),
     "balanced": Binning(balanced=True),
 }
 """The study's own, and those of its robustness checks."""
@@ -96,7 +96,7 @@ def resample(
     Parameters
     ----------
     trials : DataFrame
-        Trials of the study (:class:`~confidence_tasks.studies.logprob_metacognition.trials.NlpTrial`), with their
+        Trials of the study (:class:`~confidence_tasks.studies.logprob_metacognition.trials.LogprobTrial`), with their
         ``model``.
     settings : Settings
         Number of resamples, level of intervals and seed; by default the paper's.
@@ -341,8 +341,8 @@ def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:
     """Return what each question adds to ``SUMMED``; no rows where nothing is asked for."""
     if trials is None:
         return np.zeros((0, n_questions))
-    correct, nlp = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", "nlp"))
-    evidence, has = np.nan_to_num(nlp), ~np.isnan(nlp)
+    correct, mean_logprob = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", "mean_logprob"))
+    evidence, has = np.nan_to_num(mean_logprob), ~np.isnan(mean_logprob)
     wrong, right = (correct == 0.0) & has, (correct == 1.0) & has
     confidence = np.exp(evidence)
     gap = (right - confidence) * (wrong | right)

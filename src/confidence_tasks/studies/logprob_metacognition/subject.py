@@ -64,7 +64,7 @@ def is_right(question: Question, subject: Subject, seed: str) -> bool:
     return uniform(seed, question.id, "outcome") < subject.accuracy(question.id, subject_seed(seed))
 
 
-def gold_nlp(question: Question, subject: Subject, seed: str) -> float:
+def gold_mean_logprob(question: Question, subject: Subject, seed: str) -> float:
     """Return the mean log-probability of the right answer's tokens after the prompt of one call.
 
     It is that of the answer where the answer is right; else it is drawn as those of wrong answers are, and is

@@ -196,7 +196,7 @@ class ConditionCounts:
         """Its trials as the log has them, as far as it takes to say which questions decide a measure."""
         return {
             "correct": self.correct,
-            "nlp": self.evidence,
+            "mean_logprob": self.evidence,
             "confidence": np.exp(self.evidence),
             "question_id": self.asked,
         }
@@ -374,8 +374,8 @@ MEASURES: Mapping[str, Callable[[ConditionCounts], _Value]] = {
     "parse_rate": _mean("readable", "asked"),
     "ece": _calibration_error,
     "brier": _mean("squared_error", "complete"),
-    "nlp": _mean("evidence", "with_evidence"),
-    "nlp_difference": _difference,
+    "mean_logprob": _mean("evidence", "with_evidence"),
+    "mean_logprob_difference": _difference,
     **{name: _accuracy_at(coverage) for name, coverage in COVERED.items()},
     "d_prime_v1": _of_fit("d_prime"),
     "meta_d_v1": _of_fit("meta_d"),

@@ -62,7 +62,7 @@ LONGEST_REPLY = 64
 PURPOSE = "nlp_metad needs"
 
 
-def nlp_items(
+def logprob_items(
     source: str,
     temperatures: Sequence[float],
     *,
@@ -134,7 +134,9 @@ def sample_answer(seed: int, force_gold: bool = False, cache: bool = True) -> So
             state = await gate(model, lambda: ask_once(state, generate, cache, has_probabilities, **settings))
         if force_gold:
             question = question_of(state.metadata)
-            state.store.set(GOLD_NLP, await _gold_nlp(model, asked, question, temperature, call_seed))
+            state.store.set(
+                GOLD_NLP, await _gold_mean_logprob(model, asked, question, temperature, call_seed)
+            )
         return state
 
     return solve
@@ -166,23 +168,23 @@ async def _score_locally(model: Model, state: TaskState, asked: list[ChatMessage
     state.output.choices[0].logprobs = Logprobs(content=content)
 
 
-async def _gold_nlp(
+async def _gold_mean_logprob(
     model: Model, asked: list[ChatMessage], question: Question, temperature: float, call_seed: int
 ) -> float:
     from confidence_tasks.harness.inspect.local_scores import forced_text, text_logprobs
     from confidence_tasks.harness.inspect.simulated import SimulatedSubject
     from confidence_tasks.reading.answer_tokens import answer_tokens
     from confidence_tasks.simulation.reply import call_seed as call_seed_of
-    from confidence_tasks.studies.logprob_metacognition.subject import gold_nlp
+    from confidence_tasks.studies.logprob_metacognition.subject import gold_mean_logprob
     from confidence_tasks.study.stage import Token
 
     if isinstance(model.api, SimulatedSubject):
         its_seed = call_seed_of(model.api.seed, temperature, call_seed)
-        return gold_nlp(question, model.api.subject, its_seed)
+        return gold_mean_logprob(question, model.api.subject, its_seed)
     gold = question.gold or ""
     text = forced_text(model, asked, gold)
     tokens = [Token(item.token, item.logprob, {}) for item in await text_logprobs(model, asked, text)]
-    return answer_tokens(tokens, text, len(text) - len(gold), len(text)).nlp
+    return answer_tokens(tokens, text, len(text) - len(gold), len(text)).mean_logprob
 
 
 def temperatures_of(value: str | float | list[float]) -> list[float]:
@@ -245,7 +247,7 @@ def nlp_metad(
     chosen = temperatures_of(temperatures)
     who = one_of(DOMAIN_CHOICES, domains, "domains")
     conditions = [condition_of(temperature) for temperature in chosen]
-    items = nlp_items(source, chosen, n=n, seed=seed, fewshot=fewshot, mirror=mirror)
+    items = logprob_items(source, chosen, n=n, seed=seed, fewshot=fewshot, mirror=mirror)
     headline = condition_of(1.0) if 1.0 in chosen else conditions[0]
     data = dataset(items, "log-probability metacognition")
     return Task(
@@ -260,7 +262,7 @@ def nlp_metad(
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{headline}"),
         viewer=viewer(
             "nlp_metad_scorer",
-            shown=("nlp", "match", "domain"),
-            hidden=("temperature", "tokens", "gold_nlp"),
+            shown=("mean_logprob", "match", "domain"),
+            hidden=("temperature", "tokens", "gold_mean_logprob"),
         ),
     )

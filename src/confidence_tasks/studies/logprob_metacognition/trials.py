@@ -54,7 +54,7 @@ PADDING = "hautus"
 COVERAGES = (0.5, 0.8)
 """Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
 
-GOLD_NLP = "gold_nlp"
+GOLD_NLP = "gold_mean_logprob"
 """Where a sample's store keeps the log-probability of the right answer."""
 
 CLASSIFIER_ROLE = "domain_classifier"
@@ -65,16 +65,16 @@ Domains = Literal["lexicon", "model"]
 DOMAIN_CHOICES: tuple[Domains, ...] = get_args(Domains)
 
 
-class NlpTrial(Trial):
+class LogprobTrial(Trial):
     """A trial of the log-probability study.
 
-    ``confidence`` is exp(``nlp``), the geometric mean of the probabilities of the answer's tokens.
+    ``confidence`` is exp(``mean_logprob``), the geometric mean of the probabilities of the answer's tokens.
 
     Attributes
     ----------
     temperature : float
         At which the answer was sampled; 0 is greedy decoding.
-    nlp : float
+    mean_logprob : float
         Mean log-probability of the answer's tokens in nats, the study's evidence; NaN when there is none.
     tokens : float
         Number of tokens in that mean.
@@ -84,17 +84,17 @@ class NlpTrial(Trial):
         The answer read, empty when there is none.
     match : str
         How the answer compares with the key and its aliases: ``exact``, ``fuzzy`` or ``none``.
-    gold_nlp : float
+    gold_mean_logprob : float
         Mean log-probability of the right answer, put in the model's mouth after the same prompt; NaN when not asked.
     """
 
     temperature: float
-    nlp: float
+    mean_logprob: float
     tokens: float
     domain: str
     answer: str
     match: str
-    gold_nlp: float
+    gold_mean_logprob: float
 
 
 MEANING = GENERAL_MEANING | {
@@ -106,15 +106,15 @@ MEANING = GENERAL_MEANING | {
 }
 
 
-def nlp_trial(
+def logprob_trial(
     question: Question,
     temperature: float,
     found: ShortAnswer,
     evidence: AnswerTokens,
     *,
     domain: str | None = None,
-    gold_nlp: float = math.nan,
-) -> NlpTrial:
+    gold_mean_logprob: float = math.nan,
+) -> LogprobTrial:
     """Turn an answer and what its tokens add up to into a trial.
 
     Parameters
@@ -129,7 +129,7 @@ def nlp_trial(
         The mean log-probability of its tokens.
     domain : str, optional
         The question's domain; by default the lexicon's.
-    gold_nlp : float
+    gold_mean_logprob : float
         Mean log-probability of the right answer.
 
     Examples
@@ -137,45 +137,45 @@ def nlp_trial(
     >>> from confidence_tasks.reading.answer_tokens import AnswerTokens
     >>> from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
     >>> question = Question("q-1", "demo", "Who wrote the novel Emma?", "text", "Jane Austen")
-    >>> trial = nlp_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
+    >>> trial = logprob_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
     from confidence_tasks.reading.matching import correctness, match_answer
 
     match = match_answer(found.text, question)
-    nlp = evidence.nlp if found.text else math.nan
-    return NlpTrial(
+    mean_logprob = evidence.mean_logprob if found.text else math.nan
+    return LogprobTrial(
         question_id=question.id,
         source=question.source,
         condition=condition_of(temperature),
         correct=correctness(match, found.text, question.gold),
-        confidence=math.exp(nlp),
-        status="missing_confidence" if found.text and math.isnan(nlp) else found.status,
+        confidence=math.exp(mean_logprob),
+        status="missing_confidence" if found.text and math.isnan(mean_logprob) else found.status,
         temperature=temperature,
-        nlp=nlp,
+        mean_logprob=mean_logprob,
         tokens=float(evidence.tokens if found.text else 0),
         domain=domain_of(question.text) if domain is None else domain,
         answer=found.text,
         match=match,
-        gold_nlp=gold_nlp,
+        gold_mean_logprob=gold_mean_logprob,
     )
 
 
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-_EVIDENCE = ("correct", "nlp")
+_EVIDENCE = ("correct", "mean_logprob")
 """What most measures read: correctness and evidence."""
 
-_CLASSES = right_and_wrong(confidence="nlp")
+_CLASSES = right_and_wrong(confidence="mean_logprob")
 """Right and wrong answers with evidence."""
 
 FEWEST_OF_A_CLASS = 50
 """Right and wrong answers that version 1 asks for (section 4.1): with fewer, what is added to each cell decides."""
 
 
-def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
+def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     """Return the study's measures with the evidence cut into ``2 * ratings`` ratings where it is cut at all."""
     cut: dict[str, Any] = {"n_ratings": ratings}
     return (
@@ -186,7 +186,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "valid whatever the distributions.",
             "higher",
             decisive=fewest(*_CLASSES),
-            binned=binned_as("InformationTables", "correct", "nlp"),
+            binned=binned_as("InformationTables", "correct", "mean_logprob"),
         ),
         Measure(
             "auroc2",
@@ -226,12 +226,12 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             decisive=fewest(*_CLASSES),
         ),
         Measure(
-            "nlp",
-            share(lambda trials: trials["nlp"]),
+            "mean_logprob",
+            share(lambda trials: trials["mean_logprob"]),
             "Mean log-probability a token of the answers, in nats.",
         ),
         Measure(
-            "nlp_difference",
+            "mean_logprob_difference",
             statistic_of("mean_difference", *_EVIDENCE),
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
@@ -272,7 +272,7 @@ def nlp_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     )
 
 
-MEASURES: tuple[Measure, ...] = nlp_measures()
+MEASURES: tuple[Measure, ...] = logprob_measures()
 
 HEADLINE = "meta_information"
 
@@ -280,7 +280,7 @@ HEADLINE = "meta_information"
 @metric(scores="unreduced")
 def nlp_metad_metrics(conditions: Sequence[str], ratings: int = RATINGS) -> Metric:
     """Every measure of the study at every temperature."""
-    measures = nlp_measures(ratings)
+    measures = logprob_measures(ratings)
 
     def compute(scores: list[SampleScore]) -> Value:
         trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
@@ -304,13 +304,13 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
         question, reply = question_of(state.metadata), reply_text(state.output)
         found = read_short_answer(reply, question.kind)
         tokens = reply_tokens(state.output)
-        trial = nlp_trial(
+        trial = logprob_trial(
             question,
             float(state.metadata["temperature"]),
             found,
             answer_tokens(tokens, reply, found.begin, found.end),
             domain=await _domain(question, state, domains, cache),
-            gold_nlp=float(state.store.get(GOLD_NLP, math.nan)),
+            gold_mean_logprob=float(state.store.get(GOLD_NLP, math.nan)),
         )
         explanation = _explanation(trial, question, why_unknown(tokens))
         return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
@@ -325,15 +325,16 @@ async def _domain(question: Question, state: TaskState, domains: Domains, cache:
     return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state.store, cache=cache))
 
 
-def _explanation(trial: NlpTrial, question: Question, problem: str) -> str:
+def _explanation(trial: LogprobTrial, question: Question, problem: str) -> str:
     """Say what was read, how it was judged, and what its tokens say, or what is wrong with them."""
     how = {"fuzzy": ", by its similarity to the key or an alias", "exact": "", "none": ""}[trial["match"]]
     evidence = (
         ": ".join(filter(None, ("none", plain(problem))))
-        if math.isnan(trial["nlp"])
-        else f"{trial['nlp']:.4f} nats over {trial['tokens']:g} tokens, a probability of {trial['confidence']:.3f} each"
+        if math.isnan(trial["mean_logprob"])
+        else f"{trial['mean_logprob']:.4f} nats over {trial['tokens']:g} tokens,"
+        f" a probability of {trial['confidence']:.3f} each"
     )
-    gold = trial["gold_nlp"]
+    gold = trial["gold_mean_logprob"]
     return table(
         [
             ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**{how}"),
