@@ -10,7 +10,7 @@ from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.figures.general import looks
+from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.overviews import Overview, overviews
 from confidence_tasks.report.page.overview import overview_figures, overview_view
 from confidence_tasks.report.page.page import page
@@ -85,17 +85,17 @@ def report_of(
     """
     settings = settings or Settings()
     results = tuple(compute_results(group_by_task(collection.files), settings, advance))
-    look = looks(list(dict.fromkeys(model.label for task in results for model in task.models)))
-    figures = [figures_of(task, look) for task in results]
+    styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))
+    figures = [figures_of(task, styles) for task in results]
     extras = [extras_of(task) for task in results]
     tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
     papers = tuple(filled_papers(results, chain.from_iterable(extras), chain.from_iterable(figures)))
     tasks = _with_papers(tasks, results, papers)
     above = tuple(overviews(results))
-    above_figures = [overview_figures(overview, look) for overview in above]
+    above_figures = [overview_figures(overview, styles) for overview in above]
     views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
     return Report(
-        html=page(tasks, collection, look, settings, overviews=views, title=title),
+        html=page(tasks, collection, styles, settings, overviews=views, title=title),
         results=results,
         figures=tuple(figure for its in above_figures + figures for figure in its),
         extras=tuple(extra for its in extras for extra in its),

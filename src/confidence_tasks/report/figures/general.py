@@ -35,7 +35,7 @@ MakeFigure: TypeAlias = "Callable[[TaskResults, ModelStyles], Figure]"
 """Makes a figure of what was found; one without rows where there is nothing to show."""
 
 
-def looks(models: Sequence[str]) -> ModelStyles:
+def model_styles(models: Sequence[str]) -> ModelStyles:
     """Give every model its colour and marker."""
     return {model: series(i) for i, model in enumerate(models)}
 

@@ -61,7 +61,7 @@ def page(
         What is shown of each task; none gives a page that says what was found instead.
     collection : Collection
         The files read and skipped.
-    look : dict
+    styles : dict
         Colour and marker of each model.
     settings : Settings
         How uncertainty was computed.
@@ -85,7 +85,7 @@ def page(
         tasks=tasks,
         overviews=overviews,
         models=list(styles),
-        looks=styles,
+        model_styles=styles,
         model_numbers={model: number for number, model in enumerate(styles)},
         marks=_MARKS,
         shared=Markup(SHARED),  # noqa: S704 - a constant

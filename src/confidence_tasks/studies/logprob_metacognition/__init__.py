@@ -63,7 +63,7 @@ STUDY = Study(
         _report.no_reference_temperature,
     ),
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
-    resampler=_report.conduct,
+    resampler=_report.resample_all,
     responders=_subject.RESPONDERS,
     power=_power.POWER,
     lm_eval=_lm_eval.GROUPS,

@@ -140,13 +140,13 @@ def _unique(found: Outcome) -> str:
     return f"{found.name} by meta-information" if "meta-information" in found.claim else found.name
 
 
-def conduct(task_trials: TaskTrials, settings: Settings) -> Analysis:
+def resample_all(task_trials: TaskTrials, settings: Settings) -> Analysis:
     """Resample all models of the task at once."""
     return Analysis(resample(trials_frame(task_trials), settings=settings))
 
 
 def analysis_of(results: TaskResults) -> Analysis:
-    """Return what :func:`conduct` kept."""
+    """Return what :func:`resample_all` kept."""
     if not isinstance(results.resampler, Analysis):
         raise TypeError(
             f"findings of {results.task_trials.task} hold no experiment of the log-probability study"

@@ -60,15 +60,15 @@ def _spread(question: Question, chosen: str, probability: float) -> list[float]:
 
 def respond_judgement(question: Question, request: Request) -> Reply:
     """State the probability that the given answer is right."""
-    return _judged(question, request, judgement_reply)
+    return _judgement(question, request, judgement_reply)
 
 
 def respond_continued(question: Question, request: Request) -> Reply:
     """State it where the prompt breaks off."""
-    return _judged(question, request, continued_reply)
+    return _judgement(question, request, continued_reply)
 
 
-def _judged(question: Question, request: Request, form: Callable[[float], str]) -> Reply:
+def _judgement(question: Question, request: Request, form: Callable[[float], str]) -> Reply:
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     believed = answer(question, correct=decision.correct, seed=request.seed) == "yes"
