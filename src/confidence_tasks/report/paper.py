@@ -22,6 +22,7 @@ from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.groups import in_order
 from confidence_tasks.report.labels import group_label, printable
+from confidence_tasks.report.model_groups import is_member
 from confidence_tasks.report.page.numbers import number, signed, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
@@ -71,6 +72,8 @@ class Cell:
         The rule by which a cell is bold.
     better : {"", "higher", "lower"}
         Direction of what is best; by default that of the measure.
+    total : callable, optional
+        What a last row holds in the place of the table's function.
     """
 
     model: str = ""
@@ -89,6 +92,7 @@ class Cell:
     mark: tuple[str, Rule] | None = None
     bold: Rule | None = None
     better: str = ""
+    total: Compute | None = None
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -204,6 +208,10 @@ class PaperTable(PaperItem):
         Whether the second best is set in italics.
     total : (str, callable), optional
         Label of a last row, and the function of a column's numbers that it holds.
+    by_type : bool
+        Whether rows of models have the name of their group as a second label, and each group a last row of its own.
+    of_type : str
+        Name of the group of models that the table is of; while the user names no such group, it is of all models.
     """
 
     stubs: tuple[str, ...]
@@ -214,6 +222,8 @@ class PaperTable(PaperItem):
     best: Literal["", "row", "column"] = ""
     second: bool = False
     total: tuple[str, Callable[[Sequence[float]], float]] | None = None
+    by_type: bool = False
+    of_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +233,9 @@ class PaperFigure(PaperItem):
     Attributes
     ----------
     name : str
-        Name of the report's figure without the task.
+        Name of the report's figure, with or without the task.
     tasks : tuple of str
-        Names of the tasks, each of which has one.
+        Names of the tasks that it shows; each may have one of its own.
     parameters : str
         Parameters of the runs that it shows, as on the command line.
     """
@@ -308,13 +318,24 @@ class Runs:
         self._figures = {figure.name: figure for figure in figures}
 
     @cached_property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """The groups of models that the user names, with the labels of their models."""
+        named = next((task.settings.groups for task in self.results.values()), ())
+        return [
+            (name, [label for label, model in self._models.items() if is_member(model, members)])
+            for name, members in named
+        ]
+
+    @cached_property
     def _models(self) -> dict[str, ModelTrials]:
         return {model.label: model for task in self.results.values() for model in task.models}
 
     def models(self, tasks: Iterable[str]) -> list[str]:
-        """Return the labels of the models that were asked in any of some tasks."""
+        """Return the labels of the models that were asked in any of some tasks, those of each named group together."""
         asked = [self.results[name] for name in tasks if name in self.results]
-        return list(dict.fromkeys(model.label for task in asked for model in task.models))
+        labels = dict.fromkeys(model.label for task in asked for model in task.models)
+        grouped = [label for _, members in self.groups for label in members if label in labels]
+        return list(dict.fromkeys((*grouped, *labels)))
 
     def name_of(self, label: str) -> str:
         """Return a model's name, without what its label adds to it."""
@@ -360,15 +381,20 @@ class Runs:
             if cell.source in ("", part.source)
         ]
 
-    def extra(self, cell: Cell, name: str) -> ExtraTable | None:
+    def table_of(self, cell: Cell, name: str) -> ExtraTable | None:
         """Return the table of a cell's task with a name, the task's left out."""
         task = self.task_of(cell)
         return None if task is None else self._extras.get(f"{task.task_trials.slug}_{name}")
 
+    def table_named(self, name: str) -> ExtraTable | None:
+        """Return the table with a name."""
+        return self._extras.get(name)
+
     def figures(self, item: PaperFigure) -> list[Figure]:
         """Return the figures that stand for one of the paper, one a task."""
         slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
-        return [self._figures[name] for slug in slugs if (name := f"{slug}_{item.name}") in self._figures]
+        names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
+        return [self._figures[name] for name in names if name in self._figures]
 
     def value(self, cell: Cell) -> Value:
         """Return what a cell holds."""
@@ -502,8 +528,8 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         figures = tuple(runs.figures(item))
-        lacking = [Cell(task=name) for name in item.tasks if name not in runs.results]
-        notes = tuple(_lacks(replication, runs, lacking, item.parameters)) if lacking or not figures else ()
+        lacking = [Cell(task=name) for name in item.tasks if not figures or name not in runs.results]
+        notes = tuple(_lacks(replication, runs, lacking, item.parameters))
         return FilledFigure(item, figures, notes)
     if isinstance(item, NotMade):
         return item
@@ -522,8 +548,11 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     runs : Runs
         The results.
     """
-    models = _models_of(table, runs) or ["MODEL"]
-    own = tuple(heading(model, model=model) for model in models)
+    models = _models_of(table, replication, runs)
+    types = {label: name for name, labels in runs.groups for label in labels}
+    own = tuple(
+        heading(model, *([types.get(model, "")] if table.by_type else []), model=model) for model in models
+    )
     rows, columns = (
         crossed([own if axis is MODELS else axis for axis in axes]) for axes in (table.rows, table.columns)
     )
@@ -538,9 +567,11 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
         *_reasons(pair for where, its in parts.items() for pair in zip(its, values[where], strict=True)),
         *_lacks(replication, runs, lacking),
     )
+    if table.of_type and table.of_type not in dict(runs.groups):
+        notes = (*notes, f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
     labelled = [(row.labels, tuple(its)) for row, its in zip(rows, made, strict=True)]
     if table.total:
-        labelled.append(_total_row(table.total, rows[0], cells[0], made))
+        labelled = list(_with_totals(table, table.total, runs, cells, labelled))
     return FilledTable(
         table,
         tuple(column.labels for column in columns),
@@ -550,12 +581,15 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     )
 
 
-def _models_of(table: PaperTable, runs: Runs) -> list[str]:
+def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
     """Return the models of a table in order."""
     axes = (*table.rows, *table.columns)
     headings = [each for axis in axes for each in axis]
     tasks = [name for at in (table.at, *(each.at for each in headings)) for name in Cell(**at).tasks if name]
-    models = runs.models(tasks)
+    models = runs.models(tasks) or runs.models(replication.tasks)
+    of_type = dict(runs.groups).get(table.of_type)
+    if of_type is not None:
+        models = [label for label in models if label in of_type]
     if table.order_by is None:
         return models
     keys = {label: Cell(**{**table.at, **table.order_by, "model": label}) for label in models}
@@ -615,19 +649,33 @@ def _with_best(
     return made
 
 
-def _total_row(
+_Row: TypeAlias = "tuple[tuple[str, ...], tuple[FilledCell, ...]]"
+
+
+def _with_totals(
+    table: PaperTable,
     total: tuple[str, Callable[[Sequence[float]], float]],
-    row: Heading,
-    cells: Sequence[Cell],
-    made: Sequence[Sequence[FilledCell]],
-) -> tuple[tuple[str, ...], tuple[FilledCell, ...]]:
+    runs: Runs,
+    cells: Sequence[Sequence[Cell]],
+    rows: Sequence[_Row],
+) -> Iterator[_Row]:
+    """Yield the rows, and after those of each type of models, or after all, their last row."""
     label, function = total
-    last = []
-    for cell, its in zip(cells, zip(*made, strict=True), strict=True):
-        numbers = [value for each in its if not math.isnan(value := _number(each.values[0]))]
-        value = function(numbers) if numbers else math.nan
-        last.append(FilledCell((value,), cell.printed(value)))
-    return (label, *[""] * (len(row.labels) - 1)), tuple(last)
+    grouped = [set(labels) for _, labels in runs.groups] if table.by_type else []
+    rest = {its[0].model for its in cells} - set[str]().union(*grouped)
+    for members in [*grouped, rest]:
+        own = [(its, row) for its, row in zip(cells, rows, strict=True) if its[0].model in members]
+        yield from (row for _, row in own)
+        if not own:
+            continue
+        last = []
+        for column, cell in enumerate(own[0][0]):
+            values = [_number(row[1][column].values[0]) for _, row in own]
+            defined = [value for value in values if not math.isnan(value)]
+            found = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
+            value = _number(found)
+            last.append(FilledCell((value,), cell.printed(value)))
+        yield (label, *[""] * (len(own[0][1][0]) - 1)), tuple(last)
 
 
 def _reasons(parts: Iterable[tuple[Cell, Value]]) -> Iterator[str]:
@@ -656,7 +704,9 @@ def _lacks(
     by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = {}
     wanted: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for cell in cells:
-        for model in [cell.model] if cell.model else (runs.models(cell.tasks) or ["MODEL"]):
+        for model in (
+            [cell.model] if cell.model else (runs.models(cell.tasks) or runs.models(replication.tasks))
+        ):
             wanted.setdefault((cell.tasks[0], model), set()).add((_condition(runs, cell), cell.source))
     for (task, model), its in wanted.items():
         by_run.setdefault((task, frozenset(its)), []).append(model)
@@ -664,9 +714,8 @@ def _lacks(
         conditions, sources = (in_order(filter(None, part)) for part in zip(*asked, strict=True))
         named = replication.tasks.get(task, TaskParameters())
         what = [task, *([", ".join(map(group_label, conditions))] if conditions else []), *sources]
-        known = [model for model in models if model != "MODEL"]
-        whom = f" of {', '.join(known)}" if known else ""
-        name = ",".join(dict.fromkeys(map(runs.name_of, known))) or "MODEL"
+        whom = f" of {', '.join(models)}"
+        name = ",".join(dict.fromkeys(map(runs.name_of, models)))
         commands = _commands(task, name, named, conditions, sources, parameters)
         yield f"Lacks {' · '.join(what)}{whom}: {'; '.join(f'`{command}`' for command in commands)}"
 

@@ -88,11 +88,12 @@ def report_of(
     styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))
     figures = [figures_of(task, styles) for task in results]
     extras = [extras_of(task) for task in results]
-    tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
-    papers = tuple(filled_papers(results, chain.from_iterable(extras), chain.from_iterable(figures)))
-    tasks = _with_papers(tasks, results, papers)
     above = tuple(overviews(results))
     above_figures = [overview_figures(overview, styles) for overview in above]
+    every_figure = chain.from_iterable(above_figures + figures)
+    papers = tuple(filled_papers(results, chain.from_iterable(extras), every_figure))
+    tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
+    tasks = _with_papers(tasks, results, papers)
     views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
     return Report(
         html=page(tasks, collection, styles, settings, overviews=views, title=title),

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
+from confidence_tasks.studies.question_sets.trials import question_set_trial
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
@@ -38,3 +41,48 @@ def scale_rows(
                             question, scale, f"Answer: {7 if right else 8}\nConfidence: {stated}"
                         )
                         yield {"study": "scales", "task": task, "model": model, **trial}
+
+
+def risk_rows(sources: tuple[str, ...] = ("gsm8k", "hle"), n: int = 20) -> Rows:
+    """Yield trials under four penalties; the second model abstains when it is not sure."""
+    rng = np.random.default_rng(2)
+    for model in MODELS:
+        for source in sources:
+            for penalty in (0.0, 1.0, 10.0, 100.0):
+                for i in range(n):
+                    question = Question(f"{source}-{i}", source, "How many?", "number", "7")
+                    right = i % 3 > 0
+                    sure = float(np.clip(rng.normal(0.8 if right else 0.6, 0.15), 0.05, 0.99))
+                    declines = model == MODELS[1] and sure < 0.6
+                    answer = "ABSTAIN" if declines else "7" if right else "8"
+                    trial = riskeval_trial(question, penalty, f"Answer: {answer}\nConfidence: {sure:.2f}")
+                    yield {"study": "riskeval", "task": "riskeval", "model": model, **trial}
+
+
+def life_rows() -> Rows:
+    """Yield trials of LifeEval; the first model's third reply of each radius cannot be read."""
+    for model, slope in zip(MODELS, (0.7, 0.3), strict=True):
+        for radius in (1, 5, 10, 20):
+            for i, age in enumerate(range(0, 101, 20)):
+                for sex in ("male", "female"):
+                    case = Case(f"lifeeval-{sex}-{age}-r{radius}", "lifeeval", sex, age, radius)
+                    stated = round(min(1.0, 0.25 + slope * maximum_score(case)), 2)
+                    reply = f'{{"Answer": {max(age, 84)}, "Confidence": {stated}}}'
+                    trial = lifeeval_trial(case, "?" if model == MODELS[0] and i == 2 else reply)
+                    yield {"study": "lifeeval", "task": "lifeeval", "model": model, **trial}
+
+
+def set_rows(n: int = 20) -> Rows:
+    """Yield trials of two question sets, seven of ten right."""
+    for model, confidence in zip(MODELS, (0.7, 0.93), strict=True):
+        for task in ("boolq", "halueval"):
+            for i in range(n):
+                question = Question(f"{task}-{i}", task, "?", "boolean", "yes")
+                said = "True" if i % 10 < 7 else "False"
+                reply = f'{{"Answer": "{said}", "Confidence": {confidence}}}'
+                yield {
+                    "study": "question_sets",
+                    "task": task,
+                    "model": model,
+                    **question_set_trial("boolean", question, reply),
+                }

@@ -11,9 +11,10 @@ import subprocess
 from importlib import import_module
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.paper_runs import MODELS, scale_rows
+from tests.unit.report.paper_runs import MODELS, life_rows, risk_rows, scale_rows, set_rows
 from tests.unit.report.runs import write
 
 from confidence_tasks.catalogue import studies
@@ -23,6 +24,8 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import latex
 from confidence_tasks.report.figures.general import looks
 from confidence_tasks.report.figures.style import LIGHT, Colour
+from confidence_tasks.report.overviews import overviews
+from confidence_tasks.report.page.overview import overview_figures
 from confidence_tasks.report.page.tasks import figures_of
 from confidence_tasks.report.paper import FilledFigure, FilledTable, NotMade, filled_papers
 from confidence_tasks.report.paper_files import html_table, latex_paper_table, paper_frame, write_paper
@@ -33,7 +36,7 @@ from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.scale import GRANULARITY
 
 REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
-ROWS = {"scales": scale_rows}
+ROWS = {"scales": scale_rows, "riskeval": risk_rows, "lifeeval": life_rows, "question_sets": set_rows}
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +52,14 @@ class Made(NamedTuple):
     papers: list
 
 
-def filled_from(path, n_resamples=20):
+def filled_from(path, n_resamples=20, groups=()):
     """The papers of files of trials, without the page."""
-    results = list(compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples)))
+    results = list(
+        compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
+    )
     styles = looks([model.label for each in results for model in each.models])
     figures = [figure for each in results for figure in figures_of(each, styles)]
+    figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
     extras = [extra for each in results for extra in extras_of(each)]
     return Made(results, list(filled_papers(results, extras, figures)))
 
@@ -87,7 +93,7 @@ def test_a_list_names_each_item_once_and_tasks_with_parameters_that_they_take(st
         assert item.caption.endswith(".")
 
 
-@pytest.mark.parametrize("study", ROWS)
+@pytest.mark.parametrize("study", REPLICATIONS)
 def test_every_table_is_filled_and_every_figure_drawn_or_says_why_not(made, study):
     for each in items(made, study):
         if isinstance(each, NotMade):
@@ -184,6 +190,62 @@ def test_differences_of_scales_are_the_contrasts_with_the_sign_that_the_paper_gi
             (-contrast.estimate, -contrast.high, -contrast.low), nan_ok=True
         )
         assert cells[0].values[0] - cells[1].values[0] == pytest.approx(-contrast.estimate)
+
+
+def test_riskevals_tables_are_of_one_source_with_the_gain_in_brackets(made):
+    (found,) = [each for each in made.results if each.task_trials.task == "riskeval"]
+    filled = table(made, "riskeval", "1")
+    for (label,), cells in filled.rows:
+        columns = next(each.columns for each in found.models if each.label == label)
+        sums = []
+        for penalty in (10.0, 100.0):  # the penalties from 10 on
+            rows = (columns["source"] == "hle") & (columns["condition"] == f"lambda={penalty:g}")
+            outcome = np.where(columns["outcome"][rows] == 1.0, 1.0, -penalty)
+            earned = np.where(columns["answered"][rows] == 1.0, outcome, 0.0)
+            sums.append(earned.mean() / (1.0 + penalty))
+        assert cells[-2].values[0] == pytest.approx(np.mean(sums))
+        utility, gain = cells[-1].values
+        assert re.fullmatch(r"−?\d\.\d{3} \([+−]\d\.\d{3}\)", cells[-1].text)
+        assert utility == pytest.approx(cells[-2].values[0] + gain)
+    for column in range(len(filled.columns)):
+        kinds = {(cells[column].bold, cells[column].italic) for _, cells in filled.rows}
+        unranked = filled.columns[column][1] == "Conf."
+        assert kinds == ({(False, False)} if unranked else {(True, False), (False, True)})
+
+
+def test_lifeevals_table_2_is_of_the_questions_in_common_with_a_mean_for_each_type(made, tmp_path):
+    write(tmp_path / "a.jsonl", list(life_rows()))
+    groups = (("reasoning", (MODELS[1],)), ("chat", (MODELS[0],)))
+    grouped = filled_from(tmp_path, groups=groups)
+    rows = table(grouped, "lifeeval", "2").rows
+    assert [labels for labels, _ in rows] == [
+        (MODELS[1], "reasoning"),
+        ("Aggregate", ""),
+        (MODELS[0], "chat"),
+        ("Aggregate", ""),
+    ]
+    found = results_of(grouped, "lifeeval")
+    answered = ~np.isnan(next(each for each in found.models if each.label == MODELS[0]).columns["confidence"])
+    other = next(each for each in found.models if each.label == MODELS[1]).columns
+    expected = ece(other["correct"][answered], other["confidence"][answered])
+    assert rows[0][1][1].values[0] == pytest.approx(float(expected))
+    assert rows[0][1][1].text == f"{expected:.3f}"
+    assert [row[1][-1].text for row in rows] == ["48", "40", "40", "40"]
+    assert [row[1][0].values for row in rows[:2]] == [rows[0][1][0].values] * 2
+    assert table(grouped, "lifeeval", "3").columns == ((MODELS[1],),)
+    assert table(grouped, "lifeeval", "4").columns == ((MODELS[0],),)
+    both = table(made, "lifeeval", "4")
+    assert {label for (label,) in both.columns} == set(MODELS)
+    assert any("--group chat=MODEL,..." in note for note in both.notes)
+
+
+def test_question_sets_stand_in_the_papers_order_in_percent(made):
+    rows = dict(table(made, "lifeeval", "3").rows)
+    sets = list(dict.fromkeys(labels[0] for labels in rows))
+    assert sets == ["BoolQ", "HaluEval", "LSAT-AR", "LifeEval", "SAT-EN", "SciQ"]
+    assert {cell.text for cell in rows["BoolQ", "Accuracy"]} == {"70.00"}
+    assert {cell.text for cell in rows["BoolQ", "Confidence"]} == {"70.00", "93.00"}
+    assert {cell.text for cell in rows["SciQ", "ECE"]} == {"–"}
 
 
 # Runs that are lacking --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from confidence_tasks.study import Design, Domain, LazyModule, Paper, Reference,
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.lifeeval.lm_eval")
+_replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
 _replies = LazyModule("confidence_tasks.studies.lifeeval.replies")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
@@ -43,5 +44,6 @@ STUDY = Study(
     subset_parameters=frozenset({"radii", "n"}),
     responders=_subject.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
+    replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,
 )

@@ -13,6 +13,7 @@ _instruments = LazyModule("confidence_tasks.studies.riskeval.instruments")
 _lm_eval = LazyModule("confidence_tasks.studies.riskeval.lm_eval")
 _paper = LazyModule("confidence_tasks.studies.riskeval.paper")
 _power = LazyModule("confidence_tasks.studies.riskeval.power")
+_replication = LazyModule("confidence_tasks.studies.riskeval.replication")
 _replies = LazyModule("confidence_tasks.studies.riskeval.replies")
 _report = LazyModule("confidence_tasks.studies.riskeval.report")
 _subject = LazyModule("confidence_tasks.studies.riskeval.subject")
@@ -64,5 +65,6 @@ STUDY = Study(
     instruments=_instruments.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
+    replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,
 )
