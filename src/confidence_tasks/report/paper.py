@@ -138,7 +138,7 @@ def heading(*labels: str, **at: Any) -> Heading:
     return Heading(labels, at)
 
 
-def by_measure(name: str, *labels: str, **at: Any) -> Heading:
+def by_measure(name: str, /, *labels: str, **at: Any) -> Heading:
     """Return the heading of a measure."""
     return Heading(labels, {"measure": name, **at})
 
@@ -208,6 +208,8 @@ class PaperTable(PaperItem):
         Whether the second best is set in italics.
     total : (str, callable), optional
         Label of a last row, and the function of a column's numbers that it holds.
+    total_digits : int, optional
+        Decimals of the last row, where it has others than the column.
     by_type : bool
         Whether rows of models have the name of their group as a second label, and each group a last row of its own.
     of_type : str
@@ -222,6 +224,7 @@ class PaperTable(PaperItem):
     best: Literal["", "row", "column"] = ""
     second: bool = False
     total: tuple[str, Callable[[Sequence[float]], float]] | None = None
+    total_digits: int | None = None
     by_type: bool = False
     of_type: str = ""
 
@@ -632,8 +635,9 @@ def _with_best(
     compared: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
     for i, its in enumerate(cells):
         for j, cell in enumerate(its):
-            where = (i,) if table.best == "row" else (j,)
-            compared.setdefault((*where, cell.measure), []).append((i, j))
+            # A row may hold several measures; a column holds one, or numbers that are made alike.
+            where = (i, cell.measure) if table.best == "row" else (j,)
+            compared.setdefault(where, []).append((i, j))
     for places in compared.values():
         ways = {runs.better(cells[i][j]) for i, j in places} & {"higher", "lower"}
         numbers = {place: _number(made[place[0]][place[1]].values[0]) for place in places}
@@ -674,7 +678,8 @@ def _with_totals(
             defined = [value for value in values if not math.isnan(value)]
             found = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
             value = _number(found)
-            last.append(FilledCell((value,), cell.printed(value)))
+            digits = cell.digits if table.total_digits is None else table.total_digits
+            last.append(FilledCell((value,), replace(cell, digits=digits).printed(value)))
         yield (label, *[""] * (len(own[0][1][0]) - 1)), tuple(last)
 
 

@@ -4,8 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from tests.unit.studies.logprob_trials import NATURAL, Evidence
+from tests.unit.studies.logprob_trials import trials as logprob_trials
 
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval.trials import fermieval_trial
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
@@ -85,4 +90,44 @@ def set_rows(n: int = 20) -> Rows:
                     "task": task,
                     "model": model,
                     **question_set_trial("boolean", question, reply),
+                }
+
+
+def fermi_rows(n: int = 240) -> Rows:
+    """Yield stated intervals of both models, and token probabilities of the first, on both halves."""
+    rng = np.random.default_rng(3)
+    for model, width in zip(MODELS, (1, 3), strict=True):
+        for i in range(n):
+            truth = int(rng.integers(-9, 10))
+            question = Question(f"quantity-{i}", "made-up", "How many?", "number", str(truth))
+            split = ("calibration", "test")[i % 2]
+            middle = truth + int(rng.integers(-3, 4))
+            for level in (0.9, 0.95, 0.99):
+                reply = interval_reply(middle - width, middle + width)
+                yield {
+                    "study": "fermieval",
+                    "task": "fermieval",
+                    "model": model,
+                    **fermieval_trial(question, level, split, reply),
+                }
+            if model == MODELS[0]:
+                trial = distribution_trial(question, split, {middle - 1: 0.2, middle: 0.5, middle + 1: 0.2})
+                yield {"study": "fermieval_logprob", "task": "fermieval_logprob", "model": model, **trial}
+
+
+def logprob_rows(n: int = 600) -> Rows:
+    """Yield answers with log-probabilities at four temperatures, and at one on a second source."""
+    rng = np.random.default_rng(4)
+    for model, evidence in zip(MODELS, (Evidence(1.0), Evidence(1.4, 1.6, 0.6)), strict=True):
+        parts = [
+            logprob_trials(evidence, n, model=model, temperature=temperature, rng=rng)
+            for temperature in (0.3, 0.5, 0.7, 1.0)
+        ]
+        parts.append(logprob_trials(evidence, n, model=model, source=NATURAL, rng=rng))
+        for part in parts:
+            for trial in part.to_dict("records"):
+                yield {
+                    "study": "nlp_metad",
+                    "task": "nlp_metad",
+                    **{str(key): value for key, value in trial.items()},
                 }

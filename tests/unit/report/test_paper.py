@@ -14,7 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.paper_runs import MODELS, life_rows, risk_rows, scale_rows, set_rows
+from tests.unit.report.paper_runs import (
+    MODELS,
+    fermi_rows,
+    life_rows,
+    logprob_rows,
+    risk_rows,
+    scale_rows,
+    set_rows,
+)
 from tests.unit.report.runs import write
 
 from confidence_tasks.catalogue import studies
@@ -36,7 +44,14 @@ from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.scale import GRANULARITY
 
 REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
-ROWS = {"scales": scale_rows, "riskeval": risk_rows, "lifeeval": life_rows, "question_sets": set_rows}
+ROWS = {
+    "scales": scale_rows,
+    "riskeval": risk_rows,
+    "lifeeval": life_rows,
+    "question_sets": set_rows,
+    "fermieval": fermi_rows,
+    "nlp_metad": logprob_rows,
+}
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +261,60 @@ def test_question_sets_stand_in_the_papers_order_in_percent(made):
     assert {cell.text for cell in rows["BoolQ", "Accuracy"]} == {"70.00"}
     assert {cell.text for cell in rows["BoolQ", "Confidence"]} == {"70.00", "93.00"}
     assert {cell.text for cell in rows["SciQ", "ECE"]} == {"–"}
+
+
+def test_fermievals_figure_2_is_a_table_of_winkler_scores_of_the_test_half(made):
+    filled = next(each for each in items(made, "fermieval") if each.title == "Figure 2")
+    rows = dict(filled.rows)
+    assert [labels[0] for labels in rows][::3] == ["p=90 (α = 0.10)", "p=95 (α = 0.05)", "p=99 (α = 0.01)"]
+    assert [labels[1] for labels in rows][:3] == ["base", "conformal", "logprob"]
+    for (label,), cell in zip(filled.columns, rows["p=95 (α = 0.05)", "base"], strict=True):
+        columns = next(each.columns for each in results_of(made, "fermieval").models if each.label == label)
+        own = (columns["condition"] == "p=0.95") & (columns["split"] == "test")
+        truth, low, high = (columns[name][own] for name in ("truth", "lower", "upper"))
+        missed = np.abs(truth - np.clip(truth, low, high))
+        assert cell.values == (pytest.approx(float(np.mean(high - low + 2 / 0.05 * missed))),)
+    text = latex_paper_table(filled, REPLICATIONS["fermieval"])
+    assert r"\renewcommand{\thefigure}{2}" in text
+    assert r"\label{fig:fermieval-2}" in text
+    coverage = dict(table(made, "fermieval", "2").rows)
+    held = {label: cells[0].values[0] for (label, p), cells in coverage.items() if p == "0.95"}
+    assert held[label] == pytest.approx(float(np.mean(missed == 0)))
+
+
+def test_log_probability_tables_are_the_estimates_with_ranks_quarters_and_the_weakest_domain(made):
+    found = results_of(made, "nlp_metad")
+    ordered = table(made, "nlp_metad", "2").rows
+    assert [cells[3].values[0] for _, cells in ordered] == sorted(
+        (cells[3].values[0] for _, cells in ordered), reverse=True
+    )
+    for (label,), cells in ordered:
+        interval = found.estimate(label, "T=1", "mratio_v1", "trivia_qa").interval
+        assert cells[4].values == (float(interval.low), float(interval.high))
+        assert cells[4].text == f"[{interval.low:.3f}, {interval.high:.3f}]"
+        assert cells[4].bold == (interval.high < 1)
+    areas = {label: cells[0].values[0] for (label,), cells in table(made, "nlp_metad", "3").rows}
+    ranks = {label: cells[1].text for (label,), cells in table(made, "nlp_metad", "3").rows}
+    assert [ranks[label] for label in sorted(areas, key=lambda label: -areas[label])] == ["1st", "2nd"]
+    for (label, dataset), cells in table(made, "nlp_metad", "5").rows:
+        columns = next(each.columns for each in found.models if each.label == label)
+        source = {"TriviaQA": "trivia_qa", "NQ": "nq_open"}[dataset]
+        own = (columns["source"] == source) & (columns["condition"] == "T=1")
+        correct = columns["correct"][own][np.argsort(columns["nlp"][own])]
+        shares = [part.mean() for part in np.array_split(correct, 4)]
+        assert [cell.values[0] for cell in cells] == pytest.approx(shares)
+    domains = table(made, "nlp_metad", "6")
+    for column in range(len(domains.columns)):
+        *values, range_ = [cells[column].values[0] for _, cells in domains.rows]
+        assert range_ == pytest.approx(max(values) - min(values))
+        assert [cells[column].bold for _, cells in domains.rows[:4]] == [
+            value == min(values) for value in values
+        ]
+        assert re.fullmatch(r"\d\.\d\d", domains.rows[-1][1][column].text)
+    for (label, temperature), cells in table(made, "nlp_metad", "7").rows:
+        entry = found.estimate(label, f"T={float(temperature):g}", "d_prime_v1", "trivia_qa")
+        entry = entry or found.estimate(label, f"T={float(temperature):g}", "d_prime_v1")
+        assert cells[0].values == (float(entry.interval.estimate),)
 
 
 # Runs that are lacking --------------------------------------------------------------------------------------------

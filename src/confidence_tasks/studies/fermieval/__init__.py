@@ -11,6 +11,7 @@ _checks = LazyModule("confidence_tasks.report.checks")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval.lm_eval")
 _power = LazyModule("confidence_tasks.studies.fermieval.power")
 _replies = LazyModule("confidence_tasks.studies.fermieval.replies")
+_replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _sizes = LazyModule("confidence_tasks.studies.fermieval.sizes")
 _theory = LazyModule("confidence_tasks.studies.fermieval.theory")
@@ -60,5 +61,6 @@ STUDY = Study(
     responders=_subject.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
+    replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,
 )

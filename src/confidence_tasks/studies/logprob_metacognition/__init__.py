@@ -11,6 +11,7 @@ _figures = LazyModule("confidence_tasks.studies.logprob_metacognition.figures")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.logprob_metacognition.lm_eval")
 _power = LazyModule("confidence_tasks.studies.logprob_metacognition.power")
+_replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
 
@@ -66,5 +67,6 @@ STUDY = Study(
     resampler=_report.resample_all,
     responders=_subject.RESPONDERS,
     power=_power.POWER,
+    replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,
 )

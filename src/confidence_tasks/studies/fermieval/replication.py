@@ -1,0 +1,114 @@
+"""The tables and figures of FermiEval's paper: Epstein et al. (2025), arXiv:2510.26995."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from confidence_tasks.report.paper import (
+    MODELS,
+    Axis,
+    Cell,
+    Compute,
+    NotMade,
+    PaperFigure,
+    PaperTable,
+    Replication,
+    Runs,
+    TaskParameters,
+    Value,
+    heading,
+)
+from confidence_tasks.studies.fermieval.report import BY_LOGPROB, SAMPLED, STATED, level_of
+
+_TASKS = (STATED, BY_LOGPROB, SAMPLED)
+_LEVELS = ("p=0.9", "p=0.95", "p=0.99")
+
+
+def _of_method(table: str, method: str) -> Compute:
+    """Return what reads a method's number from a table of methods, which one task has for all of them."""
+
+    def value(runs: Runs, cell: Cell) -> Value:
+        for task in _TASKS:
+            found = runs.table_of(replace(cell, task=task, group=""), table)
+            column = f"p = {level_of(cell.group):g}"
+            if found is not None and column in found.frame:
+                rows = found.frame[(found.frame["model"] == cell.model) & (found.frame["method"] == method)]
+                if len(rows):
+                    return float(rows[column].iloc[0])
+        return None
+
+    return value
+
+
+_WINKLER: Axis = tuple(
+    heading(method, measure=_of_method("winkler_by_method", method), task=task)
+    for method, task in (("base", STATED), ("conformal", STATED), ("logprob", BY_LOGPROB))
+)
+
+_PARAMETERS = TaskParameters("levels")
+
+REPLICATION = Replication(
+    name="fermieval",
+    title="FermiEval: Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995",
+    tasks=dict.fromkeys(_TASKS, _PARAMETERS),
+    items=(
+        NotMade(number="1", caption="Four questions of the archive.", why="They are examples, not results."),
+        PaperTable(
+            number="2",
+            caption="Coverage on the test half: intervals as stated, and from token probabilities.",
+            stubs=("Model", "Nominal p"),
+            rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
+            columns=(
+                (
+                    heading(
+                        "Baseline obs. cov.", measure=_of_method("coverage_by_method", "base"), task=STATED
+                    ),
+                    heading(
+                        "Logprob obs. cov.",
+                        measure=_of_method("coverage_by_method", "logprob"),
+                        task=BY_LOGPROB,
+                    ),
+                ),
+            ),
+        ),
+        PaperFigure(
+            number="1",
+            caption="Coverage against nominal coverage, by model.",
+            name="calibration",
+            tasks=(STATED,),
+        ),
+        PaperTable(
+            number="2",
+            kind="figure",
+            caption="Winkler score on the test half, lower is better: intervals as stated, after conformal adjustment"
+            " by the calibration half, and from token probabilities.",
+            stubs=("p (α)", "method"),
+            rows=(
+                tuple(
+                    heading(f"p={100 * level_of(label):g} (α = {1 - level_of(label):.2f})", group=label)
+                    for label in _LEVELS
+                ),
+                _WINKLER,
+            ),
+            columns=(MODELS,),
+        ),
+        PaperFigure(
+            number="3",
+            caption="The perception tunnel: what a query sees of a belief.",
+            name="tunnels",
+            tasks=(STATED,),
+        ),
+        PaperFigure(
+            number="4", caption="Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)
+        ),
+        PaperFigure(
+            number="5",
+            caption="Coverage against nominal coverage; the paper’s open models.",
+            name="calibration",
+            tasks=(STATED,),
+        ),
+        PaperFigure(
+            number="6", caption="The true exponents of the questions.", name="truths", tasks=(STATED,)
+        ),
+    ),
+)
