@@ -30,7 +30,7 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import latex
-from confidence_tasks.report.figures.general import looks
+from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.figures.style import LIGHT, Colour
 from confidence_tasks.report.overviews import overviews
 from confidence_tasks.report.page.overview import overview_figures
@@ -72,7 +72,7 @@ def filled_from(path, n_resamples=20, groups=()):
     results = list(
         compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
     )
-    styles = looks([model.label for each in results for model in each.models])
+    styles = model_styles([model.label for each in results for model in each.models])
     figures = [figure for each in results for figure in figures_of(each, styles)]
     figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
     extras = [extra for each in results for extra in extras_of(each)]
@@ -300,7 +300,7 @@ def test_log_probability_tables_are_the_estimates_with_ranks_quarters_and_the_we
         columns = next(each.columns for each in found.models if each.label == label)
         source = {"TriviaQA": "trivia_qa", "NQ": "nq_open"}[dataset]
         own = (columns["source"] == source) & (columns["condition"] == "T=1")
-        correct = columns["correct"][own][np.argsort(columns["nlp"][own])]
+        correct = columns["correct"][own][np.argsort(columns["mean_logprob"][own])]
         shares = [part.mean() for part in np.array_split(correct, 4)]
         assert [cell.values[0] for cell in cells] == pytest.approx(shares)
     domains = table(made, "nlp_metad", "6")
