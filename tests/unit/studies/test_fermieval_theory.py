@@ -130,6 +130,18 @@ def test_the_pictures_can_be_drawn(stated: Report, tmp_path: Path):
     assert {path.stem for path in tmp_path.glob("*.svg")} == names
 
 
+def test_figure_2_is_by_the_papers_rule_where_that_makes_a_difference(stated: Report, tmp_path: Path):
+    name = "fermieval_winkler_as_published"
+    frame = next(extra for extra in stated.extras if extra.name == name).frame
+    row = frame.set_index("method").loc["base"]
+    # Of twenty intervals at either level, seven have ends of 900 and 901; the others are 2 wide and hold the truth.
+    assert (row["p = 0.9"], row["p = 0.99"], row["replies left out"]) == (2.0, 2.0, 14)
+    trial = fermieval_trial(Question("q", "fermi", "?", "number", "5"), 0.9, "test", interval_reply(4, 100))
+    rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial}]
+    report = report_of(collect(write(tmp_path / "a.jsonl", rows)), settings=FEW)
+    assert name not in {extra.name for extra in report.extras}
+
+
 # Samples
 
 

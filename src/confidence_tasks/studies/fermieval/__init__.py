@@ -53,7 +53,13 @@ STUDY = Study(
         _theory.stated_ends,
         _theory.truths,
     ),
-    tables=(_sizes.by_size, _report.method_scores, _report.method_coverage, _theory.perception),
+    tables=(
+        _sizes.by_size,
+        _report.method_scores,
+        _report.paper_scores,
+        _report.method_coverage,
+        _theory.perception,
+    ),
     checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
     # All questions are then judged, each by the others: beside a calibration half they would count for both.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable
@@ -21,7 +22,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.studies.fermieval.methods import method_table
 from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, EXCLUDED, PAPER_MAX_EXPONENT, TEST
 from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
 
 if TYPE_CHECKING:
@@ -140,6 +141,34 @@ def method_scores(results: TaskResults) -> ExtraTable:
     )
 
 
+def paper_scores(results: TaskResults) -> ExtraTable:
+    """Return figure 2 of the paper by its own rule: only items whose truth and both ends lie within 100 of 0 count.
+
+    Empty where the rule leaves nothing out, as :func:`method_scores` is then the same.
+    """
+    n_dropped = {model.label: int(np.sum(_beyond_the_papers(model))) for model in results.models}
+    methods = _methods(results, as_the_paper=True) if any(n_dropped.values()) else pd.DataFrame()
+    frame = _wide(methods, ("winkler",)) if len(methods) else methods
+    if len(frame):
+        frame["replies left out"] = [n_dropped[label] for label in frame["model"]]
+    return ExtraTable(
+        f"{results.task_trials.slug}_winkler_as_published",
+        "Winkler score by method, as the paper counts",
+        f"The same without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper's figures"
+        " leave out: one far end can outweigh all others. Replies left out are of both halves and all levels.",
+        frame,
+        decimals=1,
+    )
+
+
+def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
+    """Return which trials with an interval the paper's figures leave out."""
+    ends = np.abs([model.columns[name] for name in ("truth", "lower", "upper")])
+    counted = model.columns["split"] != EXCLUDED
+    beyond: NDArray[np.bool_] = np.any(ends > PAPER_MAX_EXPONENT, axis=0) & counted
+    return beyond
+
+
 def method_coverage(results: TaskResults) -> ExtraTable:
     """Return the coverage of each model's methods at every level."""
     frame = _wide(_methods(results), ("coverage", "coverage_low", "coverage_high"))
@@ -156,7 +185,7 @@ def method_coverage(results: TaskResults) -> ExtraTable:
     )
 
 
-def _methods(results: TaskResults) -> pd.DataFrame:
+def _methods(results: TaskResults, *, as_the_paper: bool = False) -> pd.DataFrame:
     """Return the methods of every model, those of all tasks of the study together where intervals were stated."""
     own = results.task_trials.study.name
     stated = own == STATED
@@ -171,6 +200,9 @@ def _methods(results: TaskResults) -> pd.DataFrame:
             for other in task_trials.models
             if other.name == model.name
         } | {own: _records(model)}
+        if as_the_paper:
+            kept = ~_beyond_the_papers(model)
+            trials[own] = [trial for trial, keep in zip(trials[own], kept, strict=True) if keep]
         sampling = trials.get(SAMPLED, [])
         table = method_table(
             levels,

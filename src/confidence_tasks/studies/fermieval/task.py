@@ -27,7 +27,13 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_prompt,
     interval_system,
 )
-from confidence_tasks.studies.fermieval.trials import HEADLINE, TEST, fermieval_metrics, fermieval_scorer
+from confidence_tasks.studies.fermieval.trials import (
+    HEADLINE,
+    PAPER_MAX_EXPONENT,
+    TEST,
+    fermieval_metrics,
+    fermieval_scorer,
+)
 
 VERSION = "1-A"
 
@@ -40,9 +46,6 @@ CALIBRATED = ("all", "authors")
 
 CROSS = "cross"
 """Ask both halves and judge all of their questions, each adjusted by the others."""
-
-PAPER_MAX_EXPONENT = 100
-"""The truth and both ends of an interval lie within it in the paper's figures."""
 
 
 def fermieval_questions(

@@ -44,6 +44,10 @@ EXCLUDED = "excluded"
 """The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
 
 
+PAPER_MAX_EXPONENT = 100
+"""The truth and both ends of an interval lie within it in the paper's figures."""
+
+
 class IntervalTrial(Trial):
     """A trial of FermiEval; ``correct`` is 1 where the interval holds the truth, ``confidence`` its nominal coverage.
 
