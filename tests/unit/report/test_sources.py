@@ -71,7 +71,7 @@ def lines(figure):
 
 
 def test_the_calibration_error_over_numbers_of_bins_is_that_of_the_tables(found):
-    (line,) = lines(ece_by_bins(found, general.looks(["lab/m"])))
+    (line,) = lines(ece_by_bins(found, general.model_styles(["lab/m"])))
     at = dict(zip(BIN_COUNTS, line.y, strict=True))
     assert at[10] == pytest.approx(value(found, "ece")) == pytest.approx(0.2, abs=0.03)
     assert at[15] == pytest.approx(value(found, "ece_15"))
@@ -83,20 +83,20 @@ def test_the_calibration_error_over_numbers_of_bins_is_that_of_the_tables(found)
 
 
 def test_the_area_under_the_roc_curve_is_the_auroc_of_the_tables(found):
-    (line,) = lines(general.type2_roc(found, general.looks(["lab/m"])))
+    (line,) = lines(general.type2_roc(found, general.model_styles(["lab/m"])))
     assert np.trapezoid(line.y, line.x) == pytest.approx(value(found, "auroc"), abs=1e-6)
     own = [roc_auc_score(*_columns(source, SOURCES[source], SIZES[source])) for source in SOURCES]
     assert value(found, "auroc") == pytest.approx(np.mean(own))
 
 
 def test_accuracy_at_full_coverage_is_the_accuracy_of_the_tables(found):
-    (line,) = lines(general.selective(found, general.looks(["lab/m"])))
+    (line,) = lines(general.selective(found, general.model_styles(["lab/m"])))
     assert line.y[-1] == pytest.approx(value(found, "accuracy")) == pytest.approx(0.7)
     assert line.x[0] == pytest.approx(20 / 400, abs=0.01)
 
 
 def test_other_figures_average_too_or_say_that_they_do_not(found):
-    look = general.looks(["lab/m"])
+    look = general.model_styles(["lab/m"])
     assert "taken together" in general.reliability(found, look).caption
     ((_, (panel,)),) = histograms(found, look).rows
     weights = panel.draw.keywords["weights"]
@@ -129,7 +129,7 @@ def test_a_mean_is_over_the_sources_that_conditions_share(mixed):
     assert value(results, "accuracy") == pytest.approx(0.5)
     assert value(results, "accuracy", source="under") == pytest.approx(0.9)
     assert results.estimate("lab/m", "0-100", "accuracy").n == SIZES["over"]
-    first, second = lines(ece_by_bins(results, general.looks(["lab/m"])))
+    first, second = lines(ece_by_bins(results, general.model_styles(["lab/m"])))
     assert first.y == pytest.approx(second.y)
 
 
