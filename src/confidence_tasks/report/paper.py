@@ -126,6 +126,10 @@ class Heading:
     labels: tuple[str, ...]
     at: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        """Refuse what is no attribute of a cell when the list is loaded."""
+        Cell(**self.at)
+
 
 Axis: TypeAlias = tuple[Heading, ...]
 
@@ -227,6 +231,11 @@ class PaperTable(PaperItem):
     total_digits: int | None = None
     by_type: bool = False
     of_type: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no attribute of a cell when the list is loaded."""
+        for at in (self.at, self.order_by or {}):
+            Cell(**at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.figures.svg import figure_pdf, figure_svg
-from confidence_tasks.report.page.page import page_part
+from confidence_tasks.report.page.page import coded, page_part
 from confidence_tasks.report.page.views import PaperItemView
 from confidence_tasks.report.paper import Filled, FilledCell, FilledFigure, FilledTable, NotMade, Replication
 from confidence_tasks.sources.storage import write_atomically
@@ -55,14 +55,14 @@ def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: 
             lines += _of_document(made, replication, list(files))
     written.append(folder / "paper.tex")
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(written[-1], (_DOCUMENT % "\n".join(lines)).encode())
+    write_atomically(written[-1], (_DOCUMENT % "\n".join(lines)).encode(errors="replace"))
     return written
 
 
 def _files(made: Filled, replication: Replication) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of the files of a table or a figure; none where runs are lacking."""
     if isinstance(made, FilledTable) and made.rows:
-        yield f"{made.item.file}.tex", latex_paper_table(made, replication).encode()
+        yield f"{made.item.file}.tex", latex_paper_table(made, replication).encode(errors="replace")
         frame = paper_frame(made).map(plain_cell)
         yield f"{made.item.file}.csv", frame.to_csv(index=False).encode(errors="replace")
         yield f"{made.item.file}.html", html_table(made).encode(errors="xmlcharrefreplace")
@@ -84,6 +84,7 @@ def _of_document(made: Filled, replication: Replication, files: Sequence[str]) -
         elif name.endswith(".pdf"):
             yield _latex_figure(made, replication, name)
     if files:
+        yield from (rf"\par\noindent{{\footnotesize {_latex_words(note)}}}" for note in made.notes)
         yield r"\clearpage"
     else:
         yield _paragraph(made.item.title, made.item.caption, made.notes)
@@ -208,9 +209,11 @@ def paper_frame(made: FilledTable) -> pd.DataFrame:
 def html_table(made: FilledTable) -> Markup:
     """Return a table of the paper in HTML, escaped, with its caption and notes."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["coded"] = coded
     lines = list(zip(*made.columns, strict=True))
     context: Mapping[str, object] = {
         "item": made.item,
+        "notes": made.notes,
         "heads": [
             [(label, len(list(same))) for label, same in groupby(line)]
             if line is not lines[-1]

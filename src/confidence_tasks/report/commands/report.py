@@ -140,6 +140,11 @@ def report(
         write_figures(made.figures, figures)
     if found_any and paper is not None:
         write_paper(made.papers, paper)
+        its_items = [item for _, items in made.papers for item in items]
+        n_filled = sum(item.is_filled for item in its_items)
+        errors.print(
+            f"{n_filled} of {len(its_items)} tables and figures of the papers; paper.tex says what the others lack"
+        )
     if written and opens:
         click.launch(output.resolve().as_uri())
     if as_json:

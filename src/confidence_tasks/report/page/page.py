@@ -73,7 +73,7 @@ def page(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["coded"] = _coded
+    environment.filters["coded"] = coded
     environment.filters["breakable"] = _breakable
     script = page_part("script.js")
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -111,7 +111,7 @@ _IMPLIED = re.compile("</t[dhr]>")
 """End tags that HTML puts itself, of which a page has tens of thousands."""
 
 
-def _coded(text: str) -> Markup:
+def coded(text: str) -> Markup:
     """Set what stands between backticks as code."""
     parts = [escape(part) for part in text.split("`")]
     return Markup("").join(
