@@ -1,5 +1,6 @@
 """Tables of LifeEval over models, against plain pandas, statsmodels-free least squares and a known subject."""
 
+import json
 import math
 from itertools import product
 
@@ -11,7 +12,11 @@ from inspect_ai import eval as inspect_eval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.collection import trials as read_trials
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.statistics import ece
+from confidence_tasks.studies.lifeeval.report import best_guesses
 from confidence_tasks.studies.lifeeval.tables import (
     by_radius_sex_and_age,
     common_subset,
@@ -188,3 +193,15 @@ def test_groups_of_a_report_are_those_of_the_log(two_models):
         label for labels in group_labels(RADII).values() for label in labels
     ]
     assert [group.n for group in groups if group.by == "radius"] == [len(one) / 4] * 4
+
+
+@pytest.mark.parametrize(("table", "drawn"), [("None", True), ("/no/such/table.csv", False)])
+def test_best_guesses_are_of_the_runs_table_and_are_left_out_where_it_is_elsewhere(tmp_path, table, drawn):
+    rows = pd.DataFrame(trials(ages=range(0, 101, 20))).assign(
+        study="lifeeval", task="lifeeval", setup=json.dumps({"table": table})
+    )
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    (results,) = compute_results(group_by_task(collect(tmp_path).files), Settings(n_resamples=20))
+    figure = best_guesses(results, model_styles(["a"]))
+    lines = figure.rows[0][1][0].draw.keywords["lines"]
+    assert [bool(np.isfinite(line.y).all()) for line in lines] == [drawn, drawn]

@@ -23,6 +23,7 @@ from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.model_groups import with_group_means
+from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.statistics import (
     best_guess,
@@ -98,7 +99,7 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
     columns = [model.columns for model in results.models]
     windows = sorted({str(window) for its in columns for window in its["window"]})
     radii = sorted({float(radius) for its in columns for radius in its["radius"]})
-    tables = sorted({file.setup.get("table", "") for model in results.models for file in model.files})
+    tables = sorted({file.setup.get("table", _SHIPPED) for model in results.models for file in model.files})
     its_panels = []
     for table in tables:
         for window in windows:
@@ -122,10 +123,17 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
 
 _SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
 _AGES = np.arange(0.0, 101.0)
+_SHIPPED = "None"
+"""What a run that names no life table has in its setup."""
 
 
 def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
-    q = close_life_table(load_life_table(table or None).probabilities(sex))
+    """Return the best guesses by a life table; NaN where its file is not on this machine."""
+    try:
+        life_table = load_life_table(None if table == _SHIPPED else table)
+    except SourceError:
+        return np.full(len(_AGES), np.nan)
+    q = close_life_table(life_table.probabilities(sex))
     rows = (
         best_guess(q, minimum_age=int(age), radius=radius, window=cast("Window", window)) for age in _AGES
     )
