@@ -61,7 +61,7 @@ class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of all commands."""
+        """Return the names of all commands."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -29,7 +29,7 @@ def reply_seed(model: Model, state: TaskState, seed: int, *, simulated: int) -> 
 
 
 def is_simulated(model: Model) -> bool:
-    """Whether a model is a simulated subject."""
+    """Return whether a model is a simulated subject."""
     from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 
     return isinstance(model.api, SimulatedSubject)

@@ -83,7 +83,7 @@ _LINE_TAKES_BACK = re.compile(rf"^{_OPENS}", re.IGNORECASE | re.MULTILINE)
 
 
 def takes_back(text: str) -> bool:
-    r"""Whether a line of what follows an answer opens with words that may take the answer back.
+    r"""Return whether a line of what follows an answer opens with words that may take the answer back.
 
     Examples
     --------

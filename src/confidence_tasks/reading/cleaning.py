@@ -494,7 +494,7 @@ def literal(value: str) -> str:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is the template's own, such as ``<your answer>`` or ``<integer between 0 and 20>``."""
+    """Return whether a value is the template's own, such as ``<your answer>`` or ``<integer between 0 and 20>``."""
     return _PLACEHOLDER.fullmatch(value.strip()) is not None
 
 

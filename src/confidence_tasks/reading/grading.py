@@ -47,7 +47,7 @@ def wordings(answer: str) -> tuple[str, ...]:
 
 
 def same_number(answer: str, gold: str) -> bool:
-    """Whether two decimal numbers are equal in value; what is not a number equals nothing.
+    """Return whether two decimal numbers are equal in value; what is not a number equals nothing.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def match_answer(answer: str, question: Question) -> Match:
 
 
 def _similar(matcher: SequenceMatcher[str]) -> bool:
-    """Whether the ratio is high enough; two upper bounds of it cost less."""
+    """Return whether the ratio is high enough; two upper bounds of it cost less."""
     bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
     return all(bound() >= SIMILAR for bound in bounds)
 

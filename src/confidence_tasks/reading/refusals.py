@@ -81,7 +81,7 @@ REFUSALS: tuple[Refusal, ...] = (
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a text declines to answer. Ask only where no answer was found: many a reply apologises first.
+    """Return whether a text declines to answer. Ask only where no answer was found: many a reply apologises first.
 
     Examples
     --------

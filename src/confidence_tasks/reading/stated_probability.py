@@ -58,7 +58,7 @@ def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
 
 
 def is_probability(value: float) -> bool:
-    """Whether a number lies in [0, 1]; NaN does not."""
+    """Return whether a number lies in [0, 1]; NaN does not."""
     return 0.0 <= value <= 1.0
 
 

@@ -148,7 +148,7 @@ class _Probe:
         return cls(rows, weights, gathered, (members @ weights.T).T)
 
     def agrees(self, measure: Measure) -> bool:
-        """Whether a measure of the kinds is that of the trials, whatever their weights."""
+        """Return whether a measure of the kinds is that of the trials, whatever their weights."""
         wanted = measure.compute(self.rows, self.weights)
         found = measure.compute(self.gathered, self.gathered_weights)
         return np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)

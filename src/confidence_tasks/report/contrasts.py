@@ -218,12 +218,12 @@ class PairedTables:
         return [measure for measure in self.first.measures if measure in self.second.measures]
 
     def stacked(self) -> Columns:
-        """The trials of both, those of the first before those of the second."""
+        """Return the trials of both, those of the first before those of the second."""
         first, second = self.first.columns, self.second.columns
         return {name: np.concatenate([column, second[name]]) for name, column in first.items()}
 
     def as_they_are(self) -> Sides:
-        """The weights of the stacked trials on either side, and of the questions exchanged, where none is."""
+        """Return the weights of the stacked trials on either side, and of the questions exchanged, where none is."""
         first, second = self.first.kinds.counts, self.second.kinds.counts
         left = np.concatenate([first, np.zeros(len(second))])[np.newaxis]
         right = np.concatenate([np.zeros(len(first)), second])[np.newaxis]

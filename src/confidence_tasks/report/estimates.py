@@ -106,7 +106,7 @@ class Distribution:
         return self.decisive - 1.0 if self.freedom is None else self.freedom
 
     def __sub__(self, other: Distribution) -> Distribution:
-        """The difference, paired by question where both were drawn together."""
+        """Return the difference, paired by question where both were drawn together."""
         reason = self.value.reason or other.value.reason
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
@@ -249,7 +249,7 @@ def deciding(measure: Measure, trials: Columns) -> Deciding:
 
 
 def counting(table: CellTable, measure: Measure) -> BoolArray:
-    """Whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
+    """Return whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
     n_kinds = table.kinds.members.shape[0]
     alone = np.empty(n_kinds)
     for start in range(0, n_kinds, _BLOCK):
@@ -299,7 +299,7 @@ def together(
 
 
 def _binned(parts: Sequence[Distribution]) -> Inverted | None:
-    """The bins of the parts that are defined, with how much these vary together in the resamples."""
+    """Return the bins of the parts that are defined, with how much these vary together in the resamples."""
     defined = [part for part in parts if not np.isnan(part.value)]
     binned = [part.binned for part in defined if part.binned]
     if len(binned) < max(len(defined), 1):
@@ -329,7 +329,7 @@ def _freedom(parts: Sequence[Distribution]) -> float:
 
 
 def _variance(values: FloatArray) -> float:
-    """The variance of the defined values; 0, not its rounding, where all of them are alike."""
+    """Return the variance of the defined values; 0, not its rounding, where all of them are alike."""
     defined = values[np.isfinite(values)]
     return float(defined.var()) if len(defined) and np.ptp(defined) > _ROUNDING * abs(defined).max() else 0.0
 

@@ -184,7 +184,7 @@ def _has_trial(summary: Mapping[str, Any], study: Study) -> bool:
 
 
 def _planned(header: EvalLog) -> int:
-    """Number of samples that the run was to have, as far as the log says."""
+    """Return the number of samples that the run was to have, as far as the log says."""
     spec = header.eval
     asked = spec.dataset.samples or 0
     if isinstance(spec.config.limit, int):
@@ -207,7 +207,7 @@ def _digests(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _versions(header: EvalLog) -> dict[str, str]:
-    """The versions that the run wrote down, and that of the task; those that read the replies last count."""
+    """Return the versions that the run wrote down, and that of the task; those that read the replies last count."""
     written = (header.eval.metadata or {}).get("versions", {})
     task = {"task": str(header.eval.task_version)}
     every = {**header.eval.packages, **written, **rescoring(header).get("versions", {}), **task}

@@ -34,7 +34,7 @@ _RESULTS = re.compile(r"(?:^|/)results_\d{4}-\d\d-\d\dT[^/]*\.json$")
 
 
 def is_sample_file(path: str) -> bool:
-    """Whether a path has the name that lm-eval gives to sample files.
+    """Return whether a path has the name that lm-eval gives to sample files.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def is_sample_file(path: str) -> bool:
 
 
 def is_results_file(path: str) -> bool:
-    """Whether a path has the name that lm-eval gives to the results beside the samples.
+    """Return whether a path has the name that lm-eval gives to the results beside the samples.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _study(task: str, trials: list[Mapping[str, Any]]) -> Study:
 
 
 def _run(path: str, time: str) -> dict[str, Any]:
-    """The results beside the samples; empty where there are none."""
+    """Return the results beside the samples; empty where there are none."""
     folder = path[: path.rfind("/") + 1]
     try:
         with fsspec.open(f"{folder}results_{time}.json", "rt", encoding="utf-8") as file:

@@ -34,7 +34,7 @@ def parse_groups(texts: Iterable[str]) -> ModelGroups:
 
 
 def is_member(model: ModelTrials, members: Sequence[str]) -> bool:
-    """Whether a model is named, by its whole name, its label or the name behind its provider."""
+    """Return whether a model is named, by its whole name, its label or the name behind its provider."""
     return not {model.name, model.label, model.name.rpartition("/")[2]}.isdisjoint(members)
 
 

@@ -255,7 +255,7 @@ class _Answers:
         return np.repeat(of_kinds, self.n_replies, axis=-1)
 
     def asked(self, questions: IntArray, measure: Measure) -> CellTable:
-        """What is said to some questions of the population."""
+        """Return what is said to some questions of the population."""
         occurring, kind = np.unique(self.kind[questions], return_inverse=True)
         rows = (self.n_replies * occurring[:, np.newaxis] + np.arange(self.n_replies)).ravel()
         own = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
@@ -265,7 +265,7 @@ class _Answers:
         return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
 
     def value(self, measure: Measure) -> float:
-        """The measure over the population."""
+        """Return the measure over the population."""
         return float(np.asarray(measure.compute(self.trials, self.weights(self.counts[np.newaxis])))[0])
 
 
@@ -362,7 +362,7 @@ def _rejections(
 def _side(
     table: CellTable, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
 ) -> Distribution:
-    """The measure of a simulated study under one condition, with its resamples if these are needed."""
+    """Return the measure of a simulated study under one condition, with its resamples if these are needed."""
     trials, unit = table.one_by_one()
     value = float(np.asarray(measure.compute(table.columns, table.kinds.counts[np.newaxis]))[0])
     return Distribution(

@@ -137,7 +137,7 @@ def _key(sample: EvalSample) -> tuple[str, int]:
 
 
 def _values(sample: EvalSample) -> str:
-    """The scores of a sample as text, in which NaN equals NaN."""
+    """Return the scores of a sample as text, in which NaN equals NaN."""
     return repr({name: found.value for name, found in (sample.scores or {}).items()})
 
 

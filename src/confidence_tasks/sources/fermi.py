@@ -315,7 +315,7 @@ _QUOTED = re.compile(
 
 
 def _refers(text: str) -> bool:
-    """Whether the text needs another question that it does not quote."""
+    """Return whether the text needs another question that it does not quote."""
     return _REFERENCE.search(text) is not None and _QUOTED.search(text) is None
 
 

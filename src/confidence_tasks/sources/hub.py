@@ -145,7 +145,7 @@ class HubSource(Source):
         return len(self._questions(read_rows(self, path), seed=0, mirrored=mirror is not None))
 
     def _path(self, root: Path | None) -> Path:
-        """Where the copy lies in a mirror; the cache is a mirror of its own for each revision."""
+        """Return where the copy lies in a mirror; the cache is a mirror of its own for each revision."""
         folder = root or cache_folder() / "hub" / self.revision
         return folder / self.hub_id / self.config / f"{self.split}.jsonl"
 

@@ -53,7 +53,7 @@ _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 
 
 def is_own_file(name: str) -> bool:
-    """Whether the name of a source is the path of a file of questions."""
+    """Return whether the name of a source is the path of a file of questions."""
     return Path(name).suffix.lower() in _READERS
 
 
@@ -220,7 +220,7 @@ def _texts(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _aliases(row: Mapping[str, Any], kind: Kind) -> tuple[str, ...]:
-    """The aliases in the form in which keys are compared; a letter or yes has no other wording."""
+    """Return the aliases in the form in which keys are compared; a letter or yes has no other wording."""
     given = _texts(row, "aliases")
     if given and kind in ("choice", "boolean"):
         raise RowError(f"'aliases' are of texts and numbers, and this question is of the kind {kind!r}")
@@ -228,7 +228,7 @@ def _aliases(row: Mapping[str, Any], kind: Kind) -> tuple[str, ...]:
 
 
 def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> str:
-    """The user's id, or one made from the text, so that it outlives edits elsewhere in the file."""
+    """Return the user's id, or one made from the text, so that it outlives edits elsewhere in the file."""
     given = row.get("id")
     if given is None:
         return hashlib.sha256("\x1f".join((text, *choices)).encode()).hexdigest()[:12]
@@ -281,7 +281,7 @@ _ALLOWED: Mapping[Kind, str] = {
 
 
 def _letter(text: str, choices: tuple[str, ...]) -> str | None:
-    """The letter that a key names, itself or by the text of its option; RowError where these are two options."""
+    """Return the letter that a key names, itself or by the text of its option; RowError where these are two options."""
     letters = LETTERS[: len(choices)]
     if len(text) != 1 or text.upper() not in letters:
         return letters[choices.index(text)] if text in choices else None

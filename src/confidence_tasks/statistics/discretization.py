@@ -327,7 +327,7 @@ def _width(lower: float, upper: float) -> float:
 
 
 def _outside(reports: FloatArray, lower: float, upper: float, tolerance: float) -> BoolArray:
-    """Whether a report is off the scale by more than ``tolerance`` widths."""
+    """Return whether a report is off the scale by more than ``tolerance`` widths."""
     margin = (tolerance + _ROUNDING) * _width(lower, upper)
     return (reports < lower - margin) | (reports > upper + margin)
 

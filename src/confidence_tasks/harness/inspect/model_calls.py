@@ -115,7 +115,7 @@ async def ask_once(
 
 
 def _came_from_cache() -> bool:
-    """Whether the last reply of a model in this sample is one that an earlier run kept."""
+    """Return whether the last reply of a model in this sample is one that an earlier run kept."""
     calls = (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
     return next((call.cache == "read" for call in calls), False)
 

@@ -35,13 +35,13 @@ def generation(top_logprobs: int) -> GenerateConfig:
 
 
 def has_probabilities(output: ModelOutput) -> bool:
-    """Whether a reply came with the log-probabilities of its tokens."""
+    """Return whether a reply came with the log-probabilities of its tokens."""
     logprobs = output.choices[0].logprobs if output.choices else None
     return logprobs is not None and bool(logprobs.content)
 
 
 def rejects_logprobs(error: RuntimeError) -> bool:
-    """Whether a provider rejected a request because it asks for log-probabilities."""
+    """Return whether a provider rejected a request because it asks for log-probabilities."""
     return "logprob" in str(getattr(error, "provider_message", "")).lower()
 
 
@@ -120,7 +120,7 @@ class ProbabilityGate:
 
 
 def is_local(model: Model) -> bool:
-    """Whether a model is one of Inspect's ``hf`` provider, which runs in this process."""
+    """Return whether a model is one of Inspect's ``hf`` provider, which runs in this process."""
     return type(model.api).__name__ == "HuggingFaceAPI"
 
 

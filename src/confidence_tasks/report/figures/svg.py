@@ -237,7 +237,7 @@ def _shorter_path(path: re.Match[str]) -> str:
 
 
 def _between(start: tuple[str, str], middle: tuple[str, str], end: tuple[str, str]) -> bool:
-    """Whether a point lies between two others on a level or upright line."""
+    """Return whether a point lies between two others on a level or upright line."""
     for fixed, moving in ((0, 1), (1, 0)):
         if start[fixed] == middle[fixed] == end[fixed]:
             first, second, third = (float(point[moving]) for point in (start, middle, end))

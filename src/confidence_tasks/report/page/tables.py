@@ -187,7 +187,7 @@ def _table(
 
 
 def _span(entries: Sequence[Estimated | None]) -> tuple[float, float]:
-    """The range that all intervals of a table lie in."""
+    """Return the range that all intervals of a table lie in."""
     limits_ = [
         float(limit)
         for entry in entries
@@ -225,7 +225,7 @@ def _cells(
 
 
 def _contrast(results: TaskResults | None, entry: Estimated) -> Contrast | None:
-    """The contrast of an entry with the baseline, if it has one."""
+    """Return the contrast of an entry with the baseline, if it has one."""
     if results is None or entry.source:
         return None
     return results.contrast(entry.model, entry.group, entry.measure)
@@ -270,7 +270,7 @@ def _cell(
 
 
 def _n(entries: Sequence[Estimated | None]) -> str:
-    """The number of trials of a row's entries, or their range."""
+    """Return the number of trials of a row's entries, or their range."""
     sizes = sorted({entry.n for entry in entries if entry is not None})
     if not sizes:
         return ""

@@ -87,7 +87,7 @@ class Bins:
         return self.index(start, end)
 
     def positions(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
-        """How many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
+        """Return how many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
 
         ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. What :meth:`sums`
         adds up lies between these places, which are found without looking at every trial of every row.

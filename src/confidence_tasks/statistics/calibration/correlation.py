@@ -56,7 +56,7 @@ def confidence_correlation(
 
 
 def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:
-    """Whether a row holds a single value."""
+    """Return whether a row holds a single value."""
     counts = tied(column, weighting).counts if column.shape[0] else np.zeros((weighting.rows.shape[0], 1))
     single: BoolArray = np.count_nonzero(counts, axis=1) < 2
     return single

@@ -148,7 +148,7 @@ _ROUNDING = 1e-9
 def independent_trials(
     questions: NDArray[Any], partition: Bins, confidence: FloatArray, count: FloatArray
 ) -> FloatArray:
-    """How many independent trials those of each bin are worth, where a question is right or wrong throughout."""
+    """Return how many independent trials those of each bin are worth, where a question is right or wrong throughout."""
     same_length(questions=questions, confidence=confidence)
     number = np.unique(questions, return_inverse=True)[1]
     pairs, sizes = np.unique(np.stack([partition.numbers(confidence), number]), axis=1, return_counts=True)

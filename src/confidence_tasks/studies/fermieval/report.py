@@ -236,7 +236,7 @@ def _levels(results: TaskResults) -> Sequence[float]:
 
 
 def _temperature_is_told(samples: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether there is one temperature, or a calibration half to choose one by."""
+    """Return whether there is one temperature, or a calibration half to choose one by."""
     temperatures = {sample["temperature"] for sample in samples}
     return len(temperatures) == 1 or CALIBRATION in {sample["split"] for sample in samples}
 

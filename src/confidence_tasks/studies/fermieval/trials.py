@@ -138,7 +138,7 @@ def fermieval_trial(
 
 
 def _beyond(max_exponent: float, truth: float, reading: IntervalReading) -> bool:
-    """Whether the truth or an end of the interval lies further from 0."""
+    """Return whether the truth or an end of the interval lies further from 0."""
     return reading.status == "out_of_range" or any(
         abs(value) > max_exponent for value in (truth, reading.lower, reading.upper)
     )
@@ -190,13 +190,13 @@ def _missed(split: str) -> Callable[[Columns], Any]:
 
 
 def _outside(intervals: Columns) -> Any:
-    """The same for adjusted intervals."""
+    """Return the same for adjusted intervals."""
     truth = intervals["truth"]
     return (truth < intervals["lower"]) | (truth > intervals["upper"])
 
 
 def _n_excluded(trials: Columns, weights: FloatArray | None = None) -> Computed:
-    """The number of replies left out."""
+    """Return the number of replies left out."""
     import numpy as np
 
     left_out = (trials["split"] == EXCLUDED).astype(np.float64)
@@ -312,7 +312,7 @@ def _conformal(compute: Compute, **options: bool) -> Compute:
 
 
 def _misses_of(adjust: Callable[[Columns], Columns]) -> Decisive:
-    """The questions whose adjusted intervals miss."""
+    """Return the questions whose adjusted intervals miss."""
     return lambda trials: fewest(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
 
 
@@ -321,7 +321,7 @@ def _conformal_misses(**options: bool) -> Decisive:
 
 
 def _shift(trials: Columns, weights: FloatArray | None = None) -> Computed:
-    """The adjustment; NaN under resampling, which leaves it as it is and so does not tell its error."""
+    """Return the adjustment; NaN under resampling, which leaves it as it is and so does not tell its error."""
     import numpy as np
 
     if weights is not None:

@@ -425,7 +425,7 @@ def _at_chosen(
 
 
 def _chosen(level: float, shortfall_weight: float, trials: Columns, weights: FloatArray | None) -> Computed:
-    """The temperature; NaN under resampling, which leaves it as it is and so does not tell its error."""
+    """Return the temperature; NaN under resampling, which leaves it as it is and so does not tell its error."""
     import numpy as np
 
     if weights is not None:

@@ -49,13 +49,13 @@ _TASKS = tuple(_SETS.values())
 
 
 def _asked(runs: Runs, cell: Cell) -> Value:
-    """Number of questions, under each condition, that any model was asked."""
+    """Return the number of questions, under each condition, that any model was asked."""
     task = runs.results.get(cell.tasks[0])
     return None if task is None else float(_distinct(trials_frame(task.task_trials)))
 
 
 def _answered_by_all(runs: Runs, cell: Cell) -> Value:
-    """Number of these that every model answered with a confidence."""
+    """Return the number of these that every model answered with a confidence."""
     task = runs.results.get(cell.tasks[0])
     return None if task is None else float(_distinct(common_subset(trials_frame(task.task_trials))))
 
@@ -65,7 +65,7 @@ def _distinct(trials: Any) -> int:
 
 
 def _completions(runs: Runs, cell: Cell) -> Value:
-    """Number of trials with an answer and a confidence."""
+    """Return the number of trials with an answer and a confidence."""
     task = runs.task_of(cell)
     if task is None:
         return None

@@ -63,7 +63,7 @@ def _in_two(of_one: float) -> Callable[[int], float]:
 
 
 def _simulated(by_models: Mapping[int, float]) -> Callable[[int], float]:
-    """The share of as many models as were simulated, but no more than there are."""
+    """Return the share of as many models as were simulated, but no more than there are."""
     return lambda n_models: by_models[
         max(known for known in by_models if known <= max(n_models, min(by_models)))
     ]

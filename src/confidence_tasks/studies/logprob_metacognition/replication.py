@@ -33,7 +33,7 @@ _EFFICIENCY = {"measure": "mratio_v1"}
 
 
 def _below_one(runs: Runs, cell: Cell) -> bool:
-    """Whether the interval of M-ratio lies below 1."""
+    """Return whether the interval of M-ratio lies below 1."""
     entry = runs.estimate(replace(cell, measure="mratio_v1"))
     return entry is not None and float(entry.interval.high) < 1.0
 

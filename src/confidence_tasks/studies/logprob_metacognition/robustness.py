@@ -126,7 +126,7 @@ def _reason(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
 
 
 def _same_order(rows: Sequence[Test]) -> bool:
-    """Whether the models have the same order every way that all of them were computed."""
+    """Return whether the models have the same order every way that all of them were computed."""
     by_way: dict[str, dict[str, float]] = {}
     for row in rows:
         by_way.setdefault(row["way"], {})[row["model"]] = row["value"]

@@ -60,7 +60,7 @@ def evidence(subject: Subject, correct: bool, temperature: float, *key: object) 
 
 
 def is_right(question: Question, subject: Subject, seed: str) -> bool:
-    """Whether the subject's answer in one call is right."""
+    """Return whether the subject's answer in one call is right."""
     return uniform(seed, question.id, "outcome") < subject.accuracy(question.id, subject_seed(seed))
 
 

@@ -252,7 +252,7 @@ def _ratios(cell: ConditionCounts, of: str, over: str) -> _Value:
 
 
 def _calibration_error(cell: ConditionCounts) -> _Value:
-    """The sum over bins of how far confidence is from correctness, over the number of trials."""
+    """Return the sum over bins of how far confidence is from correctness, over the number of trials."""
     if cell.sums is None or cell.sum_draws is None:
         raise ValueError(f"only whole conditions have a calibration error, {cell.key} is a part")
     gaps, n = [SUMMED.index(name) for name in GAPS], SUMMED.index("complete")
@@ -318,7 +318,7 @@ def _auroc(cell: ConditionCounts) -> _Value:
 
 
 def _ranks(cell: ConditionCounts) -> FloatArray:
-    """The evidence as a confidence in [0, 1]; only its order counts."""
+    """Return the evidence as a confidence in [0, 1]; only its order counts."""
     return np.searchsorted(np.sort(cell.evidence), cell.evidence) / max(cell.n, 1)
 
 

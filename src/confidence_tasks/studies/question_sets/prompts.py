@@ -163,11 +163,11 @@ class QuestionSet:
     label: str = "Directions:\n"
 
     def system(self, question: Question) -> str:
-        """The system message for ``question``."""
+        """Return the system message for ``question``."""
         return self.directions(len(question.choices))
 
     def prompt(self, question: Question) -> str:
-        """The user message: the directions again, then the question."""
+        """Return the user message: the directions again, then the question."""
         return f"{self.label}{self.system(question)}\n\n{self.body(question)}"
 
 

@@ -225,7 +225,7 @@ def _credit(question: Question, favourites: Sequence[str]) -> float:
 
 
 def _used_rule(name: str) -> Compute:
-    """The share of replies that needed a reading rule."""
+    """Return the share of replies that needed a reading rule."""
 
     def used(trials: Columns) -> Any:
         import numpy as np

@@ -51,7 +51,7 @@ _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 
 
 def _of_answers(measure: Measure) -> Measure:
-    """The same over the answers that the model chose to give."""
+    """Return the same over the answers that the model chose to give."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         given = _given(trials)
@@ -82,7 +82,7 @@ def _of_rows(trials: Columns, rows: NDArray[Any]) -> Columns:
 
 
 def _count(of: Callable[[Columns], NDArray[Any]]) -> Compute:
-    """The number of trials for which ``of`` holds."""
+    """Return the number of trials for which ``of`` holds."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         holds = of(trials).astype(float)
@@ -102,7 +102,7 @@ def _without_confidence(trials: Columns) -> NDArray[Any]:
 
 
 def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
-    """Where the optimal policy answers and there is no answer to give."""
+    """Return where the optimal policy answers and there is no answer to give."""
     import numpy as np
 
     from confidence_tasks.statistics import optimal_threshold
@@ -117,7 +117,7 @@ def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
 
 
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
-    """The implied threshold minus the optimal one."""
+    """Return the implied threshold minus the optimal one."""
     from confidence_tasks.statistics import optimal_threshold
 
     implied = statistic_of("implied_threshold", "answered", "confidence")(trials, weights)
@@ -154,7 +154,7 @@ def _given(trials: Columns) -> NDArray[Any]:
 
 
 def _not_optimal(trials: Columns) -> NDArray[Any]:
-    """Where the model decides otherwise than the optimal policy would."""
+    """Return where the model decides otherwise than the optimal policy would."""
     import numpy as np
 
     from confidence_tasks.statistics import optimal_threshold
@@ -196,7 +196,7 @@ def _unreadable_as_wrong(trials: Columns) -> Columns:
 
 
 def _of_all(measure: Measure) -> Measure:
-    """The same of all replies: one that cannot be read costs what a wrong answer costs."""
+    """Return the same of all replies: one that cannot be read costs what a wrong answer costs."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         return measure.compute(_unreadable_as_wrong(trials), weights)

@@ -96,7 +96,7 @@ MEANING = GENERAL_MEANING | {
 
 
 def needs_judge(question: Question, judge: Judge) -> bool:
-    """Whether any answer to ``question`` is judged by the judge's model."""
+    """Return whether any answer to ``question`` is judged by the judge's model."""
     return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
 
 

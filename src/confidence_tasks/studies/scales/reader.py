@@ -316,7 +316,7 @@ def _departures(text: str, answer: Statement, report: Statement, asked: Format) 
 
 
 def _unpaired(said: Statements, answer: Found, report: Statement, kind: Kind, choices: Sequence[str]) -> bool:
-    """Whether the last answer replaces an earlier one without a new confidence."""
+    """Return whether the last answer replaces an earlier one without a new confidence."""
     before = [one for one in said.answers if one.start < report.start and not one.empty]
     return (
         bool(before)

@@ -35,7 +35,7 @@ _BASE = {"task": _TASKS, "group": BASELINE.label}
 
 
 def _top_1(runs: Runs, cell: Cell) -> Value:
-    """What is stated most often, of each source where they differ."""
+    """Return what is stated most often, of each source where they differ."""
     stated = [columns["confidence_raw"] for columns in runs.trials(cell)]
     values = [float(top_value(each[~np.isnan(each)])) for each in stated]
     return " / ".join(dict.fromkeys(f"{value:g}" for value in values if not math.isnan(value))) or None

@@ -58,7 +58,7 @@ class Scale:
         return self.upper - self.lower
 
     def violates(self, raw: float) -> bool:
-        """Whether ``raw`` lies outside the bounds by more than 5% of the width."""
+        """Return whether ``raw`` lies outside the bounds by more than 5% of the width."""
         margin = VIOLATION_MARGIN * self.width
         return not self.lower - margin <= raw <= self.upper + margin
 

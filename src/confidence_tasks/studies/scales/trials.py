@@ -161,14 +161,14 @@ def _sides(trials: Columns) -> Columns:
 
 
 def _split(statistic: str, threshold: float) -> Posterior:
-    """The posterior distribution of a statistic of the four cells that a threshold makes."""
+    """Return the posterior distribution of a statistic of the four cells that a threshold makes."""
     return Posterior(
         _sides, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
     )
 
 
 def _moved(quantity: str, threshold: float) -> Influence:
-    """How much each trial moves a quantity of the four cells that a threshold makes."""
+    """Return how much each trial moves a quantity of the four cells that a threshold makes."""
     return influence_of(
         "threshold_influence",
         "correct",
@@ -180,7 +180,7 @@ def _moved(quantity: str, threshold: float) -> Influence:
 
 
 def _incomparable(quantity: str, threshold: float) -> Incomparable:
-    """Why differences of such a quantity are withheld."""
+    """Return why differences of such a quantity are withheld."""
     return incomparable_by(
         "threshold_incomparable", "correct", "confidence", quantity=quantity, threshold=threshold
     )
