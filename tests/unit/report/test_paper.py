@@ -458,16 +458,21 @@ def test_html_is_escaped(made):
     assert '<th scope="colgroup" colspan="5">meta-d′ ↑</th>' in html
 
 
-def test_a_figure_in_pdf_has_the_colours_of_the_light_theme(folder):
-    content = (folder / "scales" / "figure_3.pdf").read_bytes()
-    colours = {
-        "#{:02x}{:02x}{:02x}".format(*(round(255 * float(value)) for value in each))
-        for each in re.findall(rb"([\d.]+) ([\d.]+) ([\d.]+)\s+(?:rg|RG)\b", content)
-    }
-    assert not colours & set(Colour)
-    assert {LIGHT[Colour.ORDER_0], LIGHT[Colour.INK]} <= colours
-    start = int(content.rstrip().split(b"startxref")[-1].split()[0])
-    assert content[start:].startswith(b"xref")
+def colours_in_pdf(content):
+    """The colours that its drawing operators set, wherever its lines break."""
+    found = re.findall(rb"([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+(?:rg|RG)\b", content)
+    return {"#{:02x}{:02x}{:02x}".format(*(round(255 * float(value)) for value in each)) for each in found}
+
+
+def test_figures_in_pdf_have_the_colours_of_the_light_theme(folder):
+    drawn = {path: path.read_bytes() for path in folder.glob("*/*.pdf")}
+    assert len(drawn) > 20
+    for path, content in drawn.items():
+        assert not colours_in_pdf(content) & set(Colour), path.name
+        start = int(content.rstrip().split(b"startxref")[-1].split()[0])
+        assert content[start:].startswith(b"xref"), path.name
+    by_bins = colours_in_pdf(drawn[folder / "scales" / "figure_3.pdf"])
+    assert {LIGHT[Colour.ORDER_0], LIGHT[Colour.INK], LIGHT[Colour.GRID]} <= by_bins
 
 
 def test_the_command_writes_the_papers_folder_and_tells_what_is_lacking(tmp_path):

@@ -109,8 +109,8 @@ def figure_pdf(figure: Figure) -> bytes:
     return _IN_PDF.sub(_colour_in_pdf, buffer.getvalue())
 
 
-_IN_PDF = re.compile(rb"(\d\S*) (\d\S*) (0)(?= (?:rg|RG)\b)")
-"""A colour in the uncompressed drawing of a PDF file; the stand-ins have no blue."""
+_IN_PDF = re.compile(rb"(\d\S*)\s(\d\S*)\s(0)(?=\s(?:rg|RG)\b)")
+"""A colour in the uncompressed drawing of a PDF file, which breaks lines anywhere; the stand-ins have no blue."""
 
 
 def _colour_in_pdf(match: re.Match[bytes]) -> bytes:
