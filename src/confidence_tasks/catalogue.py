@@ -19,9 +19,12 @@ from pkgutil import iter_modules
 from typing import Any
 
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.reference import LazyModule
 
 ENTRY_POINTS = "confidence_tasks.studies"
 """Group of entry points, and the package of this distribution's own studies."""
+
+_staged = LazyModule("confidence_tasks.report.staged")
 
 _log = logging.getLogger(__name__)
 
@@ -70,11 +73,21 @@ def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
 @cache
 def power_designs() -> Mapping[str, Any]:
     """Return how studies are simulated for power analysis, by name of the study."""
-    return {study.name: study.power.load() for study in studies() if study.power}
+    return {
+        study.name: design
+        for study in studies()
+        for design in (
+            [study.power.load()] if study.power else _staged.power_designs(study) if study.stages else []
+        )
+    }
 
 
 @cache
 def reply_forms() -> Mapping[str, Any]:
     """Return how files of replies are scored, by the name that ``confidence-tasks score --study`` takes."""
-    loaded = (study.reply_forms.load() for study in studies() if study.reply_forms)
+    loaded = (
+        study.reply_forms.load() if study.reply_forms else _staged.reply_forms(study)
+        for study in studies()
+        if study.reply_forms or study.stages
+    )
     return {name: form for forms in loaded for name, form in forms.items()}
