@@ -18,7 +18,7 @@ from confidence_tasks.catalogue import studies as installed_studies
 _IN_REPOSITORY: Mapping[str, str] = {
     "src/confidence_tasks/studies/$name/__init__.py": "study.txt",
     "src/confidence_tasks/studies/$name/replies.py": "replies.txt",
-    "tests/integration/studies/test_$name.py": "test.txt",
+    "tests/integration/test_$name.py": "test.txt",
 }
 """Files of a study in this repository, and their templates."""
 
