@@ -134,10 +134,9 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
         for subject in ("ideal", "overconfident")
     )
     compared = made.command("compare", ideal, overconfident)
-    assert all(measure in compared for measure in ("AUROC", "ECE", "accuracy"))
-    print(compared)
-    print(made.command("rescore", ideal))
-    power = ("--measure", "ece", "--effect", "0.2", "--n", "100", "--studies", "100")
+    assert all(measure in compared for measure in ("AUROC", "ECE", "Accuracy"))
+    assert made.command("rescore", ideal).rstrip().endswith("same")
+    power = ("--measure", "ece", "--effect", "-0.1", "--n", "100", "--studies", "100")
     assert "100" in made.command("power", NAME, *power)
 
     replies = made.folder / "replies.jsonl"
@@ -151,7 +150,7 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
     )
     made.command("score", str(replies), "--study", NAME, "--log-dir", "scored")
     (scored,) = (made.folder / "scored").glob("*.eval")
-    print(metrics_of(read_eval_log(str(scored))))
+    assert metrics_of(read_eval_log(str(scored)))["accuracy/plain"] == 0.5
 
 
 def model_of(path: Path) -> str:

@@ -8,7 +8,7 @@ from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.reply import Reply
 from confidence_tasks.sources import load_asked
 from confidence_tasks.study import Design, Parameter, Stage, Study, Trial, source_parameters
-from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, Measure, calibration_error, statistic_of
+from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, auroc, calibration_error
 
 
 class SurenessTrial(Trial):
@@ -66,7 +66,7 @@ STUDY = Study(
     ),
     trial=SurenessTrial,
     measures=(
-        Measure("auroc", statistic_of("auroc2", "correct", "confidence"), "Chance.", "higher"),
+        auroc("auroc", "Chance."),
         calibration_error("ece", "Expected calibration error."),
         ACCURACY,
         PARSE_RATE,

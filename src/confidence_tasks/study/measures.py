@@ -409,6 +409,27 @@ def right_and_wrong(
     return having(correct, 1.0, confidence), having(correct, 0.0, confidence)
 
 
+def auroc(name: str, description: str, correct: str = "correct", confidence: str = "confidence") -> Measure:
+    """Make the measure of the area under the type-2 ROC curve, over the trials that have both columns.
+
+    Parameters
+    ----------
+    name, description : str
+        As of a measure.
+    correct, confidence : str
+        Columns it takes.
+    """
+    return Measure(
+        name,
+        statistic_of("auroc2", correct, confidence),
+        description,
+        "higher",
+        interval="logit",
+        decisive=fewest(*right_and_wrong(correct, confidence)),
+        influence=influence_of("auroc2_influence", correct, confidence),
+    )
+
+
 def calibration_error(
     name: str,
     description: str,

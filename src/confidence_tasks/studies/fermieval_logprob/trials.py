@@ -28,12 +28,10 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
     Measure,
+    auroc,
     calibration_error,
     columns,
-    fewest,
-    right_and_wrong,
     share,
-    statistic_of,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.trial import Status, Trial
@@ -353,13 +351,9 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
     calibration_error(
         "ece", "Expected calibration error of the most probable exponent’s probability, 10 bins."
     ),
-    Measure(
+    auroc(
         "auroc",
-        statistic_of("auroc2", "correct", "confidence"),
         "Chance that a right most probable exponent has more probability than a wrong one.",
-        "higher",
-        interval="logit",
-        decisive=fewest(*right_and_wrong()),
     ),
     Measure(
         "integer_mass",

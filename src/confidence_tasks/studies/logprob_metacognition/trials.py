@@ -29,10 +29,10 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
     Measure,
+    auroc,
     binned_as,
     calibration_error,
     fewest,
-    influence_of,
     right_and_wrong,
     share,
     statistic_of,
@@ -188,14 +188,9 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             decisive=fewest(*_CLASSES),
             binned=binned_as("InformationTables", "correct", "mean_logprob"),
         ),
-        Measure(
+        auroc(
             "auroc2",
-            statistic_of("auroc2", "correct", "confidence"),
             "Chance that a right answer has a higher log-probability than a wrong one; ties count one half.",
-            "higher",
-            "logit",
-            decisive=fewest(*_CLASSES),
-            influence=influence_of("auroc2_influence", "correct", "confidence"),
         ),
         Measure(
             "z_roc_slope",

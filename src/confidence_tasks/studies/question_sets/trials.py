@@ -33,9 +33,9 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    auroc,
     calibration_error,
     fewest,
-    influence_of,
     right_and_wrong,
     share,
     statistic_of,
@@ -259,14 +259,11 @@ MEASURES: tuple[Measure, ...] = (
         interval="wilson",
         decisive=fewest(*right_and_wrong()),
     ),
-    Measure(
+    auroc(
         "auroc",
-        statistic_of("auroc2", "answer_correct", "answer_confidence"),
         "Chance that a right stated answer has more confidence than a wrong one; ties count one half.",
-        "higher",
-        interval="logit",
-        decisive=fewest(*_ANSWERED),
-        influence=influence_of("auroc2_influence", "answer_correct", "answer_confidence"),
+        "answer_correct",
+        "answer_confidence",
     ),
     calibration_error(
         "ece_extra_bin",
@@ -364,14 +361,11 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         interval="mean",
         decisive=fewest(*_OF_JUDGEMENTS, enough=ENOUGH_FOR_A_MEAN),
     ),
-    Measure(
+    auroc(
         "judged_auroc",
-        statistic_of("auroc2", "judged_correct", "judged_confidence"),
         "Chance that a right given answer that is judged has more confidence than a wrong one; ties count one half.",
-        "higher",
-        interval="logit",
-        decisive=fewest(*_OF_JUDGEMENTS),
-        influence=influence_of("auroc2_influence", "judged_correct", "judged_confidence"),
+        "judged_correct",
+        "judged_confidence",
     ),
 )
 

@@ -33,6 +33,7 @@ from confidence_tasks.study.measures import (
     Influence,
     Measure,
     Posterior,
+    auroc,
     binned_as,
     calibration_error,
     fewest,
@@ -206,14 +207,9 @@ MEASURES: tuple[Measure, ...] = (
         influence=_moved("m_ratio", THRESHOLDS[0]),
         incomparable=_incomparable("m_ratio", THRESHOLDS[0]),
     ),
-    Measure(
+    auroc(
         "auroc",
-        statistic_of("auroc2", *GRADED),
         "Chance that a right answer has more confidence than a wrong one; ties count one half.",
-        "higher",
-        interval="logit",
-        decisive=fewest(*right_and_wrong()),
-        influence=influence_of("auroc2_influence", "correct", "confidence"),
     ),
     calibration_error("ece", "Expected calibration error, 10 bins of equal width."),
     ACCURACY,
