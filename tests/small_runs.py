@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from confidence_tasks.catalogue import studies
+
 GIVEN_ANSWERS = [
     {"question": f"What is {a} + {b}?", "answer": right, "kind": "boolean", "metadata": {"answer": str(said)}}
     for a, b, said, right in ((3, 4, 7, "yes"), (5, 8, 12, "no"), (21, 9, 30, "yes"), (17, 6, 24, "no"))
@@ -57,6 +59,11 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("fermieval_sampling", {"n": 4, "samples": 3, "levels": 0.9}, "tunnel", needs_mirror=True),
     )
 }
+
+
+def published_tasks() -> set[str]:
+    """Name the tasks of studies with a paper; a new study runs before it has an example, a page and an entry."""
+    return {name for study in studies() if study.paper for name in study.designs}
 
 
 def arguments(run: SmallRun, folder: Path) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from inspect_ai.log import read_eval_log
-from tests.small_runs import SMALL_RUNS, SmallRun
+from tests.small_runs import SMALL_RUNS, SmallRun, published_tasks
 
-from confidence_tasks import _registry
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.rescore import rescore
@@ -24,11 +23,7 @@ every_run = pytest.mark.parametrize("run", SMALL_RUNS.values(), ids=list(SMALL_R
 
 
 def test_every_task_has_an_example() -> None:
-    tasks = {
-        name
-        for name in _registry.__all__
-        if not name.endswith(("_scorer", "_metrics")) and not name.startswith("simulated")
-    }
+    tasks = published_tasks()
     assert tasks == SMALL_RUNS.keys()
     assert {path.stem for path in EXAMPLES.glob("*.eval")} == tasks
 

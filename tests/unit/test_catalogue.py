@@ -143,7 +143,7 @@ def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
             lambda: statistic_of("ece", "correct", "confidence", "status"),
             "'ece' takes 2 columns at most, not 3",
         ),
-        (lambda: influence_of("ece_influense", "correct"), "did you mean 'ece_influence'"),
+        (lambda: influence_of("auroc2_influense", "correct"), "did you mean 'auroc2_influence'"),
         (lambda: binned_as("BinnedTrials", "correct", "confidence", bin=5), "has no option 'bin'"),
         (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
     ],

@@ -16,10 +16,13 @@ from inspect_ai.log import read_eval_log
 from tests.integration.docs.pages import ROOT, blocks
 
 from confidence_tasks import catalogue, studies
+from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.rescore import metrics_of
 from confidence_tasks.simulation import respond
-from confidence_tasks.sources import SourceError, load, shapes, table
+from confidence_tasks.sources import Question, SourceError, load, shapes, table
 from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.study import ModelReply
 
 BLOCKS = {
     block.partition("\n")[0].removeprefix("# "): block for block in blocks(ROOT / "CONTRIBUTING.md", "python")
@@ -44,48 +47,46 @@ def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
         del sys.modules[name]
 
 
-def module(sureness: ModuleType, name: str) -> ModuleType:
-    return import_module(f"{sureness.__name__}.{name}")
-
-
 def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_path: Path) -> None:
     from confidence_tasks.report.collection import collect
     from confidence_tasks.report.write import report_of
 
-    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=200)
+    made = study_task(sureness.STUDY)(source="arithmetic_boolean", n=200)
     (log,) = inspect_eval(made, model="simulated/ideal", log_dir=str(tmp_path / "logs"), display="none")
     assert log.status == "success", log.error
 
-    found = {
-        name: metric.value
-        for score in (read_eval_log(log.location).results or pytest.fail("no results")).scores
-        for name, metric in score.metrics.items()
-    }
-    assert found["parse_rate/plain"] == 1.0
-    assert abs(found["accuracy/plain"] - 0.773) < 4 * 0.03  # Phi(d'/2) of the ideal subject
-    assert found["auroc/plain"] > 0.6
+    found = metrics_of(read_eval_log(log.location))
+    for condition in ("at_once", "afterwards"):
+        assert found[f"parse_rate/{condition}"] == 1.0
+        assert abs(found[f"accuracy/{condition}"] - 0.773) < 4 * 0.03  # Phi(d'/2) of the ideal subject
+        assert found[f"auroc/{condition}"] > 0.6
 
     report = report_of(collect([str(tmp_path / "logs")]), settings=Settings(100))
     assert "Does a model that says it is sure know more?" in report.html
 
 
-def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(sureness: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize("condition", ["at_once", "afterwards"])
+def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
+    sureness: ModuleType, tmp_path: Path, condition: str
+) -> None:
     from lm_eval.evaluator import evaluate
     from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, replying
 
+    from confidence_tasks.harness.lm_eval.staged import StagedTask
+
     def reply(prompt: str) -> str:
+        if "Are you sure" in prompt:
+            return ("Sure.", "unsure", "")[prompt.count("8") % 3]
         return "no, unsure" if prompt.count("7") % 2 else "Yes, sure."
 
-    task = module(sureness, "lm_eval").SurenessTask(
-        {"task": "sureness", "metadata": {"source": "arithmetic_boolean", "n": 30, "version": "1-A"}}
-    )
+    study, given = sureness.STUDY, {"source": "arithmetic_boolean", "n": 30}
+    metadata = {"study": study.reference, "condition": condition, "version": "1-A", **given}
+    task = StagedTask({"task": "sureness", "metadata": metadata})
     results = evaluate(Scripted(reply), {"sureness": task}, bootstrap_iters=0)["results"]["sureness"]
-    made = module(sureness, "task").sureness(source="arithmetic_boolean", n=30)
-    expected = inspect_metrics(made, replying(reply), tmp_path)
-    assert different(results, expected, module(sureness, "trials").MEASURES, "plain") == []
+    expected = inspect_metrics(study_task(study)(conditions=condition, **given), replying(reply), tmp_path)
+    assert different(results, expected, study.measures, condition) == []
 
 
-# lm-eval's command line with the start-up hook, and one of lm-eval's own 10,000 files, which take seconds.
 LM_EVAL = """
 import itertools, json, sys
 from confidence_tasks import _startup
@@ -117,7 +118,7 @@ def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> 
     commands = [
         ["ls", "groups"],
         ["validate", "--tasks", "sureness,riskeval_lambda10"],
-        [*run, "--tasks", "sureness_pl*"],
+        [*run, "--tasks", "sureness_at*"],
     ]
     path = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(
@@ -131,7 +132,7 @@ def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> 
     assert re.search(r"^\|sureness +\|", done.stdout, re.MULTILINE)
     assert "All tasks found and valid" in done.stdout
     (results,) = tmp_path.rglob("results_*.json")
-    found = json.loads(results.read_text())["results"]["sureness_plain"]
+    found = json.loads(results.read_text())["results"]["sureness_at_once"]
     assert found["trial,none"] == 20
     assert found["parse_rate,none"] == 1.0
 
@@ -140,14 +141,15 @@ def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> 
     ("reply", "status"),
     [
         ("yes, sure", "ok"),
-        ("Well. No - unsure, I fear", "repaired"),
+        ("Well. No - unsure, I fear", "ok"),
         ("yes", "missing_confidence"),
         ("", "unreadable"),
         ("🙂" * 10_000, "unreadable"),
     ],
 )
 def test_the_new_reader_takes_any_text(sureness: ModuleType, reply: str, status: str) -> None:
-    assert module(sureness, "reader").read_sureness(reply).status == status
+    question = Question("q-1", "demo", "Is the sky blue?", "boolean", "yes")
+    assert sureness.STUDY.read(question, "at_once", {"answer": [ModelReply(reply)]})["status"] == status
 
 
 def test_the_new_source_loads_from_a_mirror_and_checks_its_rows(
