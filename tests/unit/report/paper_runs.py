@@ -103,7 +103,8 @@ def fermi_rows(n: int = 240) -> Rows:
             split = ("calibration", "test")[i % 2]
             middle = truth + int(rng.integers(-3, 4))
             for level in (0.9, 0.95, 0.99):
-                reply = interval_reply(middle - width, middle + width)
+                far = 300 if i == 1 else 0  # a test question with an end that the paper's figures leave out
+                reply = interval_reply(middle - width, middle + width + far)
                 yield {
                     "study": "fermieval",
                     "task": "fermieval",
