@@ -178,8 +178,8 @@ REPLICATION = Replication(
         ),
         PaperFigure(
             number="2",
-            caption="What is stated, the three most frequent values marked; their shares on 0–100, which the paper draws, are"
-            " in table 1.",
+            caption="What is stated, the three most frequent values marked; their shares on 0–100, which the"
+            " paper draws, are in table 1.",
             name="histograms",
             tasks=("scale_granularity",),
         ),
