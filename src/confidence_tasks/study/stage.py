@@ -40,7 +40,7 @@ class ModelReply:
     tokens : tuple of Token
         Its tokens, if the stage asked for log-probabilities and the provider gave them.
     input_tokens, output_tokens : float
-        Tokens that the call used; NaN if the harness does not tell.
+        Tokens that the call used; NaN if the harness does not tell. Inspect's ``hf`` provider counts padding.
     problem : str
         Why there are no tokens; empty if there are, or if they were not asked for.
     """
@@ -77,7 +77,8 @@ class Stage:
     samples : int
         How often each prompt is asked.
     temperature : float, optional
-        Temperature of sampling; by default that of the run, which is 0 unless the user sets another.
+        Temperature of sampling; by default that of the run, which is 0 unless the user sets another. A study that also
+        samples sets 0.0 where it needs the most probable reply: Inspect's ``hf`` provider then decodes greedily, too.
     max_tokens : int, optional
         Limit of the reply's length; by default that of the run.
     system : str
@@ -92,7 +93,7 @@ class Stage:
         Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
         the first reply; ``wanted`` goes on and gives replies without tokens.
     top_logprobs : int
-        Number of alternatives returned for each token, 0 to 20.
+        Number of alternatives returned for each token, 0 to 20. lm-eval, and Inspect's ``hf`` provider, give none.
 
     Examples
     --------

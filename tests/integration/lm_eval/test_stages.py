@@ -194,3 +194,32 @@ def test_what_cannot_be_run_is_named_before_the_first_call(study, condition, met
     with pytest.raises(ValueError, match=said):
         samples(model, task(study, condition, **metadata))
     assert model.asked == []
+
+
+@pytest.mark.hf
+def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_both_harnesses(
+    smollm2, tmp_path
+):
+    from inspect_ai.model import get_model
+    from lm_eval.models.huggingface import HFLM
+
+    model = get_model("hf/local", model_path=str(smollm2), device="cpu", memoize=False)
+    made = study_task(AGREEMENT)(n=2, samples=2, cache=False)
+    (log,) = inspect_eval(made, model=model, log_dir=str(tmp_path), display="none", max_tokens=16)
+    assert log.status == "success", log.error
+    expected = {
+        sample.metadata["question_id"]: (
+            sample.scores["agreement_scorer"].value["logprob"],
+            [reply["text"] for reply in sample.store["replies"]["answer"]],
+        )
+        for sample in read_eval_log(log.location).samples or []
+    }
+    limited = {"until": [], "max_gen_toks": 16, "do_sample": False}
+    metadata = {"study": AGREEMENT.reference, "condition": "agreement", "n": 2, "samples": 2}
+    made = {"task": StagedTask({"task": "task", "metadata": metadata, "generation_kwargs": limited})}
+    lm = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32")
+    logged = evaluate(lm, made, bootstrap_iters=0, apply_chat_template=True)["samples"]["task"]
+    for sample in logged:
+        logprob, texts = expected[sample["trial"]["question_id"]]
+        assert [reply["text"] for reply in sample["resps"][0][0]["answer"]] == texts
+        assert sample["trial"]["logprob"] == pytest.approx(logprob, abs=1e-3)
