@@ -14,6 +14,7 @@ import click
 
 from confidence_tasks import studies
 from confidence_tasks.catalogue import studies as installed_studies
+from confidence_tasks.sources.storage import write_atomically
 
 _IN_REPOSITORY: Mapping[str, str] = {
     "src/confidence_tasks/studies/$name/__init__.py": "study.txt",
@@ -77,8 +78,7 @@ def write_study(name: str, folder: Path, *, package: bool = False) -> list[Path]
     if there := [str(path) for path in made if path.exists()]:
         raise ValueError(f"{', '.join(there)} exists already")
     for path, text in made.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_atomically(path, text.encode())
     return list(made)
 
 
