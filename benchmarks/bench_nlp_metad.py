@@ -19,7 +19,7 @@ from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
-from confidence_tasks.statistics.inference.evidence_draws import auroc2_columns, drawn_columns
+from confidence_tasks.statistics.inference.evidence_draws import auroc2_columns, weight_columns
 from confidence_tasks.statistics.selective import auroc2
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
@@ -122,7 +122,7 @@ def main() -> None:
     with timed("`compare` two models at T = 1: 1,000 questions, 1,000 resamples and exchanges"):
         compare(*compared(trials, 1_000), settings=Settings(1_000))
     with timed("one AUROC2, weights in columns (draws included)"):
-        for columns in drawn_columns(N, n_resamples=RESAMPLES):
+        for columns in weight_columns(N, n_resamples=RESAMPLES):
             auroc2_columns(part["correct"], part["mean_logprob"], np.arange(N), columns)
     with timed("one AUROC2, `bootstrap(auroc2, ...)`"):
         bootstrap(

@@ -12,7 +12,7 @@ from tests.stages import sureness
 from confidence_tasks import catalogue
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study import Domain, Measure, Reference, Study
-from confidence_tasks.study.measures import binned_as, incomparable_by, influence_of, statistic_of
+from confidence_tasks.study.measures import incomparable_by, influence_of, inverted_test_of, statistic_of
 from confidence_tasks.study.reference import loaded
 
 ODD = Measure("odd", statistic_of("auroc2", "corect", "confidence"), "Reads a column that is misspelt.")
@@ -144,7 +144,7 @@ def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
             "'ece' takes 2 columns at most, not 3",
         ),
         (lambda: influence_of("auroc2_influense", "correct"), "did you mean 'auroc2_influence'"),
-        (lambda: binned_as("BinnedTrials", "correct", "confidence", bin=5), "has no option 'bin'"),
+        (lambda: inverted_test_of("BinnedTrials", "correct", "confidence", bin=5), "has no option 'bin'"),
         (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
     ],
 )

@@ -20,7 +20,6 @@ from confidence_tasks.statistics import (
     m_ratio_threshold,
 )
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.units import Method
 
 # Fieller ----------------------------------------------------------------------------------------------------------
 
@@ -52,7 +51,7 @@ def fieller(d_prime: float, meta_d: float, n: int, n_studies: int, seed: int = 0
     return Found(held / defined, kinds.count("bounded") / n_studies)
 
 
-# BCa --------------------------------------------------------------------------------------------------------------
+# Percentiles ----------------------------------------------------------------------------------------------------
 
 
 def _skewed(rng: np.random.Generator, n: int) -> tuple[FloatArray, ...]:
@@ -87,15 +86,13 @@ BOOTSTRAPPED: Mapping[str, tuple[Callable[..., Any], Callable[..., tuple[FloatAr
 """By name: a statistic, what it is of, and the truth."""
 
 
-def bootstrapped(
-    name: str, method: Method, n: int, n_studies: int, n_resamples: int = 1_000, seed: int = 0
-) -> Found:
+def bootstrapped(name: str, n: int, n_studies: int, n_resamples: int = 1_000, seed: int = 0) -> Found:
     """A bootstrap interval over n trials."""
     statistic, draw, truth = BOOTSTRAPPED[name]
     rng = np.random.default_rng([seed, n])
     held = []
     for _ in range(n_studies):
-        found = bootstrap(statistic, *draw(rng, n), n_resamples=n_resamples, method=method, seed=rng)
+        found = bootstrap(statistic, *draw(rng, n), n_resamples=n_resamples, seed=rng)
         if not np.isnan(found.low):
             held.append(found.low <= truth <= found.high)
     return Found(float(np.mean(held)), len(held) / n_studies)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, deciding, mean, resampled
+from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.simulated_trials import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
@@ -197,9 +197,9 @@ def _sides(
                         as_estimate(value),
                         drawn.get(((scale, number), measure.name), np.array([value])),
                         frozenset(f"{number}-{i}" for i in range(int(counts.sum()))),
-                        deciding=deciding(measure, trials),
-                        binned=measure.binned(trials, unit)
-                        if measure.binned and measure in resampled_measures
+                        informative=informative(measure, trials),
+                        inverted_test=measure.test_inversion(trials, unit)
+                        if measure.test_inversion and measure in resampled_measures
                         else None,
                     )
                 )

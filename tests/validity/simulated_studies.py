@@ -23,7 +23,7 @@ from confidence_tasks.report.estimates import (
     Distributions,
     Settings,
     counting,
-    deciding,
+    informative,
     interval_of_measure,
     resampled,
     together,
@@ -48,7 +48,9 @@ def replies(subject: Subject, items: Iterable[Item], seed: str = "0") -> list[st
 
 
 def _method(measure: Measure) -> str:
-    return "posterior" if measure.posterior else "inverted" if measure.binned else measure.interval
+    return (
+        "posterior" if measure.posterior else "test_inversion" if measure.test_inversion else measure.interval
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +157,9 @@ def studies(
                     value,
                     values[cell, measure.name],
                     frozenset(map(str, questions)),
-                    deciding(measure, trials),
-                    measure.is_mean,
-                    binned=measure.binned(trials, numbers) if measure.binned else None,
+                    informative(measure, trials),
+                    measure.is_average,
+                    inverted_test=measure.test_inversion(trials, numbers) if measure.test_inversion else None,
                 )
         yield (
             _differences(population, study, found, settings, rng)

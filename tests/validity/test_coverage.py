@@ -47,7 +47,7 @@ def test_no_interval_covers_less_than_it_should(tried: tuple[str, dict[tuple[str
 
 
 SELDOM = {
-    "scales, typical": ("distinct", "entropy", "utilization"),
+    "scales, typical": ("distinct", "entropy", "utilization", "top1_share", "top3_share"),
     "scales, contrast": ("mratio", "meta_d"),
     "LifeEval": (),
     "options": (),
@@ -74,7 +74,7 @@ def test_intervals_are_not_wide_for_nothing() -> None:
         for (_, measure), interval in printed(chosen, study, SETTINGS).items():
             values.setdefault(measure, []).append(float(interval.estimate))
             widths.setdefault(measure, []).append(float(interval.high - interval.low))
-    for measure in ("accuracy", "auroc", "ece", "mratio", "meta_information", "brier", "top3_share"):
+    for measure in ("accuracy", "auroc", "ece", "mratio", "meta_information", "brier", "overconfidence"):
         assert np.nanmedian(widths[measure]) < 8.0 * np.std(values[measure]), measure
 
 
@@ -100,13 +100,13 @@ def test_a_study_is_what_the_report_prints() -> None:
     groups = by_condition(rows)
     found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)
     short_cut = printed(chosen, study, SETTINGS)
-    binned = {measure.name for measure in chosen.measures if measure.binned}
-    assert binned
+    inverted_test = {measure.name for measure in chosen.measures if measure.test_inversion}
+    assert inverted_test
     for entry in estimates("m", groups, chosen.measures, found, SETTINGS):
         same = study[entry.group, entry.measure]
         assert float(entry.interval.estimate) == pytest.approx(float(same.value), abs=1e-9)
         assert np.nanstd(same.resamples) == pytest.approx(entry.interval.standard_error, rel=0.3, abs=0.02)
-        if entry.measure in binned:
+        if entry.measure in inverted_test:
             limits = short_cut[entry.group, entry.measure]
             assert (entry.interval.low, entry.interval.high) == pytest.approx(
                 (limits.low, limits.high), abs=1e-9

@@ -21,8 +21,8 @@ def test_fieller_s_interval_is_no_interval_where_d_prime_is_near_zero() -> None:
 
 
 @pytest.mark.parametrize("name", BOOTSTRAPPED)
-def test_bca_covers(name: str) -> None:
-    found = bootstrapped(name, "bca", 150, 150, 500)
+def test_percentiles_cover(name: str) -> None:
+    found = bootstrapped(name, 150, 150, 500)
     assert found.covered >= 0.93 - 4 * math.sqrt(0.93 * 0.07 / 150)
 
 

@@ -23,6 +23,7 @@ from confidence_tasks.report.estimates import Distribution, Distributions, Setti
 from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
+from confidence_tasks.statistics.inference.draws import is_exact
 from confidence_tasks.statistics.inference.paired_tests import (
     Pivot,
     exchange_pivot,
@@ -33,7 +34,6 @@ from confidence_tasks.statistics.inference.trial_counts import (
     TrialCounts,
     alike_units,
     exchanged_kinds,
-    is_exact,
 )
 from confidence_tasks.statistics.inference.units import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.weights import ratio
@@ -323,15 +323,14 @@ def paired_differences(
                 exact=exact,
                 tie=tie,
             )
-        elif first.binned and second.binned:
+        elif first.inverted_test and second.inverted_test:
             method = "mover"
-            apart, error = mover(
-                first.binned, second.binned, _correlation(first.resamples, second.resamples), settings.level
-            )
+            correlation = _correlation(first.resamples, second.resamples)
+            apart, error = mover(first.inverted_test, second.inverted_test, correlation, settings.level)
             pivot = student_pivot(apart, error, math.inf, level=settings.level, tie=tie)
         else:
             method = "student"
-            error, freedom = difference.student_terms
+            error, freedom = difference.resampled.student_terms
             pivot = student_pivot(apart, error, freedom, level=settings.level, tie=tie)
         low, high, p_value = _read(measure, sources, difference, pivot, apart, tie, settings.level)
         interval = Interval(
@@ -406,7 +405,7 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
     """Return how trials move a measure, if that is known: they do of every mean, by what they are alone."""
     if measure.influence is not None:
         return measure.influence
-    if measure.fitted or not (measure.is_mean or measure.posterior or measure.share):
+    if measure.fitted or not (measure.is_average or measure.posterior or measure.proportion):
         return None
     rows = source.stacked()
     n = source.of_first.shape[1] + source.of_second.shape[1]

@@ -19,14 +19,14 @@ from confidence_tasks.report.groups import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.bootstrap import interval_of
-from confidence_tasks.statistics.inference.limits import student_terms
-from confidence_tasks.statistics.inference.test_inversion import Inverted
-from confidence_tasks.statistics.inference.trial_counts import resampled_kinds, weighted_kinds
-from confidence_tasks.statistics.inference.units import Method, Resampled, as_estimate
+from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
+from confidence_tasks.statistics.inference.test_inversion import InvertedTest
+from confidence_tasks.statistics.inference.trial_counts import resampled_kinds
+from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.study.measures import Deciding, Measure
+from confidence_tasks.study.measures import Informative, Measure
 
-ALL_DECIDE = Deciding()
+ALL_INFORMATIVE = Informative()
 
 _ROUNDING = 1e-12
 """Differences of resamples, relative to the largest, that are rounding of 0."""
@@ -77,33 +77,36 @@ class Distribution:
         The measure of each resample, or draws from its posterior distribution.
     questions : frozenset of str
         The questions; of a share that is 0 or 1, those that count.
-    deciding : Deciding
+    informative : Informative
         The questions that decide the measure.
     is_mean : bool
         Whether it is a mean over trials.
     freedom : float, optional
-        Degrees of freedom of its standard error; by default as many questions as decide it, less one.
-    binned : Inverted, optional
+        Degrees of freedom of its standard error; by default of a mean as many as questions, of other
+        measures as many as decide it less one.
+    inverted_test : InvertedTest, optional
         The bins that its interval is made of instead of the resamples.
     """
 
     value: Estimate
     resamples: FloatArray
     questions: frozenset[str]
-    deciding: Deciding = ALL_DECIDE
+    informative: Informative = ALL_INFORMATIVE
     is_mean: bool = False
     freedom: float | None = None
-    binned: Inverted | None = None
+    inverted_test: InvertedTest | None = None
 
     @property
-    def decisive(self) -> float:
+    def n_informative(self) -> float:
         """How many questions decide the measure."""
-        return self.deciding.count
+        return self.informative.count
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of its standard error."""
-        return self.decisive - 1.0 if self.freedom is None else self.freedom
+        """Degrees of freedom of its standard error; of a mean those of all questions."""
+        if self.freedom is not None:
+            return self.freedom
+        return math.inf if self.is_mean else self.n_informative - 1.0
 
     def __sub__(self, other: Distribution) -> Distribution:
         """Return the difference, paired by question where both were drawn together."""
@@ -115,7 +118,7 @@ class Distribution:
             difference,
             resamples,
             self.questions | other.questions,
-            deciding=min(self.deciding, other.deciding, key=lambda side: side.count),
+            informative=min(self.informative, other.informative, key=lambda side: side.count),
             freedom=_freedom([self, other]),
         )
 
@@ -126,7 +129,7 @@ class Distribution:
             self.value,
             self.resamples,
             len(self.questions),
-            decisive=self.decisive,
+            n_informative=self.n_informative,
             freedom=self.degrees,
         )
 
@@ -135,18 +138,15 @@ class Distribution:
         """Why it has no interval, if so."""
         return self.resampled.reason
 
-    @property
-    def student_terms(self) -> tuple[float, float]:
-        """Its standard error by the spread of the resamples, and the degrees of freedom of that."""
-        return (math.nan, math.nan) if self.reason else student_terms(self.resampled)
-
-    def interval(self, settings: Settings, method: Method = "percentile") -> Interval:
+    def interval(
+        self, settings: Settings, method: Method = "percentile", bounds: Bounds = PROPORTION
+    ) -> Interval:
         """Read off the interval."""
-        interval = interval_of(self.resampled, settings.level, method, settings.seed)
-        if self.binned is None or len(self.questions) < 2:
+        interval = interval_of(self.resampled, settings.level, method, settings.seed, bounds)
+        if self.inverted_test is None or len(self.questions) < 2:
             return interval
-        low, high = self.binned.limits(settings.level)
-        return replace(interval, low=low, high=high, method="inverted")
+        low, high = self.inverted_test.limits(settings.level)
+        return replace(interval, low=low, high=high, method="test_inversion")
 
 
 Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]
@@ -200,9 +200,11 @@ def distributions(
                     value,
                     values[cell, measure.name],
                     questions,
-                    deciding(measure, rows),
-                    measure.is_mean,
-                    binned=measure.binned(rows, unit[cell.rows]) if measure.binned else None,
+                    informative(measure, rows),
+                    measure.is_average,
+                    inverted_test=measure.test_inversion(rows, unit[cell.rows])
+                    if measure.test_inversion
+                    else None,
                 )
     return found
 
@@ -236,16 +238,16 @@ def resampled(
             for name, values in table.without_posterior.values(weights).items():
                 parts.setdefault((cell, name), []).append(values)
     if any(measure.posterior for _, table in tables for measure in table.measures):
-        for block in weighted_kinds(kinds, n_draws=n_resamples, seed=posterior):
+        for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=posterior, bayesian=True):
             for (cell, table), weights in zip(tables, block, strict=True):
                 for name, values in table.draws(weights, posterior).items():
                     parts.setdefault((cell, name), []).append(values)
     return {key: np.concatenate(values) for key, values in parts.items()}
 
 
-def deciding(measure: Measure, trials: Columns) -> Deciding:
+def informative(measure: Measure, trials: Columns) -> Informative:
     """Return the questions that decide a measure."""
-    return ALL_DECIDE if measure.decisive is None else measure.decisive(trials)
+    return ALL_INFORMATIVE if measure.informative is None else measure.informative(trials)
 
 
 def counting(table: CellTable, measure: Measure) -> BoolArray:
@@ -277,10 +279,10 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         Estimate(value, reason if np.isnan(value) else None),
         average(np.array([part.resamples for part in parts])),
         frozenset[str]().union(*(part.questions for part in parts)),
-        _deciding_mean(parts),
+        _informative_mean(parts),
         all(part.is_mean for part in parts),
         _freedom(parts),
-        _binned(parts),
+        _joined_tests(parts),
     )
 
 
@@ -298,11 +300,11 @@ def together(
     )
 
 
-def _binned(parts: Sequence[Distribution]) -> Inverted | None:
+def _joined_tests(parts: Sequence[Distribution]) -> InvertedTest | None:
     """Return the bins of the parts that are defined, with how much these vary together in the resamples."""
     defined = [part for part in parts if not np.isnan(part.value)]
-    binned = [part.binned for part in defined if part.binned]
-    if len(binned) < max(len(defined), 1):
+    inverted_test = [part.inverted_test for part in defined if part.inverted_test]
+    if len(inverted_test) < max(len(defined), 1):
         return None
     apart = sum(_variance(part.resamples) for part in defined)
     if apart > 0.0:
@@ -310,7 +312,7 @@ def _binned(parts: Sequence[Distribution]) -> Inverted | None:
     else:  # no resample says how answers to the same questions vary together
         questions = [part.questions for part in defined]
         dependence = sum(map(len, questions)) / len(frozenset[str]().union(*questions))
-    return binned[0].mean(binned, dependence)
+    return inverted_test[0].mean(inverted_test, dependence)
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:
@@ -334,14 +336,14 @@ def _variance(values: FloatArray) -> float:
     return float(defined.var()) if len(defined) and np.ptp(defined) > _ROUNDING * abs(defined).max() else 0.0
 
 
-def _deciding_mean(parts: Sequence[Distribution]) -> Deciding:
+def _informative_mean(parts: Sequence[Distribution]) -> Informative:
     """All that decide a mean of means; of other measures the fewest, as each part has its own bias."""
     if not all(part.is_mean for part in parts):
-        return min((part.deciding for part in parts), key=lambda each: each.count)
-    asked = [part.deciding.questions for part in parts if part.deciding.questions is not None]
+        return min((part.informative for part in parts), key=lambda each: each.count)
+    asked = [part.informative.questions for part in parts if part.informative.questions is not None]
     if len(asked) < len(parts):
-        return ALL_DECIDE
-    return replace(parts[0].deciding, questions=frozenset[str]().union(*asked))
+        return ALL_INFORMATIVE
+    return replace(parts[0].informative, questions=frozenset[str]().union(*asked))
 
 
 def _mean(values: FloatArray) -> FloatArray:
@@ -367,9 +369,9 @@ def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], set
         Level and seed.
     """
     found = whole[measure.name]
-    if measure.share not in whole:
-        return _within(measure.bounds, found.interval(settings, measure.interval))
-    share = whole[measure.share]
+    if measure.proportion not in whole:
+        return _within(measure.bounds, found.interval(settings, measure.interval, measure.bounds))
+    share = whole[measure.proportion]
     less = float(share.value) - float(found.value)
     interval = share.interval(settings, "wilson")
     low, high = (Estimate(limit - less, limit.reason) for limit in (interval.low, interval.high))

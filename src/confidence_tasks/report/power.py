@@ -21,7 +21,7 @@ from scipy.special import ndtri
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, deciding, resampled
+from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
 from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.report.power_design import EffectParameter, PowerDesign
 from confidence_tasks.report.simulated_trials import Draws, paired_draws
@@ -369,8 +369,10 @@ def _side(
         as_estimate(value),
         np.array([value]) if resamples is None else resamples,
         questions,
-        deciding=deciding(measure, trials),
-        binned=measure.binned(trials, unit) if measure.binned and resamples is not None else None,
+        informative=informative(measure, trials),
+        inverted_test=measure.test_inversion(trials, unit)
+        if measure.test_inversion and resamples is not None
+        else None,
     )
 
 

@@ -62,7 +62,6 @@ from confidence_tasks.statistics.discretization import (
 from confidence_tasks.statistics.inference.bootstrap import (
     Interval,
     bootstrap,
-    bootstrap_counts,
     bootstrap_difference,
     bootstrap_distribution,
 )
@@ -222,7 +221,6 @@ __all__ = [
     "best_guess",
     "bonferroni",
     "bootstrap",
-    "bootstrap_counts",
     "bootstrap_difference",
     "bootstrap_distribution",
     "brier",

@@ -18,7 +18,7 @@ class Reason(StrEnum):
 
     EMPTY = "n=0"
     TOO_FEW = "too few trials"
-    FEW_DECISIVE = "too few questions decide it"
+    FEW_INFORMATIVE = "too few questions decide it"
     NOT_RESAMPLED = "resamples do not tell how it varies"
     ONE_CLASS = "one class: all correct or all wrong"
     CONSTANT = "all values tied"

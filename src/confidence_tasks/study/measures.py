@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
-    from confidence_tasks.statistics.inference.test_inversion import Inverted
+    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Value: TypeAlias = "float | FloatArray"
 Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
-Binned: TypeAlias = "Callable[[Columns, IntArray], Inverted]"
-Decisive: TypeAlias = "Callable[[Columns], Deciding]"
+InvertedTestOf: TypeAlias = "Callable[[Columns, IntArray], InvertedTest]"
+InformativeOf: TypeAlias = "Callable[[Columns], Informative]"
 Influence: TypeAlias = "Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]"
 Incomparable: TypeAlias = "Callable[[Columns, FloatArray], Reason | None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Deciding:
+class Informative:
     """The questions that decide a measure, such as those answered wrong for an AUROC: each once, however often asked.
 
     Attributes
@@ -53,7 +53,7 @@ class Deciding:
         return math.inf if self.questions is None else self.weight * len(self.questions)
 
     @classmethod
-    def smallest(cls, trials: Columns, members: Iterable[NDArray[Any]], weight: float = 1.0) -> Deciding:
+    def smallest(cls, trials: Columns, members: Iterable[NDArray[Any]], weight: float = 1.0) -> Informative:
         """Return the questions of the smallest of several sets of trials."""
         asked = [frozenset(map(str, trials["question_id"][of])) for of in members]
         return cls(min(asked, key=len), weight)
@@ -111,13 +111,17 @@ class Measure:
     better : {"higher", "lower", "neither"}
         Which direction is good.
     interval : str
-        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`: ``"mean"``
-        is for means, ``"wilson"`` for shares, ``"logit"`` for other numbers between 0 and 1, ``"log"`` for
-        ratios, ``"largest"`` for the share of what is most frequent, ``"none"`` for what resamples do not tell.
-    share : str
-        Name of the share that this is less a constant, whose interval serves for both; empty for none.
-    decisive : callable, optional
-        ``decisive(columns)``: which questions decide it, such as those answered wrong for an AUROC. With fewer than
+        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`:
+        ``"student"`` is for means and slopes, ``"wilson"`` for proportions, ``"transformed"`` for what else lies within
+        ``bounds``, ``"percentile"`` for draws from a posterior distribution, ``"none"`` for what resamples do not tell.
+    is_mean : bool
+        Whether it is a mean over trials other than a proportion, so that a test may exchange its trials and all those
+        of several groups decide the mean of the groups.
+    proportion : str
+        Name of a proportion that differs from this measure by a constant; its interval is shifted instead of
+        recomputed.
+    informative : callable, optional
+        ``informative(columns)``: which questions decide it, such as those answered wrong for an AUROC. With fewer than
         five, tables print no interval. By default all do.
     bounds : tuple of float
         The values between which it lies, and so its interval.
@@ -128,7 +132,7 @@ class Measure:
         takes it as it is, and exchanging trials does not tell how it varies.
     refitted : callable, optional
         For such a measure, the same fitted for each row of weights, which are whole numbers.
-    binned : callable, optional
+    test_inversion : callable, optional
         Where its interval inverts a test: from trials and the number of each one's question to the bins that the
         interval is made of, as of :func:`confidence_tasks.statistics.ece_interval`. These say whether it is withheld.
     posterior : Posterior, optional
@@ -147,16 +151,15 @@ class Measure:
     compute: Compute
     description: str
     better: Literal["higher", "lower", "neither"] = "neither"
-    interval: Literal[
-        "percentile", "student", "robust", "skewed", "mean", "logit", "log", "largest", "wilson", "none"
-    ] = "percentile"
-    share: str = ""
-    decisive: Decisive | None = None
+    interval: Literal["percentile", "student", "transformed", "wilson", "none"] = "percentile"
+    is_mean: bool = False
+    proportion: str = ""
+    informative: InformativeOf | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
     is_count: bool = False
     fitted: bool = False
     refitted: Compute | None = None
-    binned: Binned | None = None
+    test_inversion: InvertedTestOf | None = None
     posterior: Posterior | None = None
     influence: Influence | None = None
     incomparable: Incomparable | None = None
@@ -171,7 +174,7 @@ class Measure:
     @property
     def largest_difference(self) -> float:
         """How far apart two values can be: 1 for shares, and for what else lies between 0 and 1."""
-        if self.binned is not None or self.interval in ("wilson", "logit", "largest"):
+        if self.test_inversion is not None or self.interval == "wilson":
             return 1.0
         return self.bounds[1] - self.bounds[0]
 
@@ -185,9 +188,9 @@ class Measure:
         ]
 
     @property
-    def is_mean(self) -> bool:
-        """Whether it is a mean over trials, so that all those of several groups decide the mean of the groups."""
-        return self.interval in ("mean", "wilson")
+    def is_average(self) -> bool:
+        """Whether it is a mean or a proportion."""
+        return self.is_mean or self.interval == "wilson"
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
@@ -327,22 +330,22 @@ def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
     return StatisticCall(needed, incomparable)
 
 
-def binned_as(name: str, *needed: str, **options: Any) -> Binned:
+def inverted_test_of(name: str, *needed: str, **options: Any) -> InvertedTestOf:
     """Make the bins of an interval by a class of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure."""
     check_statistic(name, len(needed), options, "of")
 
-    def binned(trials: Columns, questions: IntArray) -> Inverted:
+    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
         import numpy as np
 
         from confidence_tasks import statistics
 
         keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-        made: Inverted = getattr(statistics, name).of(
+        made: InvertedTest = getattr(statistics, name).of(
             *(trials[key][keep] for key in needed), questions=questions[keep], **options
         )
         return made
 
-    return StatisticCall(needed, binned)
+    return StatisticCall(needed, inverted)
 
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
@@ -350,8 +353,8 @@ def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
     return weights if keep.all() else weights[..., keep]
 
 
-def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
-    """Make a measure of the share of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
+def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
+    """Make a measure of the proportion of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         import numpy as np
@@ -367,7 +370,7 @@ def share(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     return compute
 
 
-def fewest(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Decisive:
+def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
     """Find the questions that have a trial in the smallest of several sets: those that decide what compares the sets.
 
     Where another number than five is ``enough`` for an interval, each counts so that so many make five.
@@ -376,21 +379,21 @@ def fewest(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Decisiv
     --------
     >>> import numpy as np
     >>> asked = {"correct": np.array([1.0, 0.0, 0.0]), "question_id": np.array(["a", "b", "b"])}
-    >>> fewest(having("correct", 1.0), having("correct", 0.0))(asked).count
+    >>> min_count(where("correct", 1.0), where("correct", 0.0))(asked).count
     1.0
     """
 
-    def decisive(trials: Columns) -> Deciding:
-        return Deciding.smallest(trials, [of(trials) for of in sets], 5.0 / enough)
+    def informative(trials: Columns) -> Informative:
+        return Informative.smallest(trials, [of(trials) for of in sets], 5.0 / enough)
 
-    return decisive
+    return informative
 
 
 ENOUGH_FOR_A_MEAN = 2
 """Questions answered right or wrong, whichever are fewer, that an interval of a mean needs, as it takes two more."""
 
 
-def having(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
+def where(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
     """Make the set of trials that have a value in a column, and any value in some others."""
 
     def holds(trials: Columns) -> NDArray[Any]:
@@ -406,7 +409,7 @@ def right_and_wrong(
     correct: str = "correct", confidence: str = "confidence"
 ) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
     """Make the sets of right and of wrong answers with a confidence."""
-    return having(correct, 1.0, confidence), having(correct, 0.0, confidence)
+    return where(correct, 1.0, confidence), where(correct, 0.0, confidence)
 
 
 def auroc(name: str, description: str, correct: str = "correct", confidence: str = "confidence") -> Measure:
@@ -424,8 +427,9 @@ def auroc(name: str, description: str, correct: str = "correct", confidence: str
         statistic_of("auroc2", correct, confidence),
         description,
         "higher",
-        interval="logit",
-        decisive=fewest(*right_and_wrong(correct, confidence)),
+        interval="transformed",
+        bounds=(0.0, 1.0),
+        informative=min_count(*right_and_wrong(correct, confidence)),
         influence=influence_of("auroc2_influence", correct, confidence),
     )
 
@@ -458,8 +462,8 @@ def calibration_error(
         statistic_of("ece", correct, confidence, **options),
         description,
         "lower",
-        decisive=None if graded else fewest(*right_and_wrong(correct, confidence)),
-        binned=binned_as("BinnedTrials", correct, confidence, **options),
+        informative=None if graded else min_count(*right_and_wrong(correct, confidence)),
+        test_inversion=inverted_test_of("BinnedTrials", correct, confidence, **options),
     )
 
 
@@ -482,37 +486,38 @@ def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
 
 ACCURACY = Measure(
     "accuracy",
-    share(lambda trials: trials["correct"]),
+    proportion(lambda trials: trials["correct"]),
     "Mean correctness of the answers given; replies without an answer are left out.",
     "higher",
     interval="wilson",
 )
 ACCURACY_OF_ALL = Measure(
     "accuracy_of_all",
-    share(_wrong_if_missing),
+    proportion(_wrong_if_missing),
     "The same where a reply without an answer is wrong.",
     "higher",
     interval="wilson",
 )
 PARSE_RATE = Measure(
     "parse_rate",
-    share(_has_status(*READABLE)),
+    proportion(_has_status(*READABLE)),
     "Share of replies with a readable answer and a confidence within what was asked.",
     "higher",
     interval="wilson",
 )
 PARSE_RATE_STRICT = Measure(
     "parse_rate_strict",
-    share(_has_status("ok")),
+    proportion(_has_status("ok")),
     "Share of replies that keep to the letter of the format.",
     "higher",
     interval="wilson",
 )
 CONFIDENCE = Measure(
     "confidence",
-    share(lambda trials: trials["confidence"]),
+    proportion(lambda trials: trials["confidence"]),
     "Mean confidence of the replies that state one.",
-    interval="mean",
+    interval="student",
+    is_mean=True,
     bounds=(0.0, 1.0),
 )
 

@@ -19,7 +19,7 @@ from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.study import Measure, Stage
-from confidence_tasks.study.measures import share
+from confidence_tasks.study.measures import proportion
 
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 
@@ -209,7 +209,7 @@ def test_the_first_stage_has_one_prompt():
 
 
 def test_a_measure_that_reads_no_column_is_named_before_the_first_call():
-    surprise = Measure("surprise", share(lambda trials: trials["confidense"]), "What is none.")
+    surprise = Measure("surprise", proportion(lambda trials: trials["confidense"]), "What is none.")
     wrong = replace(SURENESS, measures=(*SURENESS.measures, surprise))
     with pytest.raises(
         ValueError, match=r"measure surprise reads 'confidense', .*; did you mean 'confidence'"

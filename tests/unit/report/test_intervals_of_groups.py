@@ -58,7 +58,7 @@ def alone(measure):
 def test_the_same_trials_twice_are_as_sure_as_once(measure):
     columns = joined(trials(600, 0, condition="a"), trials(600, 0, condition="b"))
     both, once = interval(columns, by_condition(columns), measure), alone(measure)
-    assert both.method == "inverted"
+    assert both.method == "test_inversion"
     assert both.estimate == pytest.approx(once.estimate)
     assert (both.low, both.high) == pytest.approx((once.low, once.high), abs=0.002)
 

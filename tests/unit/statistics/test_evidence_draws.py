@@ -12,8 +12,7 @@ from confidence_tasks.statistics.inference import evidence_draws
 from confidence_tasks.statistics.inference.evidence_draws import (
     auroc2_columns,
     cells_columns,
-    drawn_columns,
-    weighted_columns,
+    weight_columns,
 )
 
 
@@ -24,7 +23,7 @@ def rng():
 
 def all_columns(n_units, n_resamples, seed=0):
     return np.concatenate(
-        [block.copy() for block in drawn_columns(n_units, n_resamples=n_resamples, seed=seed)], axis=1
+        [block.copy() for block in weight_columns(n_units, n_resamples=n_resamples, seed=seed)], axis=1
     )
 
 
@@ -34,13 +33,13 @@ def all_columns(n_units, n_resamples, seed=0):
 @pytest.mark.parametrize(("units", "draws"), [(0, 1), (1, 0)])
 def test_there_must_be_something_to_weight(units, draws):
     with pytest.raises(ValueError, match="at least 1"):
-        list(weighted_columns(units, n_draws=draws))
+        list(weight_columns(units, bayesian=True, n_resamples=draws))
 
 
 def test_shares_of_random_weights_are_drawn_from_a_dirichlet_distribution(monkeypatch):
     """Three trials of one cell and one of another: the first's share is Beta(3, 1), in blocks of any size."""
     monkeypatch.setattr(evidence_draws, "_BLOCK_ELEMENTS", 4_000)
-    blocks = list(weighted_columns(4, n_draws=6_000))
+    blocks = list(weight_columns(4, bayesian=True, n_resamples=6_000))
     assert [block.shape[1] for block in blocks] == [1_000] * 6
     cells = np.concatenate([cells_columns([0, 0, 0, 1], range(4), 2, block) for block in blocks])
     share = cells[:, 0] / cells.sum(axis=1)
@@ -56,7 +55,7 @@ def test_as_many_columns_as_resamples_and_as_many_units_as_were_drawn():
 @pytest.mark.parametrize(("units", "resamples"), [(0, 1), (1, 0)])
 def test_there_must_be_something_to_draw(units, resamples):
     with pytest.raises(ValueError, match="at least 1"):
-        list(drawn_columns(units, n_resamples=resamples))
+        list(weight_columns(units, n_resamples=resamples))
 
 
 def test_lengths_must_agree():

@@ -203,9 +203,9 @@ def test_the_mean_of_copies_is_no_surer_than_one():
         ([], [], Reason.EMPTY),
         ([1.0], [0.5], Reason.ONE_CLASS),
         ([0.0, 0.0], [0.1, 0.9], Reason.ONE_CLASS),
-        ([0.0, 1.0] * 50, [0.5] * 100, Reason.FEW_DECISIVE),
-        ([0.0] + [1.0] * 99, np.arange(100), Reason.FEW_DECISIVE),
-        ([0.0, 1.0] * 50, [0.9] * 98 + [0.8] * 2, Reason.FEW_DECISIVE),
+        ([0.0, 1.0] * 50, [0.5] * 100, Reason.FEW_INFORMATIVE),
+        ([0.0] + [1.0] * 99, np.arange(100), Reason.FEW_INFORMATIVE),
+        ([0.0, 1.0] * 50, [0.9] * 98 + [0.8] * 2, Reason.FEW_INFORMATIVE),
     ],
 )
 def test_what_too_few_trials_decide_has_none(correct, confidence, reason):
@@ -216,7 +216,7 @@ def test_what_too_few_trials_decide_has_none(correct, confidence, reason):
 
 def test_a_mean_has_none_where_a_part_has_none():
     parts = [InformationTables.of(*sample(100)), InformationTables.of([0.0, 1.0] * 50, [0.5] * 100)]
-    assert InformationTables.mean(parts, 1.0).limits(0.95)[0].reason is Reason.FEW_DECISIVE
+    assert InformationTables.mean(parts, 1.0).limits(0.95)[0].reason is Reason.FEW_INFORMATIVE
 
 
 def test_one_question_asked_again_and_again_has_none():

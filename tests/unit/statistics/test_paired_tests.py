@@ -172,12 +172,11 @@ def test_exchanging_the_conditions_turns_the_contrast_round(rng):
 # Correctness: equivalence
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("margin", [0.05, 0.2, 0.3, 0.4, 1.0])
-def test_p_value_and_interval_decide_alike(rng, method, margin):
+def test_p_value_and_interval_decide_alike(rng, margin):
     first = rng.exponential(size=60)
     second = first + rng.exponential(size=60) - 0.9
-    test = equivalence_test(mean, [first], [second], margin=margin, method=method)
+    test = equivalence_test(mean, [first], [second], margin=margin)
     assert test.equivalent == (test.p_value < 0.05)
     assert test.interval.level == pytest.approx(0.9)
 

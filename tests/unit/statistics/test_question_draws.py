@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from confidence_tasks.statistics import meta_information
+from confidence_tasks.statistics.inference.draws import drawn_counts
 from confidence_tasks.statistics.inference.trial_counts import (
     alike_units,
     count_alike,
-    drawn_counts,
     exchanged_kinds,
     resampled_kinds,
-    weighted_kinds,
 )
 
 SIZES = pytest.mark.parametrize(("n_units", "each"), [(4, 3), (90, 7), (3, 30_000)])
@@ -41,7 +40,7 @@ def test_a_resample_counts_the_trials_of_the_units_drawn(n_units, each):
 def test_random_weights_of_units_are_those_of_their_trials():
     unit, values, samples = samples_of(90, 7)
     drawn = np.random.default_rng(0).standard_exponential((20, 90))[:, unit]
-    (found,) = weighted_kinds(samples, n_draws=20)
+    (found,) = resampled_kinds(samples, n_resamples=20, bayesian=True)
     for value, weights in zip(values, found, strict=True):
         np.testing.assert_allclose(weights, counted(drawn, value), rtol=1e-12)
 

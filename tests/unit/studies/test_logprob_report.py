@@ -17,7 +17,7 @@ from confidence_tasks.statistics import (
     meta_information,
     quantile_edges,
 )
-from confidence_tasks.statistics.inference.evidence_draws import drawn_columns, weighted_columns
+from confidence_tasks.statistics.inference.evidence_draws import weight_columns
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, CellKey
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
@@ -59,7 +59,7 @@ def test_at_temperature_one_values_are_those_in_the_log(drawn):
 def test_resamples_are_those_of_the_questions_that_were_drawn(drawn):
     """Every resample recomputed from repeated rows, with the edges of the trials themselves."""
     cell = cell_of(drawn)
-    (weights,) = drawn_columns(400, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
+    (weights,) = weight_columns(400, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
     order = np.argsort(drawn["question_id"].astype(str).to_numpy(), kind="stable")
     complete = drawn.dropna(subset=["correct", "mean_logprob"])
     edges = quantile_edges(complete["mean_logprob"], 8)
@@ -100,7 +100,9 @@ def test_draws_are_counted_between_their_own_quantiles():
     few = Settings(n_resamples=12, seed=1)
     cells = resample(together(warm, cold), settings=few, binnings=ONLY_PRIMARY).cells
     domain = warm["domain"].iloc[0]
-    (columns,) = weighted_columns(16_000, n_draws=12, seed=few.generator("nlp_metad", TRIVIA, "posterior"))
+    (columns,) = weight_columns(
+        16_000, bayesian=True, n_resamples=12, seed=few.generator("nlp_metad", TRIVIA, "posterior")
+    )
     weights = columns[np.unique(warm["question_id"].astype(str), return_inverse=True)[1]].T
     order = np.argsort(warm["mean_logprob"].to_numpy())
     reached = np.cumsum(weights[:, order], axis=1, dtype=np.float64)
@@ -127,7 +129,7 @@ def test_resamples_of_bins_of_one_width_lie_between_their_own_extremes():
     drawn = trials(Evidence(), 60, rng=np.random.default_rng(4))
     experiment = resample(drawn, settings=QUICK, binnings={"equal_width": BINNINGS["equal_width"]})
     cell = experiment.cells[HERE._replace(binning="equal_width")]
-    (weights,) = drawn_columns(60, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
+    (weights,) = weight_columns(60, n_resamples=200, seed=QUICK.generator("nlp_metad", TRIVIA))
     order = np.argsort(drawn["question_id"].astype(str).to_numpy(), kind="stable")
     for r in (0, 3, 199):
         again = drawn.iloc[np.repeat(order, weights[:, r])]

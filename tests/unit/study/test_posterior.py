@@ -9,7 +9,7 @@ from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
 from confidence_tasks.studies.scales.trials import MEASURES as SCALES
-from confidence_tasks.study.measures import Measure, Posterior, share
+from confidence_tasks.study.measures import Measure, Posterior, proportion
 
 SETTINGS = Settings(n_resamples=20_000)
 
@@ -43,10 +43,10 @@ def interval(columns, measure):
 
 ACCURACY = Measure(
     "accuracy",
-    share(lambda columns: columns["correct"]),
+    proportion(lambda columns: columns["correct"]),
     "A share.",
     posterior=Posterior(
-        lambda columns: {"correct": np.array([0.0, 1.0])}, share(lambda columns: columns["correct"])
+        lambda columns: {"correct": np.array([0.0, 1.0])}, proportion(lambda columns: columns["correct"])
     ),
 )
 

@@ -51,8 +51,9 @@ def limits(interval: Interval, decimals: int = 2) -> str:
 
     Examples
     --------
-    >>> from confidence_tasks.statistics import bootstrap_counts
-    >>> limits(bootstrap_counts(lambda tables: tables[:, 1] / tables.sum(axis=1), [200, 800]))
+    >>> import numpy as np
+    >>> from confidence_tasks.statistics import bootstrap
+    >>> limits(bootstrap(lambda x, *, weights: weights @ x / weights.sum(axis=-1), np.arange(1000) < 800))
     '[0.78, 0.82]'
     """
     if math.isnan(interval.low):

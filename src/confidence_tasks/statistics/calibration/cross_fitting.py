@@ -13,7 +13,8 @@ from scipy.special import expit
 
 from confidence_tasks.statistics.calibration.recalibration import logistic_recalibration
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_binary, as_probability, same_length
-from confidence_tasks.statistics.inference.units import Seed, unit_index
+from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.units import unit_index
 
 Recalibration: TypeAlias = Literal["isotonic", "logistic"]
 _Fit: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray
-from confidence_tasks.statistics.inference.limits import limits
-from confidence_tasks.statistics.inference.table_resampling import resample_cells
+from confidence_tasks.statistics.core import Estimate, FloatArray
+from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
 from confidence_tasks.statistics.inference.units import (
-    Method,
-    Resampled,
     Sample,
-    Seed,
     Statistic,
-    as_estimate,
     as_rows,
     check_options,
-    check_values,
-    corrected,
-    one_stratum,
     paired_contrast,
-    resample,
     resample_values,
-    stratum_index,
     unit_index,
 )
 
@@ -54,9 +45,9 @@ class Interval:
     n_undefined : int
         How many of them left the statistic undefined or infinite; they are no part of the interval.
     method : str
-        How the limits were read off the resamples, as in :func:`bootstrap`; ``"inverted"`` where a test was inverted
-        instead, as in :func:`~confidence_tasks.statistics.ece_interval`; ``"exchange"`` where the conditions of a
-        difference were exchanged, ``"mover"`` where it is made of the intervals of its terms.
+        How the limits were read off the resamples, as in :func:`bootstrap`; ``"test_inversion"`` as in
+        :func:`~confidence_tasks.statistics.ece_interval`; ``"exchange"`` where the conditions of a difference were
+        exchanged, ``"mover"`` where it is made of the intervals of its terms.
     seed : int or None
         The seed; None when a generator was handed in.
     """
@@ -69,11 +60,11 @@ class Interval:
     n_units: int
     n_resamples: int
     n_undefined: int
-    method: Method | Literal["inverted", "exchange", "mover"]
+    method: Method | Literal["test_inversion", "exchange", "mover"]
     seed: int | None
 
 
-OF_DIFFERENCES: tuple[Method, ...] = ("percentile", "bca", "student", "robust", "skewed", "mean", "none")
+OF_DIFFERENCES: tuple[Method, ...] = ("percentile", "student", "none")
 """Methods for what may lie to either side of 0; the others are for what lies within bounds."""
 
 
@@ -81,7 +72,6 @@ def bootstrap_distribution(
     statistic: Statistic,
     *arrays: ArrayLike,
     clusters: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
     n_resamples: int = 10_000,
     seed: Seed = 0,
 ) -> FloatArray:
@@ -99,8 +89,6 @@ def bootstrap_distribution(
     clusters : array_like, shape (n,), optional
         Label of the unit that a row belongs to, such as its question when a question appears under several
         conditions or epochs. By default every row is a unit.
-    strata : array_like, shape (n,), optional
-        Label of the stratum within which units are drawn, constant over the rows of a unit.
     n_resamples : int, default 10000
         Number of resamples R.
     seed : int or numpy.random.Generator, default 0
@@ -114,7 +102,7 @@ def bootstrap_distribution(
     Raises
     ------
     ValueError
-        If lengths differ, a label is missing, a unit spans two strata, or ``n_resamples`` is below 1.
+        If lengths differ, a label is missing, or ``n_resamples`` is below 1.
 
     References
     ----------
@@ -127,59 +115,51 @@ def bootstrap_distribution(
     >>> bootstrap_distribution(mean, [0.0, 1.0, 1.0, 1.0], n_resamples=4)
     array([0.5 , 1.  , 0.75, 0.5 ])
     """
-    check_options(n_resamples, 0.5, "percentile")
-    sample, stratum = _sample(statistic, arrays, clusters, strata)
-    return resample_values(sample, stratum, sample.n_rows, n_resamples, seed)
+    check_options(n_resamples)
+    return resample_values(_sample(statistic, arrays, clusters), n_resamples, seed)
 
 
 def bootstrap(
     statistic: Statistic,
     *arrays: ArrayLike,
     clusters: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
     n_resamples: int = 10_000,
     level: float = 0.95,
     method: Method = "percentile",
-    decisive: float = math.inf,
+    n_informative: float = math.inf,
+    bounds: Bounds = PROPORTION,
     seed: Seed = 0,
 ) -> Interval:
     """Compute a statistic with its bootstrap interval over questions.
 
     Parameters
     ----------
-    statistic, *arrays, clusters, strata, n_resamples, seed
+    statistic, *arrays, clusters, n_resamples, seed
         As in :func:`bootstrap_distribution`; ``statistic`` is also called with weights of shape (n,), for the
         estimate.
     level : float, default 0.95
         Nominal coverage of the interval, in (0, 1).
     method : str, default "percentile"
-        ``"percentile"`` takes the equal-tailed quantiles of the resamples. ``"bca"`` corrects them for bias and
-        acceleration, at the price of one more evaluation per unit. The others read only moments off the resamples:
+        How limits are read off the resamples:
 
-        * ``"student"``: Student's t times the standard error to either side.
-        * ``"robust"``: the same with the spread of the middle two thirds of the resamples, for slopes that hang on few
-          trials: resamples without these stray further than samples do.
-        * ``"skewed"``: Student's interval for Hall's transformation of t, which has no skewness: a longer arm to the
-          side where few trials weigh much.
-        * ``"mean"``: for means. ``"skewed"`` as if two trials more weighed so much, for those that were not seen.
-        * ``"logit"``: Student's interval on the logit scale, for what lies between 0 and 1, such as an AUROC.
-        * ``"log"``: the same of the logarithms of the resamples, for ratios that lie above 0.
-        * ``"wilson"``: for shares. Wilson's interval for the number of trials that the standard error is worth, which
-          is not empty where every trial is alike.
-        * ``"largest"``: for the share of the most frequent of many values, which is too high. Wilson's interval for
-          the number of units, and beyond its lower end 1.4 times the bias that the resamples show, with fewer standard
-          errors the larger that is, as the truth is at one end of the bias (Imbens & Manski).
+        * ``"percentile"``: their equal-tailed quantiles.
+        * ``"student"``: Student's t times the standard error to either side, for means, slopes and differences.
+        * ``"transformed"``: the same on the scale that takes the bounds away, by the delta method: the logit of an
+          AUROC, Fisher's z of a correlation, the logarithm of a ratio.
+        * ``"wilson"``: for proportions. Wilson's interval for the number of trials that the standard error is worth,
+          which is not empty where every trial is alike.
         * ``"none"``: for what resamples say nothing of, such as a number of distinct values.
-    decisive : float, optional
+    n_informative : float, optional
         How many units decide the statistic, such as the questions answered wrong for an AUROC; by default all. Fewer
         than five give no interval, and Student's t has no more degrees of freedom than so many less one.
+    bounds : tuple of float, default (0, 1)
+        Values between which a statistic lies whose interval is ``"transformed"``; the upper may be infinite.
 
     Returns
     -------
     Interval
-        Its limits are NaN, with a reason, when there are fewer than two units, no resample is defined, all are alike
-        (but for shares and differences), or the corrections of BCa do not exist (every resample on one side of the
-        estimate, or a unit without which the statistic is undefined).
+        Its limits are NaN, with a reason, when there are fewer than two units, no resample is defined, or all are alike
+        (but for proportions and differences).
 
     Raises
     ------
@@ -188,13 +168,9 @@ def bootstrap(
 
     References
     ----------
-    Efron (1987), Better bootstrap confidence intervals, doi:10.1080/01621459.1987.10478410.
-    Davison & Hinkley (1997), Bootstrap Methods and their Application, doi:10.1017/CBO9780511802843.
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, doi:10.1201/9780429246593, chapters 12 and 13.
     Franco, Little, Louis & Slud (2019), Comparative study of confidence intervals for proportions in complex sample
     surveys, doi:10.1093/jssam/smy019, for Wilson's interval with an effective number of trials.
-    Hall (1992), On the removal of skewness by transformation, doi:10.1111/j.2517-6161.1992.tb01876.x.
-    Imbens & Manski (2004), Confidence intervals for partially identified parameters,
-    doi:10.1111/j.1468-0262.2004.00555.x.
 
     Examples
     --------
@@ -205,9 +181,10 @@ def bootstrap(
     (49.5, 44, 55, 0)
     """
     check_options(n_resamples, level, method)
-    sample, stratum = _sample(statistic, arrays, clusters, strata)
-    found = resample(sample, stratum, n_resamples, method, seed)
-    return interval_of(replace(found, decisive=decisive, freedom=decisive - 1.0), level, method, seed)
+    sample = _sample(statistic, arrays, clusters)
+    draws = resample_values(sample, n_resamples, seed)
+    found = Resampled(sample.estimate(), draws, sample.n_units, n_informative, n_informative - 1.0)
+    return interval_of(found, level, method, seed, bounds)
 
 
 def bootstrap_difference(
@@ -237,7 +214,7 @@ def bootstrap_difference(
     n_resamples, level, seed
         As in :func:`bootstrap`.
     method : str, default "percentile"
-        As in :func:`bootstrap`, but for those that are for shares and ratios, which a difference is not.
+        ``"percentile"``, ``"student"`` or ``"none"``; the others are for what lies between 0 and 1.
 
     Returns
     -------
@@ -264,81 +241,22 @@ def bootstrap_difference(
             " within bounds"
         )
     contrast = paired_contrast(statistic, first, second, questions)
-    found = resample(contrast, one_stratum(contrast.n_units), n_resamples, method, seed)
-    return interval_of(found, level, method, seed)
+    draws = resample_values(contrast, n_resamples, seed)
+    return interval_of(Resampled(contrast.estimate(), draws, contrast.n_units), level, method, seed)
 
 
-def bootstrap_counts(
-    statistic: Callable[[FloatArray], Any],
-    counts: ArrayLike,
-    *,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
-    method: Method = "percentile",
-    seed: Seed = 0,
-) -> Interval:
-    """Compute a statistic of a count table with its bootstrap interval.
-
-    Drawing trials with replacement and counting them anew is a multinomial draw from their table. So this is
-    :func:`bootstrap` for a statistic that sees the table only, at a cost that does not grow with the trials.
-
-    Parameters
-    ----------
-    statistic : callable
-        Takes tables of shape (R, cells) and returns an array (R,).
-    counts : array_like of int, shape (cells,)
-        Number of trials in each cell.
-    n_resamples, level, method, seed
-        As in :func:`bootstrap`.
-
-    Returns
-    -------
-    Interval
-        Its units are the trials.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative or not whole, and as in :func:`bootstrap`.
-
-    Examples
-    --------
-    >>> def accuracy(tables):
-    ...     return tables[:, 1] / tables.sum(axis=1)
-    >>> interval = bootstrap_counts(accuracy, [200, 800])
-    >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
-    (0.8, 0.78, 0.82)
-    """
-    check_options(n_resamples, level, method)
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 1 or not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError("counts must be one-dimensional, finite, and zero or above")
-    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
-
-    def evaluate(tables: FloatArray) -> FloatArray:
-        return check_values(np.asarray(statistic(tables), dtype=np.float64), len(tables))
-
-    found = Resampled(as_estimate(evaluate(table[None])[0]), evaluate(draws), int(table.sum()))
-    if method == "bca":
-        cells = np.flatnonzero(table)
-        left_out = evaluate(table - np.eye(len(table))[cells])
-        found = corrected(found, left_out, one_stratum(len(cells)), table[cells])
-    return interval_of(found, level, method, seed)
-
-
-def _sample(
-    statistic: Statistic, arrays: Sequence[ArrayLike], clusters: ArrayLike | None, strata: ArrayLike | None
-) -> tuple[Sample, IntArray]:
-    """Return the statistic as a function of unit weights, and the stratum of each unit."""
+def _sample(statistic: Statistic, arrays: Sequence[ArrayLike], clusters: ArrayLike | None) -> Sample:
+    """Return the statistic as a function of unit weights."""
     rows = as_rows(arrays)
-    unit, n_units = unit_index(clusters, "clusters", len(rows[0]))
-    return Sample(statistic, rows, unit), stratum_index(strata, unit, n_units, len(rows[0]))
+    return Sample(statistic, rows, unit_index(clusters, "clusters", len(rows[0]))[0])
 
 
-def interval_of(found: Resampled, level: float, method: Method, seed: Seed) -> Interval:
+def interval_of(
+    found: Resampled, level: float, method: Method, seed: Seed, bounds: Bounds = PROPORTION
+) -> Interval:
     """Read the interval off a bootstrap distribution."""
     defined = found.defined
-    low, high = limits(found, level, method)
+    low, high = found.limits(level, method, bounds)
     return Interval(
         estimate=found.estimate,
         low=low,

@@ -15,15 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from confidence_tasks.statistics.core import FloatArray, as_binary, as_vector, same_length
-from confidence_tasks.statistics.inference.trial_counts import drawn_counts
-from confidence_tasks.statistics.inference.units import Seed
+from confidence_tasks.statistics.inference.draws import Seed, drawn_counts
 from confidence_tasks.statistics.inference.weights import ratio
 
-WeightColumns: TypeAlias = NDArray[np.int32]
-"""How often each of U units is drawn in each of r resamples, shape (U, r)."""
-
-RandomColumns: TypeAlias = NDArray[np.float32]
-"""How much each of U units weighs in each of r draws, shape (U, r)."""
+WeightColumns: TypeAlias = NDArray[np.int32] | NDArray[np.float32]
+"""How often each of U units is drawn, or what it weighs, in each of r resamples, shape (U, r)."""
 
 _BLOCK_ELEMENTS = 12 << 20
 """Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
@@ -35,8 +31,10 @@ _MANY_TRIALS = 40_000
 """Trials from which pairs of them are counted in 64 bits."""
 
 
-def drawn_columns(n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0) -> Iterator[WeightColumns]:
-    """Draw units with replacement, many resamples at a time.
+def weight_columns(
+    n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
+) -> Iterator[WeightColumns]:
+    """Resample units, many resamples at a time.
 
     Parameters
     ----------
@@ -45,13 +43,16 @@ def drawn_columns(n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0) ->
     n_resamples : int, default 10000
         Number of resamples R.
     seed : int or numpy.random.Generator, default 0
-        Source of the draws. They depend on nothing else, in particular not on how they are blocked.
+        Source of the draws; how often units are drawn depends on nothing else.
+    bayesian : bool, default False
+        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
+        replacement.
 
     Yields
     ------
-    ndarray of int, shape (U, r)
-        How often each unit is drawn, for some of the resamples; R columns over all blocks. The next block takes the
-        place of the one before.
+    ndarray, shape (U, r)
+        How often each unit is drawn, or what it weighs, in some of the resamples; R columns over all blocks. The next
+        block may take the place of the one before.
 
     Raises
     ------
@@ -60,72 +61,36 @@ def drawn_columns(n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0) ->
 
     References
     ----------
-    Efron (1979), doi:10.1214/aos/1176344552.
+    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
 
     Examples
     --------
-    >>> [weights] = drawn_columns(4, n_resamples=3)
+    >>> [weights] = weight_columns(4, n_resamples=3)
     >>> weights.sum(axis=0)
     array([4, 4, 4])
+    >>> [weights] = weight_columns(4, n_resamples=10_000, bayesian=True)
+    >>> weights.shape, weights.mean(axis=1).round(1)
+    ((4, 10000), array([1., 1., 1., 1.], dtype=float32))
     """
     if n_units < 1 or n_resamples < 1:
         raise ValueError(f"units and resamples must be at least 1, got {n_units} and {n_resamples}")
     rng = np.random.default_rng(seed)
     step, part = max(1, _BLOCK_ELEMENTS // n_units), max(1, _CACHED // n_units)
     # Memory fresh from the system costs more than the draws.
-    buffer = np.empty(n_units * min(step, n_resamples), dtype=np.int32)
+    buffer = np.empty(0 if bayesian else n_units * min(step, n_resamples), dtype=np.int32)
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
+        if bayesian:
+            yield rng.standard_exponential((n_units, size), dtype=np.float32)
+            continue
         block = buffer[: n_units * size].reshape(n_units, size)
-        for first in range(0, block.shape[1], part):
+        for first in range(0, size, part):
             some = block[:, first : first + part]
             some[:] = drawn_counts(n_units, some.shape[1], rng)
         yield block
 
 
-def weighted_columns(n_units: int, *, n_draws: int = 10_000, seed: Seed = 0) -> Iterator[RandomColumns]:
-    """Weight units at random, each by a standard exponential number: the Bayesian bootstrap, many draws at a time.
-
-    Parameters
-    ----------
-    n_units : int
-        Number of units U, such as questions.
-    n_draws : int, default 10000
-        Number of draws R.
-    seed : int or numpy.random.Generator, default 0
-        Source of the weights.
-
-    Yields
-    ------
-    ndarray of float, shape (U, r)
-        The weights of each unit for some of the draws; R columns over all blocks.
-
-    Raises
-    ------
-    ValueError
-        If a number is below 1.
-
-    References
-    ----------
-    Rubin (1981), doi:10.1214/aos/1176345338.
-
-    Examples
-    --------
-    >>> [weights] = weighted_columns(4, n_draws=10_000)
-    >>> weights.shape, weights.mean(axis=1).round(1)
-    ((4, 10000), array([1., 1., 1., 1.], dtype=float32))
-    """
-    if n_units < 1 or n_draws < 1:
-        raise ValueError(f"units and draws must be at least 1, got {n_units} and {n_draws}")
-    rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK_ELEMENTS // n_units)
-    for start in range(0, n_draws, step):
-        yield rng.standard_exponential((n_units, min(step, n_draws - start)), dtype=np.float32)
-
-
-def cells_columns(
-    cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns | RandomColumns
-) -> FloatArray:
+def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
     """Count trials by cell in every resample.
 
     Parameters
@@ -137,7 +102,7 @@ def cells_columns(
     n_cells : int
         Number of cells.
     columns : ndarray, shape (U, R)
-        How often each unit was drawn, from :func:`drawn_columns`, or its weights, from :func:`weighted_columns`.
+        How often each unit was drawn, or its weights, from :func:`weight_columns`.
 
     Returns
     -------
@@ -173,7 +138,7 @@ def auroc2_columns(
     unit : array_like of int, shape (n,)
         The unit that each trial belongs to.
     columns : ndarray of int, shape (U, R)
-        How often each unit was drawn, from :func:`drawn_columns`.
+        How often each unit was drawn, from :func:`weight_columns`.
 
     Returns
     -------

@@ -12,17 +12,15 @@ from scipy.special import stdtr, stdtrit
 
 from confidence_tasks.statistics.core import Estimate, FloatArray
 from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of, seed_value
-from confidence_tasks.statistics.inference.trial_counts import is_exact
+from confidence_tasks.statistics.inference.draws import Seed, is_exact
+from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.units import (
     Alternative,
-    Method,
-    Seed,
     Statistic,
     check_options,
     exchanged,
-    one_stratum,
     paired_contrast,
-    resample,
+    resample_values,
     rounding_of,
     share_as_extreme,
 )
@@ -265,7 +263,7 @@ def permutation_test(
     >>> test.estimate, test.p_value, test.exact
     (1.25, 0.125, True)
     """
-    check_options(n_resamples, 0.5, "percentile")
+    check_options(n_resamples)
     if alternative not in ("two-sided", "greater", "less"):
         raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
     contrast = paired_contrast(statistic, first, second, questions)
@@ -295,14 +293,13 @@ def equivalence_test(
     alpha: float = 0.05,
     questions: tuple[ArrayLike, ArrayLike] | None = None,
     n_resamples: int = 10_000,
-    method: Method = "percentile",
     seed: Seed = 0,
 ) -> EquivalenceTest:
     """Test whether two conditions differ by less than a margin (two one-sided tests).
 
     Parameters
     ----------
-    statistic, first, second, questions, n_resamples, method, seed
+    statistic, first, second, questions, n_resamples, seed
         As in :func:`~confidence_tasks.statistics.bootstrap_difference`.
     margin : float
         The smallest difference that matters, in the units of the statistic, above zero.
@@ -339,10 +336,9 @@ def equivalence_test(
         raise ValueError(f"margin must be above zero, got {margin}")
     if not 0.0 < alpha < 0.5:
         raise ValueError(f"alpha must lie within (0, 0.5), got {alpha}")
-    check_options(n_resamples, 1.0 - 2.0 * alpha, method)
-    if method not in ("percentile", "bca"):
-        raise ValueError(f'method must be "percentile" or "bca" in an equivalence test, got {method!r}')
+    check_options(n_resamples, 1.0 - 2.0 * alpha)
     contrast = paired_contrast(statistic, first, second, questions)
-    found = resample(contrast, one_stratum(contrast.n_units), n_resamples, method, seed)
-    interval = interval_of(found, 1.0 - 2.0 * alpha, method, seed)
+    draws = resample_values(contrast, n_resamples, seed)
+    found = Resampled(contrast.estimate(), draws, contrast.n_units)
+    interval = interval_of(found, 1.0 - 2.0 * alpha, "percentile", seed)
     return EquivalenceTest(interval, margin, found.p_outside(margin))

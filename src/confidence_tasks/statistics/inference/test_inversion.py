@@ -16,7 +16,7 @@ _NO_LEVEL = 1e-12
 """Level of an interval that is hardly wider than a point."""
 
 
-class Inverted(Protocol):
+class InvertedTest(Protocol):
     """What an interval that inverts a test is made of."""
 
     @classmethod
@@ -28,7 +28,7 @@ class Inverted(Protocol):
 
 
 def limits_over_questions(
-    held: Inverted, questions: ArrayLike | None, level: float
+    held: InvertedTest, questions: ArrayLike | None, level: float
 ) -> tuple[Estimate, Estimate]:
     """Return the ends of the interval of trials that may repeat questions; NaN for a single one."""
     if not 0.0 < level < 1.0:
@@ -38,7 +38,7 @@ def limits_over_questions(
     return held.limits(level)
 
 
-def mover(first: Inverted, second: Inverted, correlation: float, level: float) -> tuple[float, float]:
+def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:
     """Recover a difference without bias, and its standard error, from two intervals that invert a test.
 
     Each estimate without bias is where its test finds no difference at all. The end of an interval that is further
@@ -46,7 +46,7 @@ def mover(first: Inverted, second: Inverted, correlation: float, level: float) -
 
     Parameters
     ----------
-    first, second : Inverted
+    first, second : InvertedTest
         What the intervals of the two terms are made of.
     correlation : float
         Of the two estimates, in [-1, 1].
@@ -69,7 +69,7 @@ def mover(first: Inverted, second: Inverted, correlation: float, level: float) -
     return one - other, math.sqrt(max(variance, 0.0))
 
 
-def _center_and_error(held: Inverted, level: float) -> tuple[float, float]:
+def _center_and_error(held: InvertedTest, level: float) -> tuple[float, float]:
     center = float(np.mean(held.limits(_NO_LEVEL)))
     low, high = held.limits(level)
     return center, max(center - low, high - center, 0.0) / float(ndtri((1.0 + level) / 2.0))

@@ -8,7 +8,6 @@ the kinds instead of the trials, with the same result, at a fraction of the cost
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
 from confidence_tasks.statistics.core import FloatArray, IntArray, same_length
-from confidence_tasks.statistics.inference.units import Seed
+from confidence_tasks.statistics.inference.draws import Seed, drawn_counts, exchanges, is_exact
 
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more no longer saves calls, and leaves the cache."""
@@ -135,9 +134,9 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 
 
 def resampled_kinds(
-    samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0
+    samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
 ) -> Iterator[list[FloatArray]]:
-    """Draw units with replacement, and count the kinds of every sample among their rows.
+    """Resample units, and count the kinds of every sample among their rows.
 
     Each resample is one draw of units for all samples, so that differences between samples are paired by unit.
 
@@ -149,6 +148,10 @@ def resampled_kinds(
         Number of resamples R.
     seed : int or numpy.random.Generator, default 0
         Source of the draws.
+    bayesian : bool, default False
+        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
+        replacement. The weights of rows of one kind, divided by those of all, are then draws from the posterior
+        distribution of its share.
 
     Yields
     ------
@@ -162,7 +165,7 @@ def resampled_kinds(
 
     References
     ----------
-    Efron (1979), doi:10.1214/aos/1176344552.
+    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
 
     Examples
     --------
@@ -170,56 +173,17 @@ def resampled_kinds(
     >>> [(weights,)] = resampled_kinds([kinds], n_resamples=3)
     >>> weights.sum(axis=1)
     array([4., 4., 4.])
-    """
-    n_units = _common_units(samples, n_resamples)
-    rng = np.random.default_rng(seed)
-    yield from _of_kinds(samples, n_resamples, lambda k: drawn_counts(n_units, k, rng), _whole(samples))
-
-
-def weighted_kinds(
-    samples: Sequence[TrialCounts], *, n_draws: int = 10_000, seed: Seed = 0
-) -> Iterator[list[FloatArray]]:
-    """Weight units at random, each by a standard exponential number, and add up the kinds of every sample.
-
-    This is the Bayesian bootstrap: the weights of rows of one kind, divided by those of all, are draws from the
-    posterior distribution of its share. A draw weights the units of all samples alike, so that differences between
-    samples are paired by unit.
-
-    Parameters
-    ----------
-    samples : sequence of TrialCounts
-        Tables of the same units, such as the conditions of a study.
-    n_draws : int, default 10000
-        Number of draws R.
-    seed : int or numpy.random.Generator, default 0
-        Source of the weights.
-
-    Yields
-    ------
-    list of ndarray, shape (r, K)
-        For some of the draws, the weights of each sample's kinds; R rows over all blocks.
-
-    Raises
-    ------
-    ValueError
-        If the samples differ in their number of units, or ``n_draws`` is below 1.
-
-    References
-    ----------
-    Rubin (1981), doi:10.1214/aos/1176345338.
-
-    Examples
-    --------
-    >>> kinds = count_alike([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
-    >>> [(weights,)] = weighted_kinds([kinds], n_draws=10_000)
+    >>> [(weights,)] = resampled_kinds([kinds], n_resamples=10_000, bayesian=True)
     >>> weights.mean(axis=0).round(1), weights.var(axis=0).round(1)  # gamma variates of shape 1 and 3
     (array([1., 3.]), array([1., 3.]))
     """
-    n_units = _common_units(samples, n_draws)
+    n_units = _common_units(samples, n_resamples)
     rng = np.random.default_rng(seed)
-    yield from _of_kinds(
-        samples, n_draws, lambda k: rng.standard_exponential((k, n_units)).T, np.dtype(np.float64)
-    )
+
+    def weights(k: int) -> NDArray[Any]:
+        return rng.standard_exponential((k, n_units)).T if bayesian else drawn_counts(n_units, k, rng)
+
+    yield from _of_kinds(samples, n_resamples, weights, np.dtype(np.float64) if bayesian else _whole(samples))
 
 
 def exchanged_kinds(
@@ -270,11 +234,7 @@ def exchanged_kinds(
     n_units = _common_units(samples, n_resamples)
     exact = is_exact(n_units, n_resamples)
     rng = np.random.default_rng(seed)
-    numbers = itertools.count()
-
-    def swaps(k: int) -> NDArray[np.uint8]:
-        return _all_swaps(n_units, numbers, k) if exact else _random_swaps(n_units, k, rng)
-
+    swaps = exchanges(n_units, exact, rng)
     for moved in _of_kinds(samples, 2**n_units if exact else n_resamples, swaps, _whole(samples)):
         yield [
             (
@@ -286,11 +246,6 @@ def exchanged_kinds(
                 pairs, moved[::3], moved[1::3], moved[2::3], strict=True
             )
         ]
-
-
-def is_exact(n_units: int, n_resamples: int) -> bool:
-    """Whether so many units have no more than ``n_resamples`` exchanges in all."""
-    return n_units <= math.log2(n_resamples)
 
 
 def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
@@ -337,23 +292,3 @@ def _of_kinds(
             weights = unit_weights(min(step, size - start))
             summed[:, start : start + step] = members @ weights.astype(dtype, copy=False)
         yield [part.T for part in np.split(summed, bounds)]
-
-
-def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """How often each unit is drawn in k resamples, shape (U, k); drawn in an order that does not depend on k."""
-    position = (rng.random((k, n_units)) * n_units).astype(np.intp)
-    position *= k
-    position += np.arange(k)[:, np.newaxis]
-    return np.bincount(position.ravel(), minlength=k * n_units).reshape(n_units, k)
-
-
-def _random_swaps(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Zeros and ones with equal chance, shape (U, k); drawn in an order that does not depend on k."""
-    words = rng.integers(0, 2**64, size=(k, -(-n_units // 64)), dtype=np.uint64)
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n_units).T
-
-
-def _all_swaps(n_units: int, numbers: Iterator[int], k: int) -> NDArray[np.uint8]:
-    """The next k of all 2 ** U exchanges, shape (U, k)."""
-    bits = np.fromiter(itertools.islice(numbers, k), dtype=np.int64) >> np.arange(n_units)[:, np.newaxis]
-    return (bits & 1).astype(np.uint8)

@@ -1,43 +1,24 @@
-"""The machinery of resampling: units, their weights, the chunks they come in, and the BCa corrections."""
+"""The machinery of resampling: units, their weights, and the chunks they come in."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
+from confidence_tasks.statistics.inference.draws import Seed, drawn_counts, exchanges
+from confidence_tasks.statistics.inference.limits import METHODS, Method
 
 Statistic: TypeAlias = Callable[..., Any]
 """``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""
 
-Method: TypeAlias = Literal[
-    "percentile",
-    "bca",
-    "student",
-    "robust",
-    "skewed",
-    "mean",
-    "logit",
-    "log",
-    "largest",
-    "wilson",
-    "none",
-]
-METHODS: tuple[Method, ...] = get_args(Method)
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-Seed: TypeAlias = int | np.random.Generator
 UnitStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Values (k,) of a statistic for k rows of weights, shape (k, units)."""
-
-FEWEST_DECISIVE = 5
-"""Units that must decide a statistic before it has an interval: with fewer, intervals miss more than they say."""
 
 _CHUNK_ELEMENTS = 1 << 20
 """Weights held at a time: 8 MiB, measured to be fastest; smaller arrays are mapped anew, page by page, each time."""
@@ -57,6 +38,11 @@ class Sample:
     statistic: Statistic
     arrays: tuple[NDArray[Any], ...]
     unit: IntArray | None = None  # of each row; None when every row is a unit of its own
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.n_rows if self.unit is None else int(self.unit.max(initial=-1)) + 1
 
     @property
     def n_rows(self) -> int:
@@ -105,82 +91,6 @@ class Contrast:
         return _minus(self.first(unit_weights), self.second(unit_weights))
 
 
-@dataclass(frozen=True)
-class Resampled:
-    """An estimate with its bootstrap distribution and what is needed to read limits off it.
-
-    Attributes
-    ----------
-    estimate : Estimate
-        The statistic of the data.
-    distribution : ndarray, shape (R,)
-        That of each resample.
-    n_units : int
-        Units resampled.
-    bias, acceleration : float
-        Corrections of BCa.
-    decisive : float
-        Number of units that decide the statistic, such as the questions answered wrong for an AUROC; infinite if all
-        do.
-    freedom : float
-        Degrees of freedom of its standard error, if fewer than units less one.
-    """
-
-    estimate: Estimate
-    distribution: FloatArray
-    n_units: int
-    bias: float = 0.0
-    acceleration: float = 0.0
-    decisive: float = math.inf
-    freedom: float = math.inf
-
-    @cached_property
-    def defined(self) -> FloatArray:
-        """The resamples in which the statistic is defined and finite."""
-        return self.distribution[np.isfinite(self.distribution)]
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why there can be no interval, if so."""
-        if np.isnan(self.estimate):
-            return self.estimate.reason or Reason.NOT_IDENTIFIED
-        if np.isinf(self.estimate):
-            return Reason.INFINITE
-        if self.n_units < 2:
-            return Reason.TOO_FEW
-        if self.decisive < FEWEST_DECISIVE - _TIE:
-            return Reason.FEW_DECISIVE
-        corrections = self.bias, self.acceleration
-        return None if len(self.defined) and np.isfinite(corrections).all() else Reason.NOT_IDENTIFIED
-
-    def limit(self, level: float) -> Estimate:
-        """Return the upper end of the one-sided interval of the given level."""
-        if self.reason:
-            return undefined(self.reason)
-        shifted = self.bias + float(ndtri(level))
-        stretch = 1.0 - self.acceleration * shifted
-        if stretch <= 0.0:
-            return undefined(Reason.NOT_IDENTIFIED)
-        return Estimate(np.quantile(self.defined, float(ndtr(self.bias + shifted / stretch))))
-
-    def p_below(self, value: float) -> Estimate:
-        """Return the level whose :meth:`limit` is ``value``: the p-value of "not above ``value``"."""
-        if self.reason:
-            return undefined(self.reason)
-        share = (np.sum(self.defined <= value) + 0.5) / (len(self.defined) + 1.0)
-        shifted = float(ndtri(share)) - self.bias
-        stretch = 1.0 + self.acceleration * shifted
-        if stretch <= 0.0:
-            return undefined(Reason.NOT_IDENTIFIED)
-        return Estimate(ndtr(shifted / stretch - self.bias))
-
-    def p_outside(self, margin: float) -> Estimate:
-        """Return the p-value of "at least ``margin`` away from zero", the larger of its two sides."""
-        below, above = self.p_below(-margin), self.p_below(margin)
-        missing = below.reason or above.reason
-        return undefined(missing) if missing else Estimate(max(below, 1.0 - above))
-
-
 def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
     """Subtract; two infinite values, such as open intervals' widths, differ by NaN."""
     with np.errstate(invalid="ignore"):
@@ -203,7 +113,7 @@ def check_values(values: FloatArray, size: int) -> FloatArray:
     return values
 
 
-def check_options(n_resamples: int, level: float, method: str) -> None:
+def check_options(n_resamples: int, level: float = 0.95, method: Method = "percentile") -> None:
     """Raise ValueError for an option outside its domain."""
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
@@ -240,20 +150,6 @@ def unit_index(labels: ArrayLike | None, name: str, n_rows: int) -> tuple[IntArr
     return index, len(units)
 
 
-def stratum_index(strata: ArrayLike | None, unit: IntArray | None, n_units: int, n_rows: int) -> IntArray:
-    """Return the stratum of each unit; ValueError when a unit has rows in two strata."""
-    if strata is None:
-        return np.zeros(n_units, dtype=np.int64)
-    row_stratum = np.unique(as_labels(strata, "strata", n_rows), return_inverse=True)[1]
-    if unit is None:
-        return row_stratum
-    unit_stratum = np.zeros(n_units, dtype=np.int64)
-    unit_stratum[unit] = row_stratum
-    if (unit_stratum[unit] != row_stratum).any():
-        raise ValueError("strata must be constant within a cluster")
-    return unit_stratum
-
-
 def paired_contrast(
     statistic: Statistic,
     first: Sequence[ArrayLike],
@@ -279,114 +175,26 @@ def paired_contrast(
     return Contrast(paired[0], paired[1], len(common))
 
 
-def unit_sampler(stratum: IntArray, rng: np.random.Generator) -> Callable[[int], FloatArray]:
-    """Return a function that draws the unit weights of k resamples, shape (k, units).
-
-    Units are drawn with replacement, each from its stratum. A draw takes one uniform number, in row-major
-    order, so that the weights do not depend on the size of the chunks.
-    """
-    n_units = len(stratum)
-    order = np.argsort(stratum, kind="stable")
-    sizes = np.bincount(stratum)
-    size = np.repeat(sizes, sizes).astype(np.float64)
-    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-
-    def draw(k: int) -> FloatArray:
-        uniform = rng.random((k, n_units))
-        picked = np.multiply(uniform, size, out=uniform).astype(np.intp)
-        if len(sizes) > 1:
-            picked = order[picked + start]
-        picked += n_units * np.arange(k)[:, None]
-        counts = np.bincount(picked.ravel(), minlength=k * n_units)
-        return counts.reshape(k, n_units).astype(np.float64)
-
-    return draw
-
-
 def in_chunks(
-    evaluate: UnitStatistic, weights: Callable[[int, int], FloatArray], size: int, n_rows: int
+    evaluate: UnitStatistic, weights: Callable[[int], NDArray[Any]], size: int, n_rows: int
 ) -> FloatArray:
     """Evaluate a statistic on ``size`` rows of unit weights, as many at a time as the cache holds.
 
-    ``weights(start, stop)`` makes the rows from start to stop, and is called in order.
+    ``weights(k)`` makes the next k rows.
     """
     step = max(1, _CHUNK_ELEMENTS // max(n_rows, 1))
-    bounds = [(start, min(start + step, size)) for start in range(0, size, step)]
-    parts = [evaluate(weights(start, stop)) for start, stop in bounds]
+    parts = [
+        evaluate(np.ascontiguousarray(weights(min(step, size - start)), dtype=np.float64))
+        for start in range(0, size, step)
+    ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def one_stratum(n_units: int) -> IntArray:
-    """Return the stratum of units that are all drawn from the same pool."""
-    return np.zeros(n_units, dtype=np.int64)
+def resample_values(source: Sample | Contrast, n_resamples: int, seed: Seed) -> FloatArray:
+    """Evaluate a statistic or a contrast on ``n_resamples`` bootstrap resamples of its units."""
+    rng = np.random.default_rng(seed)
 
-
-def resample_values(
-    evaluate: UnitStatistic, stratum: IntArray, n_rows: int, n_resamples: int, seed: Seed
-) -> FloatArray:
-    """Evaluate a statistic on ``n_resamples`` bootstrap resamples of the units."""
-    draw = unit_sampler(stratum, np.random.default_rng(seed))
-    return in_chunks(evaluate, lambda start, stop: draw(stop - start), n_resamples, n_rows)
-
-
-def jackknife(evaluate: UnitStatistic, n_units: int, n_rows: int) -> FloatArray:
-    """Evaluate a statistic without each of the units in turn."""
-
-    def without(start: int, stop: int) -> FloatArray:
-        weights = np.ones((stop - start, n_units))
-        weights[np.arange(stop - start), np.arange(start, stop)] = 0.0
-        return weights
-
-    return in_chunks(evaluate, without, n_units, n_rows)
-
-
-def resample(
-    source: Sample | Contrast, stratum: IntArray, n_resamples: int, method: Method, seed: Seed
-) -> Resampled:
-    """Resample a statistic or a contrast, with the corrections that the method needs."""
-    values = resample_values(source, stratum, source.n_rows, n_resamples, seed)
-    plain = Resampled(source.estimate(), values, len(stratum))
-    if method != "bca":
-        return plain
-    left_out = jackknife(source, len(stratum), source.n_rows)
-    return corrected(plain, left_out, stratum, np.ones(len(stratum)))
-
-
-def corrected(
-    plain: Resampled, left_out: FloatArray, stratum: IntArray, multiplicity: FloatArray
-) -> Resampled:
-    """Add the BCa corrections, from the statistic without each unit."""
-    return replace(
-        plain,
-        bias=bias_correction(plain.estimate, plain.defined),
-        acceleration=acceleration(left_out, stratum, multiplicity),
-    )
-
-
-def bias_correction(estimate: float, defined: FloatArray) -> float:
-    """Return z0, the normal score of the estimate among its resamples, ties counted by half."""
-    if not len(defined):
-        return float("nan")
-    tie = _TIE * np.abs(defined).max()
-    below = np.mean(defined < estimate - tie) + np.mean(defined <= estimate + tie)
-    return float(ndtri(below / 2.0))
-
-
-def acceleration(left_out: FloatArray, stratum: IntArray, multiplicity: FloatArray) -> float:
-    """Return the acceleration from the statistic without each unit; NaN where one of these is undefined.
-
-    Unit i stands for ``multiplicity[i]`` units like it. Each stratum has its own mean, and its influence values
-    are divided by its size (Davison & Hinkley 1997, section 5.3).
-    """
-    if not np.isfinite(left_out).all():
-        return float("nan")
-    size = np.bincount(stratum, weights=multiplicity)[stratum]
-    mean = np.bincount(stratum, weights=multiplicity * left_out)[stratum] / size
-    influence = (mean - left_out) * (size - 1.0) / size
-    squares = float(np.sum(multiplicity * influence**2))
-    if squares == 0.0:
-        return 0.0
-    return float(np.sum(multiplicity * influence**3) / (6.0 * squares**1.5))
+    return in_chunks(source, lambda k: drawn_counts(source.n_units, k, rng).T, n_resamples, source.n_rows)
 
 
 def exchanged(contrast: Contrast, size: int, exact: bool, rng: np.random.Generator) -> FloatArray:
@@ -399,17 +207,13 @@ def exchanged(contrast: Contrast, size: int, exact: bool, rng: np.random.Generat
     rows = tuple(np.concatenate(pair) for pair in zip(first.arrays, second.arrays, strict=True))
     stacked = Sample(first.statistic, rows)
 
-    def swaps(start: int, stop: int) -> FloatArray:
-        if exact:
-            bits = np.arange(start, stop)[:, None] >> np.arange(contrast.n_units)
-            return (bits & 1).astype(np.float64)
-        return (rng.random((stop - start, contrast.n_units)) < 0.5).astype(np.float64)
+    swaps = exchanges(contrast.n_units, exact, rng)
 
     def difference(swap: FloatArray) -> FloatArray:
         as_first = np.concatenate([1.0 - first.row_weights(swap), second.row_weights(swap)], axis=1)
         return _minus(stacked.values(as_first), stacked.values(1.0 - as_first))
 
-    return in_chunks(difference, swaps, size, stacked.n_rows)
+    return in_chunks(difference, lambda k: swaps(k).T, size, stacked.n_rows)
 
 
 def rounding_of(*terms: float) -> float:

@@ -89,7 +89,7 @@ class _Table:
         if wrong in (0.0, n):
             return Reason.ONE_CLASS
         apart = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / self.dispersion
-        return Reason.FEW_DECISIVE if apart < FEWEST_APART else None
+        return Reason.FEW_INFORMATIVE if apart < FEWEST_APART else None
 
     def share(self, error_rate: FloatArray) -> FloatArray:
         """Return the share of the entropy that is known if errors are so frequent in the bins, (..., B) -> (...)."""

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri
 
 from confidence_tasks.statistics.calibration.binning import Bins
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, as_binary, as_vector, same_length
-from confidence_tasks.statistics.inference.question_exchange import exchanged_counts
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    as_binary,
+    as_vector,
+    same_length,
+)
+from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.running_sums import running_sums
-from confidence_tasks.statistics.inference.units import Seed, as_estimate
+from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
 from confidence_tasks.statistics.information import mutual_information as _information
 from confidence_tasks.statistics.sdt.count_tables import counts_between
@@ -288,7 +296,7 @@ def _matched(
             if bins is None
             else Bins(bins, "equal_mass").numbers(sure)
         )
-        yield from exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
+        yield from _exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
         return
     columns = table[0].sum(axis=0)
     size = max(1, _CHUNK // columns.size)
@@ -300,3 +308,38 @@ def _matched(
             method="marginals",
         )
         yield matched.astype(np.float64)
+
+
+def _exchanged_counts(
+    right: FloatArray,
+    cell: IntArray,
+    n_cells: int,
+    question: NDArray[Any],
+    n_exchanges: int,
+    rng: np.random.Generator,
+) -> Iterator[FloatArray]:
+    """Yield the right answers in each cell when questions exchange their answers at random, shape (k, n_cells).
+
+    All answers of a question go together to another one that was asked equally often.
+
+    Examples
+    --------
+    >>> right, cell, question = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1]), np.array(["a", "a", "b", "b"])
+    >>> (counts,) = _exchanged_counts(right, cell, 2, question, 4, np.random.default_rng(0))
+    >>> counts.tolist()
+    [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
+    """
+    _, number, asked = np.unique(question, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    alike = [
+        order[asked[number[order]] == times].reshape(-1, times) for times in np.unique(asked)
+    ]  # (questions, times)
+    member = np.eye(n_cells)[cell]
+    step = max(1, _CHUNK // max(len(right), 1))
+    for start in range(0, n_exchanges, step):
+        size = min(step, n_exchanges - start)
+        counts = np.zeros((size, n_cells))
+        for trials in alike:
+            places = rng.permuted(np.tile(np.arange(len(trials)), (size, 1)), axis=1)
+            counts += right[trials][places].reshape(size, -1) @ member[trials.ravel()]
+        yield counts

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of
+from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.table_resampling import resample_binned, resample_cells
-from confidence_tasks.statistics.inference.units import Resampled, Seed, as_estimate, check_options
+from confidence_tasks.statistics.inference.units import as_estimate, check_options
 from confidence_tasks.statistics.sdt.count_tables import Padding, correctness_table
 from confidence_tasks.statistics.sdt.meta_d import MetaDOptions, fit_meta_d
 from confidence_tasks.statistics.sdt.results import Metacognition

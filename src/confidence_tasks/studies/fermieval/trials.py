@@ -23,8 +23,8 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
-    fewest,
-    share,
+    min_count,
+    proportion,
     statistic_of,
     summarise,
 )
@@ -34,7 +34,7 @@ from confidence_tasks.study.trial import Trial
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.studies.fermieval.reader import IntervalReading
-    from confidence_tasks.study.measures import Columns, Compute, Decisive
+    from confidence_tasks.study.measures import Columns, Compute, InformativeOf
     from confidence_tasks.study.measures import Value as Computed
 
 CALIBRATION, TEST = "calibration", "test"
@@ -206,9 +206,9 @@ def _n_excluded(trials: Columns, weights: FloatArray | None = None) -> Computed:
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
-        _of_split(TEST, share(lambda trials: trials["correct"] - trials["level"])),
+        _of_split(TEST, proportion(lambda trials: trials["correct"] - trials["level"])),
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
-        share="coverage",
+        proportion="coverage",
     ),
     Measure(
         "coverage",
@@ -218,7 +218,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "coverage_of_all",
-        _of_split(TEST, share(_missed_if_unread)),
+        _of_split(TEST, proportion(_missed_if_unread)),
         "The same where a reply without an interval counts as a miss.",
         interval="wilson",
     ),
@@ -226,7 +226,8 @@ MEASURES: tuple[Measure, ...] = (
         "mean_width",
         _of_split(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
-        interval="mean",
+        interval="transformed",
+        is_mean=True,
         bounds=(0.0, math.inf),
     ),
     Measure(
@@ -234,8 +235,9 @@ MEASURES: tuple[Measure, ...] = (
         _of_split(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
-        interval="mean",
-        decisive=fewest(_missed(TEST), enough=_ENOUGH_MISSES),
+        interval="transformed",
+        is_mean=True,
+        informative=min_count(_missed(TEST), enough=_ENOUGH_MISSES),
         bounds=(0.0, math.inf),
     ),
     Measure(
@@ -311,12 +313,12 @@ def _conformal(compute: Compute, **options: bool) -> Compute:
     return _adjusted(lambda trials: conformal_intervals(trials, **options), compute)
 
 
-def _misses_of(adjust: Callable[[Columns], Columns]) -> Decisive:
+def _misses_of(adjust: Callable[[Columns], Columns]) -> InformativeOf:
     """Return the questions whose adjusted intervals miss."""
-    return lambda trials: fewest(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
+    return lambda trials: min_count(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
 
 
-def _conformal_misses(**options: bool) -> Decisive:
+def _conformal_misses(**options: bool) -> InformativeOf:
     return _misses_of(lambda trials: conformal_intervals(trials, **options))
 
 
@@ -355,10 +357,11 @@ _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     ("winkler", _WINKLER, "Winkler score", "lower"),
 )
 
-_INTERVALS: Mapping[str, Literal["wilson", "mean"]] = {
-    "coverage": "wilson",
-    "width": "mean",
-    "winkler": "mean",
+_POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
+_INTERVALS: Mapping[str, Mapping[str, Any]] = {
+    "coverage": {"interval": "wilson"},
+    "width": _POSITIVE_MEAN,
+    "winkler": _POSITIVE_MEAN,
 }
 """How the interval of each figure is read off."""
 
@@ -369,8 +372,8 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
             _conformal(compute, **options),
             f"{what} of the test half's intervals, with ends {how} as the calibration half calls for.",
             better,
-            _INTERVALS[name],
-            decisive=_conformal_misses(**options) if name == "winkler" else None,
+            **_INTERVALS[name],
+            informative=_conformal_misses(**options) if name == "winkler" else None,
             fitted=True,
             refitted=refitted(compute, conformal_refit(**options), CALIBRATION, TEST),
         )
@@ -395,8 +398,9 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         _of_split(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
-        interval="mean",
-        decisive=fewest(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
+        interval="transformed",
+        is_mean=True,
+        informative=min_count(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
         bounds=(0.0, math.inf),
     ),
 )
@@ -433,8 +437,8 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
         f"{what} of the intervals, with ends moved outwards as the other questions asked call for"
         + (", which makes it the nominal one, up to ties." if name == "coverage" else "."),
         better,
-        _INTERVALS[name],
-        decisive=_misses_of(jackknife_intervals) if name == "winkler" else None,
+        **_INTERVALS[name],
+        informative=_misses_of(jackknife_intervals) if name == "winkler" else None,
         fitted=True,
         refitted=refitted(compute, jackknife_refit, TEST, TEST),
     )

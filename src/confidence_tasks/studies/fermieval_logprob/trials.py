@@ -31,7 +31,7 @@ from confidence_tasks.study.measures import (
     auroc,
     calibration_error,
     columns,
-    share,
+    proportion,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.trial import Status, Trial
@@ -199,26 +199,26 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
 
 
 _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
-    ("membership", share(lambda sets: sets["held"]), "Share of sets that hold the truth", "neither"),
+    ("membership", proportion(lambda sets: sets["held"]), "Share of sets that hold the truth", "neither"),
     *((name, compute, f"{what} that span the sets", better) for name, compute, what, better in FIGURES),
 )
 
 _READ: tuple[Measure, ...] = (
     Measure(
         "accuracy/all",
-        share(lambda trials: trials["correct"]),
+        proportion(lambda trials: trials["correct"]),
         "Share of questions whose most probable exponent is right.",
         "higher",
     ),
     Measure(
         "integer_mass/all",
-        share(lambda trials: trials["integer_mass"].clip(max=1.0)),
+        proportion(lambda trials: trials["integer_mass"].clip(max=1.0)),
         "Mean probability of all integers together.",
         "higher",
     ),
     Measure(
         "parse_rate/all",
-        share(lambda trials: trials["distribution"] != ""),
+        proportion(lambda trials: trials["distribution"] != ""),
         "Share of questions with a distribution over integers.",
         "higher",
     ),
@@ -357,10 +357,11 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "integer_mass",
-        share(lambda trials: trials["integer_mass"]),
+        proportion(lambda trials: trials["integer_mass"]),
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
-        interval="mean",
+        interval="student",
+        is_mean=True,
         bounds=(0.0, 1.0),
     ),
 )

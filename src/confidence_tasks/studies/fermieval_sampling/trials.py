@@ -19,7 +19,7 @@ from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.prompts import condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, MEANING, TEST
-from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, share
+from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, proportion
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.trial import READABLE, Trial
 
@@ -283,7 +283,7 @@ def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | No
 
     column = {"value": np.array(values, dtype=np.float64)}
     kept = None if weights is None else weights[..., np.array(rows, dtype=np.intp)]
-    return share(lambda table: table["value"])(column, kept)
+    return proportion(lambda table: table["value"])(column, kept)
 
 
 def _trials_where(trials: Columns, key: str, value: Any) -> Columns:
@@ -508,7 +508,7 @@ def fermieval_sampling_scorer() -> Scorer:
 REPORTED_MEASURES: tuple[Measure, ...] = (
     Measure(
         "share_right",
-        share(lambda trials: trials["correct"]),
+        proportion(lambda trials: trials["correct"]),
         "Share of samples that hold the truth: intervals that contain it, or exponents that are right.",
         "higher",
         interval="wilson",

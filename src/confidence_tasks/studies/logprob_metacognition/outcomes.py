@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.estimates import Distribution, Settings
-from confidence_tasks.statistics.inference.units import Method
+from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method
 from confidence_tasks.studies.logprob_metacognition.tables import (
     PRIMARY,
     TEMPERATURE,
@@ -108,10 +108,14 @@ def outcome(
 
 
 def limits(
-    found: Distribution, settings: Settings, level: float | None = None, method: Method = "percentile"
+    found: Distribution,
+    settings: Settings,
+    level: float | None = None,
+    method: Method = "percentile",
+    bounds: Bounds = PROPORTION,
 ) -> dict[str, float]:
     """Return a number and its interval as the columns of a test."""
-    interval = found.interval(settings if level is None else replace(settings, level=level), method)
+    interval = found.interval(settings if level is None else replace(settings, level=level), method, bounds)
     return {
         "estimate": float(interval.estimate),
         "low": float(interval.low),
@@ -121,10 +125,13 @@ def limits(
 
 def limits_of(cell: ConditionCounts, measure: str, settings: Settings) -> dict[str, float]:
     """Return a measure of a cell and its interval, read off the resamples as in all tables of the report."""
-    return limits(cell.measure(measure), settings, method=_METHODS.get(measure, "percentile"))
+    method, bounds = _METHODS.get(measure, ("percentile", PROPORTION))
+    return limits(cell.measure(measure), settings, method=method, bounds=bounds)
 
 
-_METHODS: Mapping[str, Method] = {measure.name: measure.interval for measure in MEASURES}
+_METHODS: Mapping[str, tuple[Method, Bounds]] = {
+    measure.name: (measure.interval, measure.bounds) for measure in MEASURES
+}
 
 
 def point(cell: ConditionCounts, measure: str, settings: Settings, **labels: Any) -> dict[str, Any]:

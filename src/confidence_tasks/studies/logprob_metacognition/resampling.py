@@ -15,12 +15,10 @@ from confidence_tasks.statistics import quantile_edges, to_ratings
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.evidence_draws import (
-    RandomColumns,
     WeightColumns,
     auroc2_columns,
     cells_columns,
-    drawn_columns,
-    weighted_columns,
+    weight_columns,
 )
 from confidence_tasks.studies.logprob_metacognition.tables import (
     CALIBRATION_BINS,
@@ -125,9 +123,9 @@ def resample(
         if not parts:
             continue
         purpose, size = ("nlp_metad", str(source)), settings.n_resamples
-        resamples = drawn_columns(len(questions), n_resamples=size, seed=settings.generator(*purpose))
-        weights = weighted_columns(
-            len(questions), n_draws=size, seed=settings.generator(*purpose, "posterior")
+        resamples = weight_columns(len(questions), n_resamples=size, seed=settings.generator(*purpose))
+        weights = weight_columns(
+            len(questions), n_resamples=size, seed=settings.generator(*purpose, "posterior"), bayesian=True
         )
         counted = _joined(_taken(parts, columns) for columns in resamples)
         weighted = _joined([part.weighted(columns) for part in parts] for columns in weights)
@@ -229,11 +227,11 @@ class _Part:
             "area_draws": auroc2_columns(self.correct, self.evidence, self.unit, columns),
         }
 
-    def weighted(self, columns: RandomColumns) -> dict[str, FloatArray]:
+    def weighted(self, columns: WeightColumns) -> dict[str, FloatArray]:
         """Return tables between quantiles in some of the draws from their posterior distribution."""
         return {} if self.reference is None else {"posterior_draws": self._tables(columns)}
 
-    def _tables(self, columns: WeightColumns | RandomColumns) -> FloatArray:
+    def _tables(self, columns: WeightColumns) -> FloatArray:
         size = len(self.edges) + 1
         if self.reference is None:
             return self._between_extremes(size, columns)
@@ -269,16 +267,14 @@ class _Part:
         """The bins of equal mass, equal evidence sharing one."""
         return Bins(INFORMATION_BINS, "equal_mass").numbers(self.evidence)
 
-    def _counted(
-        self, bins: IntArray, size: int, columns: WeightColumns | RandomColumns | None = None
-    ) -> FloatArray:
+    def _counted(self, bins: IntArray, size: int, columns: WeightColumns | None = None) -> FloatArray:
         """Count wrong and right answers by bin: of every resample (R, 2, size), or of the trials themselves."""
         cell = size * self.correct.astype(np.int64) + bins
         if columns is None:
             return np.bincount(cell, minlength=2 * size).reshape(2, size).astype(np.float64)
         return cells_columns(cell, self.unit, 2 * size, columns).reshape(-1, 2, size)
 
-    def _between_extremes(self, size: int, columns: WeightColumns | RandomColumns) -> FloatArray:
+    def _between_extremes(self, size: int, columns: WeightColumns) -> FloatArray:
         """Count them between the extremes of every resample, shape (R, 2, size)."""
         order = np.argsort(self.evidence, kind="stable")
         evidence, right = self.evidence[order], self.correct[order]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from confidence_tasks.report.estimates import Distribution, Settings, deciding
+from confidence_tasks.report.estimates import Distribution, Settings, informative
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.statistics import (
     Estimate,
@@ -33,7 +33,7 @@ from confidence_tasks.statistics import (
 )
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.test_inversion import Inverted
+from confidence_tasks.statistics.inference.test_inversion import InvertedTest
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.studies.logprob_metacognition.trials import COVERAGES
@@ -174,17 +174,17 @@ class ConditionCounts:
                 as_estimate(value),
                 np.asarray(resamples, dtype=np.float64),
                 self.questions if part is None else self.most_confident(part),
-                deciding(in_the_log, self.columns),
-                binned=self._binned(in_the_log),
+                informative(in_the_log, self.columns),
+                inverted_test=self._binned(in_the_log),
             )
         return self._measured[name]
 
-    def _binned(self, measure: Measure) -> Inverted | None:
+    def _binned(self, measure: Measure) -> InvertedTest | None:
         """Return what the interval of a measure is made of, where a test is inverted."""
-        if measure.binned is None:
+        if measure.test_inversion is None:
             return None
         _, question = np.unique(self.asked, return_inverse=True)
-        return measure.binned(self.columns, question)
+        return measure.test_inversion(self.columns, question)
 
     def most_confident(self, coverage: float) -> frozenset[str]:
         """Return the questions of that share of the trials whose evidence is highest."""

@@ -30,11 +30,11 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     Measure,
     auroc,
-    binned_as,
     calibration_error,
-    fewest,
+    inverted_test_of,
+    min_count,
+    proportion,
     right_and_wrong,
-    share,
     statistic_of,
     summarise,
 )
@@ -185,8 +185,8 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            decisive=fewest(*_CLASSES),
-            binned=binned_as("InformationTables", "correct", "mean_logprob"),
+            informative=min_count(*_CLASSES),
+            test_inversion=inverted_test_of("InformationTables", "correct", "mean_logprob"),
         ),
         auroc(
             "auroc2",
@@ -196,8 +196,9 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "z_roc_slope",
             statistic_of("z_roc_slope", *_EVIDENCE, **cut),
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
-            interval="log",
-            decisive=fewest(*_CLASSES),
+            interval="transformed",
+            bounds=(0.0, math.inf),
+            informative=min_count(*_CLASSES),
         ),
         Measure(
             "d_a",
@@ -205,7 +206,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
             "student",
-            decisive=fewest(*_CLASSES),
+            informative=min_count(*_CLASSES),
         ),
         ACCURACY,
         PARSE_RATE,
@@ -218,11 +219,11 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Mean squared difference of exp(mean log-probability) and correctness.",
             "lower",
             interval="wilson",
-            decisive=fewest(*_CLASSES),
+            informative=min_count(*_CLASSES),
         ),
         Measure(
             "mean_logprob",
-            share(lambda trials: trials["mean_logprob"]),
+            proportion(lambda trials: trials["mean_logprob"]),
             "Mean log-probability a token of the answers, in nats.",
         ),
         Measure(
@@ -231,7 +232,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
             "student",
-            decisive=fewest(*_CLASSES),
+            informative=min_count(*_CLASSES),
         ),
         *(
             Measure(
@@ -248,13 +249,13 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of("d_prime_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
-            decisive=fewest(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
+            informative=min_count(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
         ),
         Measure(
             "meta_d_v1",
             statistic_of("meta_d_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', of the same table as its d': see mratio_v1.",
-            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            informative=min_count(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
@@ -262,7 +263,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
-            decisive=fewest(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            informative=min_count(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )
 

@@ -35,9 +35,9 @@ from confidence_tasks.study.measures import (
     Measure,
     auroc,
     calibration_error,
-    fewest,
+    min_count,
+    proportion,
     right_and_wrong,
-    share,
     statistic_of,
     summarise,
 )
@@ -232,7 +232,7 @@ def _used_rule(name: str) -> Compute:
 
         return np.array([name in rules.split("+") for rules in trials["rules"]], dtype=np.float64)
 
-    return share(used)
+    return proportion(used)
 
 
 _ANSWERED = right_and_wrong("answer_correct", "answer_confidence")
@@ -248,8 +248,9 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         statistic_of("overconfidence", *GRADED),
         "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="mean",
-        decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
+        interval="student",
+        is_mean=True,
+        informative=min_count(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
@@ -257,7 +258,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean squared difference of confidence and correctness.",
         "lower",
         interval="wilson",
-        decisive=fewest(*right_and_wrong()),
+        informative=min_count(*right_and_wrong()),
     ),
     auroc(
         "auroc",
@@ -287,30 +288,31 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable when d' is below 0.5.",
         "higher",
-        decisive=fewest(*right_and_wrong()),
+        informative=min_count(*right_and_wrong()),
     ),
     Measure(
         "meta_d",
         statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d': the sensitivity that the confidences show, by maximum likelihood.",
         "higher",
-        decisive=fewest(*right_and_wrong()),
+        informative=min_count(*right_and_wrong()),
     ),
 )
 
 OPTIONS_MEASURES: tuple[Measure, ...] = (
     Measure(
         "answer_accuracy",
-        share(lambda trials: trials["answer_correct"]),
+        proportion(lambda trials: trials["answer_correct"]),
         "Mean correctness of the stated answers, whichever option has the highest probability.",
         "higher",
         interval="wilson",
     ),
     Measure(
         "answer_confidence",
-        share(lambda trials: trials["answer_confidence"]),
+        proportion(lambda trials: trials["answer_confidence"]),
         "Mean normalised probability of the stated answers.",
-        interval="mean",
+        interval="student",
+        is_mean=True,
         bounds=(0.0, 1.0),
     ),
     calibration_error(
@@ -323,8 +325,9 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "answer_overconfidence",
         statistic_of("overconfidence", "answer_correct", "answer_confidence"),
         "Mean probability of the stated answers minus their accuracy.",
-        interval="mean",
-        decisive=fewest(*_ANSWERED, enough=ENOUGH_FOR_A_MEAN),
+        interval="student",
+        is_mean=True,
+        informative=min_count(*_ANSWERED, enough=ENOUGH_FOR_A_MEAN),
     ),
 )
 
@@ -343,23 +346,25 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "judged_accuracy",
-        share(lambda trials: trials["judged_correct"]),
+        proportion(lambda trials: trials["judged_correct"]),
         "Share of right answers among the given ones that are judged.",
         interval="wilson",
     ),
     Measure(
         "judged_confidence",
-        share(lambda trials: trials["judged_confidence"]),
+        proportion(lambda trials: trials["judged_confidence"]),
         "Mean confidence of the replies that judge the given answer.",
-        interval="mean",
+        interval="student",
+        is_mean=True,
         bounds=(0.0, 1.0),
     ),
     Measure(
         "judged_overconfidence",
         statistic_of("overconfidence", "judged_correct", "judged_confidence"),
         "Mean confidence minus accuracy of the replies that judge the given answer.",
-        interval="mean",
-        decisive=fewest(*_OF_JUDGEMENTS, enough=ENOUGH_FOR_A_MEAN),
+        interval="student",
+        is_mean=True,
+        informative=min_count(*_OF_JUDGEMENTS, enough=ENOUGH_FOR_A_MEAN),
     ),
     auroc(
         "judged_auroc",
@@ -378,24 +383,26 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "token_accuracy",
-        share(lambda trials: trials["token_correct"]),
+        proportion(lambda trials: trials["token_correct"]),
         "Mean correctness of the options favoured by token probabilities.",
         "higher",
         interval="wilson",
     ),
     Measure(
         "token_confidence",
-        share(lambda trials: trials["token_confidence"]),
+        proportion(lambda trials: trials["token_confidence"]),
         "Mean token probability of the favoured option.",
-        interval="mean",
+        interval="student",
+        is_mean=True,
         bounds=(0.0, 1.0),
     ),
     Measure(
         "token_overconfidence",
         statistic_of("overconfidence", "token_correct", "token_confidence"),
         "Mean token probability minus correctness of the options that it favours.",
-        interval="mean",
-        decisive=fewest(*_BY_TOKENS, enough=ENOUGH_FOR_A_MEAN),
+        interval="student",
+        is_mean=True,
+        informative=min_count(*_BY_TOKENS, enough=ENOUGH_FOR_A_MEAN),
     ),
 )
 

@@ -15,12 +15,12 @@ from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    Deciding,
+    Informative,
     Measure,
     Posterior,
     calibration_error,
     columns,
-    fewest,
+    min_count,
     of_all,
     right_and_wrong,
     statistic_of,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.statistics.inference.test_inversion import Inverted
+    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
     from confidence_tasks.study.measures import Columns, Compute, Value
 
 HIGH_PENALTY = 10.0
@@ -57,10 +57,10 @@ def _of_answers(measure: Measure) -> Measure:
         given = _given(trials)
         return measure.compute(_of_rows(trials, given), None if weights is None else weights[..., given])
 
-    def binned(trials: Columns, questions: IntArray) -> Inverted:
-        assert measure.binned is not None
+    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
+        assert measure.test_inversion is not None
         given = _given(trials)
-        return measure.binned(_of_rows(trials, given), questions[given])
+        return measure.test_inversion(_of_rows(trials, given), questions[given])
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         assert measure.influence is not None
@@ -71,9 +71,9 @@ def _of_answers(measure: Measure) -> Measure:
     return replace(
         measure,
         compute=compute,
-        binned=binned if measure.binned else None,
+        test_inversion=inverted if measure.test_inversion else None,
         influence=influence if measure.influence else None,
-        decisive=fewest(*_GIVEN_WITH_CONFIDENCE),
+        informative=min_count(*_GIVEN_WITH_CONFIDENCE),
     )
 
 
@@ -171,7 +171,7 @@ _GIVEN_WITH_CONFIDENCE = tuple(
 """Right and wrong answers given, with a confidence."""
 
 
-def _undecided(trials: Columns) -> Deciding:
+def _undecided(trials: Columns) -> Informative:
     """Answers or abstentions, whichever are fewer, at confidences where the model does both or the reverse."""
     import numpy as np
 
@@ -180,7 +180,7 @@ def _undecided(trials: Columns) -> Deciding:
     lowest = np.min(trials["confidence"], where=answered, initial=math.inf)
     highest = np.max(trials["confidence"], where=abstained, initial=-math.inf)
     between = (trials["confidence"] >= lowest) & (trials["confidence"] <= highest)
-    return Deciding.smallest(trials, (answered & between, abstained & between))
+    return Informative.smallest(trials, (answered & between, abstained & between))
 
 
 def _unreadable_as_wrong(trials: Columns) -> Columns:
@@ -234,8 +234,9 @@ GAIN = Measure(
     "normalized_scaffold_gain",
     statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
     "What the optimal policy would gain on the model's decisions, on the same trials.",
-    interval="mean",
-    decisive=fewest(_not_optimal),
+    interval="student",
+    is_mean=True,
+    informative=min_count(_not_optimal),
 )
 SLOPE = Measure(
     "abstention_slope",
@@ -291,8 +292,9 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("regret", *_POLICY, normalized=True),
         "Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
         "lower",
-        interval="mean",
-        decisive=fewest(_not_optimal),
+        interval="transformed",
+        is_mean=True,
+        informative=min_count(_not_optimal),
         bounds=(0.0, math.inf),
     ),
     Measure(
@@ -313,8 +315,9 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("regret", *_POLICY),
         "Mean expected utility forgone, in points.",
         "lower",
-        interval="mean",
-        decisive=fewest(_not_optimal),
+        interval="transformed",
+        is_mean=True,
+        informative=min_count(_not_optimal),
         bounds=(0.0, math.inf),
     ),
     CONFIDENCE,
@@ -324,7 +327,8 @@ MEASURES: tuple[Measure, ...] = (
             statistic_of("auarc", "correct", "confidence"),
             "Area under the accuracy-rejection curve of the answers.",
             "higher",
-            interval="logit",
+            interval="transformed",
+            bounds=(0.0, 1.0),
         )
     ),
     _of_answers(
@@ -343,13 +347,13 @@ MEASURES: tuple[Measure, ...] = (
         "implied_threshold",
         statistic_of("implied_threshold", "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
-        decisive=_undecided,
+        informative=_undecided,
     ),
     Measure(
         "threshold_excess",
         _threshold_excess,
         "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
-        decisive=_undecided,
+        informative=_undecided,
     ),
     Measure(
         "normalized_recalibrated_utility",
@@ -474,7 +478,7 @@ def _with_interval(
         lambda index, *, weights: measure.compute(rows, weights),
         np.arange(len(rows["penalty"])),
         clusters=rows["question_id"],
-        decisive=math.inf if measure.decisive is None else measure.decisive(rows).count,
+        n_informative=math.inf if measure.informative is None else measure.informative(rows).count,
         n_resamples=N_RESAMPLES,
         method=measure.interval,
         seed=seed,

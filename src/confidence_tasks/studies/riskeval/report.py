@@ -25,7 +25,7 @@ from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
 from confidence_tasks.studies.riskeval.measures import REGIMES
 from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE
 from confidence_tasks.studies.riskeval.prompts import penalty_of
-from confidence_tasks.study.measures import share
+from confidence_tasks.study.measures import proportion
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -202,7 +202,7 @@ def rules_and_parser(results: TaskResults) -> ExtraTable:
 
 def _share_that(columns: Columns, name: str, settings: Settings) -> Interval:
     """Return the share of trials for which a column holds, with its interval over questions."""
-    holds = share(lambda trials: trials[name])
+    holds = proportion(lambda trials: trials[name])
     return bootstrap(
         lambda index, *, weights: holds(columns, weights),
         np.arange(len(columns[name])),

@@ -28,17 +28,17 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Compute,
-    Deciding,
     Incomparable,
     Influence,
+    Informative,
     Measure,
     Posterior,
     auroc,
-    binned_as,
     calibration_error,
-    fewest,
     incomparable_by,
     influence_of,
+    inverted_test_of,
+    min_count,
     right_and_wrong,
     statistic_of,
     summarise,
@@ -187,14 +187,14 @@ def _incomparable(quantity: str, threshold: float) -> Incomparable:
     )
 
 
-def _apart_from_the_usual(trials: Columns) -> Deciding:
+def _apart_from_the_usual(trials: Columns) -> Informative:
     """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
     import numpy as np
 
     stated = trials["confidence"][~np.isnan(trials["confidence"])]
     _, counts = np.unique(stated, return_counts=True)
     usual = counts.max(initial=0) / max(len(stated), 1)
-    return replace(fewest(*right_and_wrong())(trials), weight=float(1.0 - usual))
+    return replace(min_count(*right_and_wrong())(trials), weight=float(1.0 - usual))
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -220,8 +220,9 @@ MEASURES: tuple[Measure, ...] = (
         "overconfidence",
         statistic_of("overconfidence", *GRADED),
         "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="mean",
-        decisive=fewest(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
+        interval="student",
+        is_mean=True,
+        informative=min_count(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
     ),
     Measure(
         "brier",
@@ -229,7 +230,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean squared difference of confidence and correctness.",
         "lower",
         interval="wilson",
-        decisive=fewest(*right_and_wrong()),
+        informative=min_count(*right_and_wrong()),
     ),
     CONFIDENCE,
     calibration_error("ece_15", "Expected calibration error, 15 bins of equal width.", bins=15),
@@ -269,21 +270,21 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("meta_information", *GRADED),
         "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
         "higher",
-        decisive=_apart_from_the_usual,
-        binned=binned_as("InformationTables", "correct", "confidence"),
+        informative=_apart_from_the_usual,
+        test_inversion=inverted_test_of("InformationTables", "correct", "confidence"),
     ),
     Measure(
         "top1_share",
         _reported("top_share"),
         "Share of the most frequent report.",
-        interval="largest",
+        interval="none",
         bounds=(0.0, 1.0),
     ),
     Measure(
         "top3_share",
         _reported("top_share", k=3),
         "Share of the three most frequent reports.",
-        interval="largest",
+        interval="none",
         bounds=(0.0, 1.0),
     ),
     Measure(
