@@ -10,8 +10,9 @@ import pytest
 
 from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.paper import FilledTable
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE, SOURCES
+from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE, SOURCES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 
@@ -57,10 +58,18 @@ def report(tmp_path_factory: pytest.TempPathFactory, trials: list[dict[str, Any]
     return report_of(collect(folder), settings=Settings(n_resamples=50))
 
 
-def row_of(report: Report, number: int, model: str) -> dict[str, Any]:
-    frame = next(extra.frame for extra in report.extras if extra.name == f"riskeval_table_{number}")
-    (row,) = frame[frame["model"] == model].to_dict("records")
-    return row
+NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*"]
+"""The paper's columns, without arrows."""
+
+
+def table_of(report: Report, number: int) -> FilledTable:
+    ((_, items),) = report.papers
+    return next(each for each in items if each.item.kind == "table" and each.item.number == str(number))
+
+
+def row_of(report: Report, number: int, model: str) -> dict[str, str]:
+    rows = {label: cells for (label,), cells in table_of(report, number).rows}
+    return dict(zip(NAMES, (cell.text for cell in rows[model]), strict=True))
 
 
 @pytest.mark.parametrize("number", PAPER)
@@ -88,27 +97,23 @@ def test_a_table_holds_means_over_its_source_and_its_penalties(
         )
     means = {name: float(np.mean([its[name] for its in by_penalty])) for name in by_penalty[0]}
     found = row_of(report, number, "lab/every")
-    assert list(found) == [
-        "model", "AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*",
-    ]  # fmt: skip
     optimal = means.pop("w/ π*")
-    assert {name: found[name] for name in means} == pytest.approx(means, abs=1e-12)
+    shown = {name: float(found[name].replace("−", "-")) for name in means}
+    assert shown == pytest.approx(means, abs=0.0005 + 1e-12)
     gain = optimal - means["w/ π_M"]
     assert found["w/ π*"].replace("−", "-") == f"{optimal:.3f} ({gain:+.3f})".replace("-0.000", "0.000")
 
 
 def test_a_model_is_in_the_tables_of_the_sources_that_it_was_asked(report: Report) -> None:
-    frames = {extra.name: extra.frame for extra in report.extras}
-    assert set(frames["riskeval_table_5"]["model"]) == {"lab/every", "lab/one"}
-    assert set(frames["riskeval_table_1"]["model"]) == {"lab/every"}
-    first, second = (row_of(report, 6, model) for model in ("lab/every", "lab/one"))
-    assert {**first, "model": ""} == {**second, "model": ""}
+    assert {label for (label,), _ in table_of(report, 5).rows} == {"lab/every", "lab/one"}
+    assert row_of(report, 6, "lab/every") == row_of(report, 6, "lab/one")
+    assert not set(row_of(report, 1, "lab/every").values()) & set(row_of(report, 1, "lab/one").values())
 
 
 def test_tables_say_whether_they_compare_with_the_papers(report: Report) -> None:
-    notes = {extra.name: extra.note for extra in report.extras}
     for number, (_, least) in PAPER.items():
-        assert (COMPARABLE if least else NOT_COMPARABLE) in notes[f"riskeval_table_{number}"]
+        assert (COMPARABLE if least else NOT_COMPARABLE) in table_of(report, number).item.caption
+    notes = {extra.name: extra.note for extra in report.extras}
     assert COMPARABLE in notes["riskeval_high_penalties"]
     assert NOT_COMPARABLE in notes["riskeval_all_penalties"]
 

@@ -11,7 +11,7 @@ _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _instruments = LazyModule("confidence_tasks.studies.riskeval.instruments")
 _lm_eval = LazyModule("confidence_tasks.studies.riskeval.lm_eval")
-_paper = LazyModule("confidence_tasks.studies.riskeval.paper")
+_paper_figures = LazyModule("confidence_tasks.studies.riskeval.paper_figures")
 _power = LazyModule("confidence_tasks.studies.riskeval.power")
 _replication = LazyModule("confidence_tasks.studies.riskeval.replication")
 _replies = LazyModule("confidence_tasks.studies.riskeval.replies")
@@ -56,9 +56,9 @@ STUDY = Study(
         _report.thresholds,
         _general.reliability_overall,
         _general.selective_overall,
-        _paper.FIGURES,
+        _paper_figures.FIGURES,
     ),
-    tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser, _paper.TABLES),
+    tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser),
     checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
     subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
     responders=_subject.RESPONDERS,

@@ -11,7 +11,7 @@ from confidence_tasks.report.paper import (
     TaskParameters,
     by_measure,
 )
-from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE, SOURCES
+from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE, SOURCES
 
 _CALIBRATION, _DECISIONS = "Calibration Metrics", "Decision-Making Metrics"
 

@@ -1,6 +1,6 @@
 """RiskEval in the report: penalties and regimes, decisions against the optimal policy, and what to be wary of.
 
-Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767; its own tables and figures are in ``paper``.
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767; its tables are in ``replication``, its figures in ``paper_figures``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Columns, Group, by_condition
 from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
 from confidence_tasks.studies.riskeval.measures import REGIMES
-from confidence_tasks.studies.riskeval.paper import COMPARABLE, NOT_COMPARABLE
+from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.study.measures import proportion
 

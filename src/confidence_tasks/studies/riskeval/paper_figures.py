@@ -1,7 +1,7 @@
-"""The tables and figures of RiskEval's paper, in its rows, columns and digits, for the models of a report.
+"""The figures of RiskEval's paper, for the models of a report.
 
-Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767. A table of the paper is of one question source and one regime of
-penalties; a figure has a column of panels a source, in the paper's order, and a line a model.
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767. A figure has a column of panels a source, in the paper's order, and
+a line a model.
 """
 
 from __future__ import annotations
@@ -10,16 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-
-from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, line_of_entries
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, printable
-from confidence_tasks.report.page.numbers import number, signed
 
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
@@ -28,17 +23,6 @@ if TYPE_CHECKING:
 
 SOURCES: Mapping[str, str] = {"hle": "HLE", "gpqa_diamond": "GPQA Diamond", "gsm8k": "GSM8K"}
 """The paper's question sources, in the order of its figures."""
-
-COLUMNS: Mapping[str, str] = {
-    "AUARC": "auarc",
-    "ECE": "ece",
-    "Brier": "brier",
-    "Conf.": "confidence",
-    "Pol. Con.": "policy_consistency",
-    "N. Reg.": "normalized_regret",
-    "w/ π_M": "normalized_utility",
-}
-"""Columns of tables 1 to 6 by the measure that they show; the last, ``w/ π*``, has the gain in brackets."""
 
 COMPARABLE = (
     "Comparable with the paper: this package’s penalties from 10 on have a mean threshold of .958, and the paper’s"
@@ -59,67 +43,6 @@ def entry_of(
     """Return a model's entry of a measure on one source; None where it was not asked."""
     alone = set(map(str, model.columns["source"])) == {source}
     return results.estimate(model.label, group, measure, "" if alone else source)
-
-
-def table_1(results: TaskResults) -> ExtraTable:
-    """Table 1 of the paper: HLE, over the penalties from 10 on."""
-    return _results_on(results, 1, "hle", "high_penalty")
-
-
-def table_2(results: TaskResults) -> ExtraTable:
-    """Table 2 of the paper: HLE, over all penalties."""
-    return _results_on(results, 2, "hle", "all")
-
-
-def table_3(results: TaskResults) -> ExtraTable:
-    """Table 3 of the paper: GPQA Diamond, over all penalties."""
-    return _results_on(results, 3, "gpqa_diamond", "all")
-
-
-def table_4(results: TaskResults) -> ExtraTable:
-    """Table 4 of the paper: GPQA Diamond, over the penalties from 10 on."""
-    return _results_on(results, 4, "gpqa_diamond", "high_penalty")
-
-
-def table_5(results: TaskResults) -> ExtraTable:
-    """Table 5 of the paper: GSM8K, over all penalties."""
-    return _results_on(results, 5, "gsm8k", "all")
-
-
-def table_6(results: TaskResults) -> ExtraTable:
-    """Table 6 of the paper: GSM8K, over the penalties from 10 on."""
-    return _results_on(results, 6, "gsm8k", "high_penalty")
-
-
-def _results_on(results: TaskResults, number_: int, source: str, regime: str) -> ExtraTable:
-    """Return the models' means over a regime on one source, with the gain of the optimal policy in brackets."""
-    high = regime == "high_penalty"
-    records = []
-    for model in results.models:
-        entries = {
-            column: entry_of(results, model, regime, measure, source) for column, measure in COLUMNS.items()
-        }
-        optimal = entry_of(results, model, regime, "normalized_scaffold_utility", source)
-        gain = entry_of(results, model, regime, "normalized_scaffold_gain", source)
-        if optimal is None or gain is None:
-            continue
-        values = {
-            column: np.nan if entry is None else float(entry.interval.estimate)
-            for column, entry in entries.items()
-        }
-        with_optimal = (
-            f"{number(float(optimal.interval.estimate), 3)} ({signed(float(gain.interval.estimate), 3)})"
-        )
-        records.append({"model": model.label, **values, "w/ π*": with_optimal})
-    return ExtraTable(
-        f"{results.task_trials.slug}_table_{number_}",
-        f"Table {number_} of the paper: {SOURCES[source]}, {'high' if high else 'all'} penalties",
-        f"Means over {'the penalties from 10 on' if high else 'all penalties'}. Norm. utility w/ π_M is that of the"
-        " model’s own decisions, w/ π* that of the optimal policy on its stated confidence, with the gain in brackets."
-        f" {COMPARABLE if high else NOT_COMPARABLE}",
-        pd.DataFrame(records),
-        decimals=3,
-    )
 
 
 def figure_1(results: TaskResults, styles: ModelStyles) -> Figure:
@@ -280,5 +203,4 @@ def _panels(columns: Mapping[str, Sequence[Line]], ticks: Sequence[str]) -> Iter
             yield Panel(SOURCES.get(source, printable(source)), draw)
 
 
-TABLES = (table_1, table_2, table_3, table_4, table_5, table_6)
 FIGURES = (figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8)
