@@ -59,7 +59,7 @@ def _archive(path: Path) -> Any:
 
 
 def _replies(study: str) -> Callable[[Path], Any]:
-    return lambda path: list(replies_of(path, study, reply_forms()[study], "model"))
+    return lambda path: list(replies_of(path, study, reply_forms()[study], "model", {}))
 
 
 FILE_READERS: Mapping[str, FileReader] = {
