@@ -49,7 +49,7 @@ def test_no_interval_covers_less_than_it_should(tried: tuple[str, dict[tuple[str
 SELDOM = {
     "scales, typical": ("distinct", "entropy", "utilization", "top1_share", "top3_share"),
     "scales, contrast": ("mratio", "meta_d"),
-    "LifeEval": (),
+    "LifeEval": ("regret",),
     "options": (),
     "FermiEval, honest": ("winkler",),
     "RiskEval, slope": (),
