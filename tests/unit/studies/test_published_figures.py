@@ -6,25 +6,32 @@ are not known; SciQ's options stand in an order that is not known.)
 """
 
 import math
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.statistics import ece, round_share
 from confidence_tasks.studies.lifeeval.tables import common_subset, hard_easy_table
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import measures_of, question_set_trial
+from confidence_tasks.studies.question_sets.trials import measures_of
 from confidence_tasks.study.measures import columns
 
-from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, real_replies
+from .published_figures import (
+    KEPT,
+    MODELS,
+    NUMBERS,
+    SAT_EN_DIGITS,
+    TABLE_2,
+    TABLE_4,
+    published_sat_en,
+    published_trials,
+    sat_en_readings,
+)
+from .question_sets_replies import DEEPSEEK, HAIKU
 
-MODELS = (HAIKU, DEEPSEEK, LLAMA)
 SAMPLED = 300
 
 
@@ -38,44 +45,12 @@ def within_sampling_error(values, published, population):
 
 @pytest.fixture(scope="module")
 def trials(shared_data: Path) -> dict[str, pd.DataFrame]:
-    """Trials by task, with the model and whether the authors kept the reply."""
-    mirror = shared_data / "hub"
-    known: dict[str, dict[str, Question]] = {
-        name: {str(int(question.id.rsplit("-", 1)[1])): question for question in load(name, mirror=mirror)}
-        for name in ("boolq", "lsat_ar", "sat_en")
-    }
-    persons = lifeeval_questions()
-    rows = defaultdict(list)
-    for reply in real_replies(shared_data):
-        if reply.task == "lifeeval":
-            question = persons[int(reply.id)]
-            trial = dict(lifeeval_trial(Case(question.id, "lifeeval", **question.metadata), reply.text))
-        else:
-            choices = ("w", "x", "y", "z")
-            question = known.get(reply.task, {}).get(reply.id) or Question(
-                reply.id,
-                reply.task,
-                "",
-                "choice" if reply.task == "sciq" else "boolean",
-                {"r": "yes", "h": "no"}.get(reply.id[-1]),
-                choices if reply.task == "sciq" else (),
-            )
-            trial = dict(question_set_trial(QUESTION_SETS[reply.task].form, question, reply.text))
-        row = {**trial, "model": reply.model, "id": reply.id, "kept": float(reply.theirs is not None)}
-        rows[reply.task].append(row)
-    return {task: pd.DataFrame(found) for task, found in rows.items()}
-
-
-READINGS = Path(__file__).with_name("sat_en_readings.csv")
-"""What our readers made of SAT-EN's replies, so that its figures are checked without the replies, which their authors
-published under the MIT licence (NoamMichael/Comparing-Confidence-in-LLMs at 560aae77)."""
-
-NUMBERS = ["kept", "correct", "confidence", "answer_correct", "answer_confidence"]
+    return published_trials(shared_data)
 
 
 @pytest.fixture(scope="module")
 def readings() -> pd.DataFrame:
-    return pd.read_csv(READINGS, dtype={"id": str})
+    return sat_en_readings()
 
 
 def test_the_readings_are_those_of_the_replies(trials, readings):
@@ -85,28 +60,12 @@ def test_the_readings_are_those_of_the_replies(trials, readings):
 
 # SAT-EN, exactly ------------------------------------------------------------------------------------------------
 
-DROPPED = ("138", "8", "12", "203")
-"""In reply 138 Claude answers E, which no question has. Three more questions were dropped because of models whose
-replies are not here: with these three (or one of 29 equivalent triples) out, accuracy and confidence of all three
-models are the published ones to every digit, and then the ECE is a check."""
-
-SAT_EN = {
-    # accuracy %, confidence %, ECE: appendix, tables 3 and 4; then the repository's figures with all digits
-    HAIKU: ((88.44, 67.51, 0.22), 0.22083148065807037, -0.20927078701645163),
-    DEEPSEEK: ((94.80, 72.86, 0.24), 0.241907514450867, -0.21936416184971097),
-    LLAMA: ((83.82, 85.52, 0.12), 0.11537630641676877, 0.01704618438722494),
-}
-
-
-def sat_en(readings, model):
-    kept = (readings.groupby("id")["kept"].transform("min") == 1) & ~readings["id"].isin(DROPPED)
-    return readings[kept & (readings["model"] == model)]
-
 
 @pytest.mark.parametrize("model", MODELS)
 def test_sat_en_is_as_published(readings, model):
-    (accuracy, confidence, error), exact_error, overconfidence = SAT_EN[model]
-    chosen = sat_en(readings, model)
+    accuracy, confidence, error, _ = TABLE_4["sat_en", model]
+    exact_error, overconfidence = SAT_EN_DIGITS[model]
+    chosen = published_sat_en(readings, model)
     assert len(chosen) == 173
     values = {
         measure.name: float(measure.compute(columns(chosen.to_dict("records")), None))
@@ -127,40 +86,35 @@ def test_the_published_ece_has_bins_closed_on_the_right(readings, edges, models)
     """Not closed on the left, nor with the eleventh bin of the paper's text (which agrees for Claude by chance)."""
     errors = {}
     for model in MODELS:
-        chosen = sat_en(readings, model)
+        chosen = published_sat_en(readings, model)
         errors[model] = ece(chosen["answer_correct"], chosen["answer_confidence"], edges=edges)
-    matching = {model for model in MODELS if abs(errors[model] - SAT_EN[model][1]) < 1e-12}
+    matching = {model for model in MODELS if abs(errors[model] - SAT_EN_DIGITS[model][0]) < 1e-12}
     assert matching == set(models)
 
 
-@pytest.mark.parametrize(("model", "published"), [(HAIKU, 98.84), (DEEPSEEK, 100.00), (LLAMA, 94.80)])
-def test_the_published_share_of_round_confidences_is_of_normalised_ones(readings, model, published):
+@pytest.mark.parametrize("model", MODELS)
+def test_the_published_share_of_round_confidences_is_of_normalised_ones(readings, model):
     """Exact but for one of Claude's replies: testing a float's remainder miscounts it, as 0.55 % 0.05 does."""
-    share = 100 * round_share(sat_en(readings, model)["answer_confidence"], lower=0, upper=1, step=0.05)
-    assert abs(share - published) < (0.6 if model == HAIKU else 0.005)
+    share = 100 * round_share(
+        published_sat_en(readings, model)["answer_confidence"], lower=0, upper=1, step=0.05
+    )
+    assert abs(share - TABLE_4["sat_en", model].rounded) < (0.6 if model == HAIKU else 0.005)
 
 
 def test_the_favourite_of_the_papers_text_is_not_the_answer_of_its_figures(readings):
     """A stated answer need not have the highest probability: Claude loses 2.6 points when its favourite is graded."""
-    chosen = sat_en(readings, HAIKU)
+    chosen = published_sat_en(readings, HAIKU)
     assert chosen["correct"].mean() == pytest.approx(0.8584, abs=5e-5)
     assert chosen["answer_correct"].mean() == pytest.approx(0.8844, abs=5e-5)
 
 
 # LifeEval, within sampling error --------------------------------------------------------------------------------
 
-LIFEEVAL = {
-    # table 4: score, confidence, ECE; table 2: regression coefficient
-    HAIKU: (0.5302, 0.7976, 0.267, 0.996),
-    DEEPSEEK: (0.5326, 0.6372, 0.124, 0.782),
-    LLAMA: (0.4839, 0.5985, 0.142, 0.941),
-}
-
 
 @pytest.mark.parametrize("model", MODELS)
 def test_lifeeval_score_and_confidence(trials, model):
     found = trials["lifeeval"].query("model == @model")
-    score, confidence, *_ = LIFEEVAL[model]
+    score, confidence = (value / 100 for value in TABLE_4["lifeeval", model][:2])
     regret = found["mas"] - found["correct"]
     assert within_sampling_error(regret, 0.5699 - score, 808), (
         "score, with the difficulty of the sample allowed for"
@@ -173,13 +127,13 @@ def test_lifeeval_score_and_confidence(trials, model):
 def test_lifeeval_hard_easy_effect(trials, model):
     lines = hard_easy_table(trials["lifeeval"]).set_index("model")
     line = lines.loc[model]
-    assert abs(line["slope"] - LIFEEVAL[model][3]) < 2 * line["standard_error"]
+    assert abs(line["slope"] - TABLE_2[model].slope) < 2 * line["standard_error"]
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_lifeeval_ece(trials, model):
     found = trials["lifeeval"].query("model == @model").dropna(subset=["correct", "confidence"])
-    assert ece(found["correct"], found["confidence"]) == pytest.approx(LIFEEVAL[model][2], abs=0.03)
+    assert ece(found["correct"], found["confidence"]) == pytest.approx(TABLE_2[model].ece, abs=0.03)
 
 
 def test_by_radius_the_models_go_from_overconfident_to_underconfident(trials):
@@ -201,32 +155,20 @@ def test_the_published_scores_are_of_the_half_open_window(trials):
         case = Case(trial["question_id"], "lifeeval", **persons[trial["question_id"]], window="inclusive")
         again = lifeeval_trial(case, f'{{"Answer": {trial["answer"]}, "Confidence": 0.5}}')
         regret.append(again["mas"] - again["correct"])
-    assert not within_sampling_error(regret, 0.5977 - LIFEEVAL[DEEPSEEK][0], 808)
+    assert not within_sampling_error(regret, 0.5977 - TABLE_4["lifeeval", DEEPSEEK].accuracy / 100, 808)
 
 
 # BoolQ and HaluEval, within sampling error ----------------------------------------------------------------------
 
-OTHERS = {
-    # accuracy, confidence, number of questions after cleaning
-    ("boolq", HAIKU): (0.7815, 0.8976, 2503),
-    ("boolq", DEEPSEEK): (0.8290, 0.9294, 2503),
-    ("boolq", LLAMA): (0.6932, 0.8598, 2503),
-    ("halueval", HAIKU): (0.5212, 0.8865, 1790),
-    ("halueval", DEEPSEEK): (0.5212, 0.6716, 1790),
-    ("halueval", LLAMA): (0.5212, 0.7121, 1790),
-    ("sciq", HAIKU): (None, 0.8435, 995),
-    ("sciq", DEEPSEEK): (None, 0.8655, 995),
-    ("sciq", LLAMA): (None, 0.9451, 995),
-}
 
-
-@pytest.mark.parametrize(("task", "model"), OTHERS)
+@pytest.mark.parametrize("task", ["boolq", "halueval", "sciq"])
+@pytest.mark.parametrize("model", MODELS)
 def test_the_other_sets(trials, task, model):
-    accuracy, confidence, size = OTHERS[task, model]
+    accuracy, confidence, *_ = (value / 100 for value in TABLE_4[task, model])
     found = trials[task].query("model == @model and kept == 1")
-    if accuracy is not None:
-        assert within_sampling_error(found["correct"], accuracy, size)
-    assert within_sampling_error(found["answer_confidence"], confidence, size)
+    if task != "sciq":
+        assert within_sampling_error(found["correct"], accuracy, KEPT[task])
+    assert within_sampling_error(found["answer_confidence"], confidence, KEPT[task])
 
 
 # The comparison on common questions -----------------------------------------------------------------------------

@@ -19,35 +19,24 @@ from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import write_figures
 from confidence_tasks.report.model_groups import parse_groups
-from confidence_tasks.sources import Question, load
+from confidence_tasks.sources import Question
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 from ..report.runs import write
+from .published_figures import DROPPED, MODELS, SAT_EN_DIGITS, TABLE_4, known_questions, question_of
 from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, RealReply, real_replies
-from .test_published_figures import DROPPED, SAT_EN
 
-MODELS = (HAIKU, DEEPSEEK, LLAMA)
 GROUPS = parse_groups([f"chat={DEEPSEEK},{LLAMA}", f"small={HAIKU}"])
 FEW = Settings(n_resamples=50, groups=GROUPS)
 TITLES = {"boolq": "BoolQ", "halueval": "HaluEval", "lsat_ar": "LSAT-AR", "sat_en": "SAT-EN"}
 
 
-def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Question:
-    if reply.task == "halueval":
-        gold = {"r": "yes", "h": "no"}[reply.id[-1]]
-        return Question(f"halueval-{reply.id}", "halueval", "?", "boolean", gold)
-    return known[reply.task][reply.id]
-
-
 @pytest.fixture(scope="module")
 def known(shared_data: Path) -> dict[str, dict[str, Question]]:
-    return {
-        name: {str(int(q.id.rsplit("-", 1)[1])): q for q in load(name, mirror=shared_data / "hub")}
-        for name in ("boolq", "lsat_ar", "sat_en")
-    }
+    return known_questions(shared_data)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +90,8 @@ def plain_ece(correct: list[float], confidence: list[float]) -> float:
 def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -> None:
     frame = extra(published, "question_sets_performance").frame
     rows = frame[frame["question set"] == "SAT-EN"].set_index("metric")
-    (accuracy, confidence, _), exact, _ = SAT_EN[model]
+    accuracy, confidence, *_ = TABLE_4["sat_en", model]
+    exact, _ = SAT_EN_DIGITS[model]
     assert rows.loc["ECE", model] == pytest.approx(exact, abs=1e-12)
     assert rows.loc["ECE", "n"] == 173
     assert [round(rows.loc[name, model], 2) for name in ("Accuracy", "Confidence")] == [accuracy, confidence]
