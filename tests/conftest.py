@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,9 +24,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real questions and replies for local runs: the folder above the mirror, or ../shared/data."""
-    mirror = os.environ.get("CONFIDENCE_TASKS_MIRROR")
-    folder = Path(mirror).parent if mirror else Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
+    from tests.local_data import local_data
+
+    folder = local_data()
+    if folder is None:
         pytest.skip("no local questions: set CONFIDENCE_TASKS_MIRROR")
     return folder
 

@@ -8,33 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 from scipy.special import ndtr
+from tests.unit.statistics.metad_reference import REFERENCE
 from tests.unit.statistics.metadpy_peer import load_fit_metad
 from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
 from confidence_tasks.statistics import Reason, fieller_interval, fit_meta_d, type1
-
-# nR_S1, nR_S2, padding, d', meta-d', log-likelihood: exact maximum likelihood, found with 40-digit arithmetic.
-REFERENCE = [
-    ([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], "none", 2.524376300339, 2.336991579134, -293.40574206),
-    ([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], "1/2K", 2.497930590367, 2.302141958222, -296.01882961),
-    (
-        [52, 32, 35, 37, 26, 12, 4, 2],
-        [2, 5, 15, 22, 33, 38, 40, 45],
-        "1/2K",
-        1.534994021988,
-        1.63375971017,
-        -526.33184976,
-    ),
-    ([32, 23, 14, 9], [6, 13, 26, 33], "1/2K", 1.216177734898, 0.8698058806906, -106.72531779),
-    (
-        [43.5, 26.5, 74.5, 57.5, 39.5, 9.5, 1.5, 1.5],
-        [3.5, 5.5, 27.5, 73.5, 70.5, 40.5, 18.5, 14.5],
-        "none",
-        0.9934252668,
-        1.3731895920,
-        -574.74179308,
-    ),
-]
 
 counts_of = {
     k: arrays(np.float64, 2 * k, elements=st.one_of(st.integers(0, 60), st.just(0)).map(float))

@@ -6,6 +6,7 @@ of its 230 questions only, which are not known; SciQ's options stand in an order
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import pandas as pd
 
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.lifeeval import lifeeval_questions
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import Case, guess_score, lifeeval_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
@@ -99,14 +100,20 @@ def published_sat_en(readings: pd.DataFrame, model: str) -> pd.DataFrame:
 def known_questions(shared_data: Path) -> dict[str, dict[str, Question]]:
     """Return the questions that the sets' sources have under the replies' ids."""
     mirror = shared_data / "hub"
-    return {
+    known = {
         name: {str(int(question.id.rsplit("-", 1)[1])): question for question in load(name, mirror=mirror)}
         for name in ("boolq", "lsat_ar", "sat_en")
     }
+    return {**known, "lifeeval": {str(i): person for i, person in enumerate(lifeeval_questions())}}
+
+
+def case_of(question: Question) -> Case:
+    """Return the case that a question of LifeEval is about."""
+    return Case(question.id, "lifeeval", **question.metadata)
 
 
 def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Question:
-    """Return what a reply to one of the five sets answers; without a key for SciQ."""
+    """Return what a reply answers; without a key for SciQ."""
     return known.get(reply.task, {}).get(reply.id) or Question(
         reply.id,
         reply.task,
@@ -119,16 +126,70 @@ def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Ques
 
 def published_trials(shared_data: Path) -> dict[str, pd.DataFrame]:
     """Return trials by task, with the model and whether the authors kept the reply."""
-    known, persons = known_questions(shared_data), lifeeval_questions()
+    known = known_questions(shared_data)
     rows = defaultdict(list)
     for reply in real_replies(shared_data):
+        question = question_of(reply, known)
         if reply.task == "lifeeval":
-            person = persons[int(reply.id)]
-            trial = dict(lifeeval_trial(Case(person.id, "lifeeval", **person.metadata), reply.text))
+            trial = dict(lifeeval_trial(case_of(question), reply.text))
         else:
-            form = QUESTION_SETS[reply.task].form
-            trial = dict(question_set_trial(form, question_of(reply, known), reply.text))
+            trial = dict(question_set_trial(QUESTION_SETS[reply.task].form, question, reply.text))
         rows[reply.task].append(
             {**trial, "model": reply.model, "id": reply.id, "kept": float(reply.theirs is not None)}
         )
     return {task: pd.DataFrame(found) for task, found in rows.items()}
+
+
+def cannot_be_scored(reply: RealReply) -> bool:
+    """Return whether the authors dropped a reply, or read an answer that is no option or zeros for every option."""
+    theirs = reply.theirs
+    if theirs is None or "A" not in theirs:
+        return theirs is None
+    return theirs["Answer"] not in theirs or not any(float(theirs.get(letter, 0)) for letter in "ABCDE")
+
+
+def their_pair(reply: RealReply, known: dict[str, dict[str, Question]]) -> tuple[float, float]:
+    """Return correctness and normalised confidence of the stated answer in the authors' parse."""
+    theirs = reply.theirs
+    assert theirs is not None
+    question = question_of(reply, known)
+    if reply.task == "lifeeval":
+        return guess_score(case_of(question), int(float(theirs["Answer"]))), float(theirs["Confidence"])
+    if reply.task == "halueval":
+        return float(question.gold == "yes"), float(theirs["Confidence"])
+    if reply.task == "boolq":
+        said = {"True": "yes", "False": "no"}[theirs["Answer"]]
+        return float(said == question.gold), float(theirs["Confidence"])
+    stated = [float(theirs[letter]) for letter in question.options]
+    chosen = float(theirs[theirs["Answer"]]) / math.fsum(stated)
+    return float(theirs["Answer"] == question.gold), chosen
+
+
+def authors_parse(shared_data: Path) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
+    """Return correctness and confidence of the replies that the authors kept, by task and model, then id."""
+    known = known_questions(shared_data)
+    pairs: dict[tuple[str, str], dict[str, tuple[float, float]]] = defaultdict(dict)
+    for reply in real_replies(shared_data):
+        if reply.task != "sciq" and not cannot_be_scored(reply):
+            pairs[reply.task, reply.model][reply.id] = their_pair(reply, known)
+    return pairs
+
+
+def stated_answers(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return ``id``, ``correct`` and ``confidence`` of the stated answers, where both are known."""
+    prefix = "answer_" if "answer_correct" in trials else ""
+    chosen = trials[["id", f"{prefix}correct", f"{prefix}confidence"]]
+    return chosen.set_axis(["id", "correct", "confidence"], axis=1).dropna()
+
+
+def plain_ece(correct: list[float], confidence: list[float]) -> float:
+    """Equation 6 of the paper, bin by bin: closed on the right, the first one on both sides."""
+    total = 0.0
+    for m in range(1, 11):
+        members = [
+            (a, c)
+            for a, c in zip(correct, confidence, strict=True)
+            if (m - 1) / 10 < c <= m / 10 or (m == 1 and c == 0)
+        ]
+        total += abs(sum(a - c for a, c in members))
+    return total / len(correct)

@@ -26,9 +26,12 @@ from .published_figures import (
     SAT_EN_DIGITS,
     TABLE_2,
     TABLE_4,
+    authors_parse,
+    plain_ece,
     published_sat_en,
     published_trials,
     sat_en_readings,
+    stated_answers,
 )
 from .question_sets_replies import DEEPSEEK, HAIKU
 
@@ -46,6 +49,11 @@ def within_sampling_error(values, published, population):
 @pytest.fixture(scope="module")
 def trials(shared_data: Path) -> dict[str, pd.DataFrame]:
     return published_trials(shared_data)
+
+
+@pytest.fixture(scope="module")
+def their_parse(shared_data: Path) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
+    return authors_parse(shared_data)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +114,19 @@ def test_the_favourite_of_the_papers_text_is_not_the_answer_of_its_figures(readi
     chosen = published_sat_en(readings, HAIKU)
     assert chosen["correct"].mean() == pytest.approx(0.8584, abs=5e-5)
     assert chosen["answer_correct"].mean() == pytest.approx(0.8844, abs=5e-5)
+
+
+# Every set, as in the authors' own parse of the same replies ----------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["boolq", "halueval", "lsat_ar", "lifeeval", "sat_en"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_ece_of_all_that_a_model_answered_is_that_of_the_authors_parse(trials, their_parse, task, model):
+    pairs = their_parse[task, model]
+    found = stated_answers(trials[task].query("model == @model and kept == 1"))
+    assert set(found["id"]) == set(pairs)
+    theirs = plain_ece(*map(list, zip(*pairs.values(), strict=True)))
+    assert ece(found["correct"], found["confidence"]) == pytest.approx(theirs, abs=1e-3)
 
 
 # LifeEval, within sampling error --------------------------------------------------------------------------------

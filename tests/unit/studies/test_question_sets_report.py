@@ -26,8 +26,18 @@ from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 from ..report.runs import write
-from .published_figures import DROPPED, MODELS, SAT_EN_DIGITS, TABLE_4, known_questions, question_of
-from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, RealReply, real_replies
+from .published_figures import (
+    DROPPED,
+    MODELS,
+    SAT_EN_DIGITS,
+    TABLE_4,
+    cannot_be_scored,
+    known_questions,
+    plain_ece,
+    question_of,
+    their_pair,
+)
+from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, real_replies
 
 GROUPS = parse_groups([f"chat={DEEPSEEK},{LLAMA}", f"small={HAIKU}"])
 FEW = Settings(n_resamples=50, groups=GROUPS)
@@ -73,19 +83,6 @@ def extra(report: Report, name: str):
     return next(table for table in report.extras if table.name == name)
 
 
-def plain_ece(correct: list[float], confidence: list[float]) -> float:
-    """Equation 6 of the paper, bin by bin: closed on the right, the first one on both sides."""
-    total = 0.0
-    for m in range(1, 11):
-        members = [
-            (a, c)
-            for a, c in zip(correct, confidence, strict=True)
-            if (m - 1) / 10 < c <= m / 10 or (m == 1 and c == 0)
-        ]
-        total += abs(sum(a - c for a, c in members))
-    return total / len(correct)
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -> None:
     frame = extra(published, "question_sets_performance").frame
@@ -97,20 +94,6 @@ def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -
     assert [round(rows.loc[name, model], 2) for name in ("Accuracy", "Confidence")] == [accuracy, confidence]
 
 
-def their_pair(reply: RealReply, question: Question) -> tuple[float, float]:
-    """Correctness and normalised confidence of the stated answer in the authors' parse."""
-    theirs = reply.theirs
-    assert theirs is not None
-    if reply.task == "halueval":
-        return float(question.gold == "yes"), float(theirs["Confidence"])
-    if reply.task == "boolq":
-        said = {"True": "yes", "False": "no"}[theirs["Answer"]]
-        return float(said == question.gold), float(theirs["Confidence"])
-    stated = [float(theirs[letter]) for letter in question.options]
-    chosen = float(theirs[theirs["Answer"]]) / math.fsum(stated)
-    return float(theirs["Answer"] == question.gold), chosen
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("task", TITLES)
 def test_the_ece_is_that_of_the_authors_parse(
@@ -118,22 +101,13 @@ def test_the_ece_is_that_of_the_authors_parse(
 ) -> None:
     replies = [reply for reply in real_replies(shared_data) if reply.task == task]
     asked = [{reply.id for reply in replies if reply.model == name} for name in MODELS]
-    zero = {
-        reply.id
-        for reply in replies
-        if reply.theirs and "A" in reply.theirs and not any(float(reply.theirs.get(x, 0)) for x in "ABCDE")
-    }
-    left_out = {reply.id for reply in replies if reply.theirs is None} | zero
+    left_out = {reply.id for reply in replies if cannot_be_scored(reply)}
     if task == "sat_en":
         left_out |= set(DROPPED)
     common = set.intersection(*asked) - left_out
     if not common:
         pytest.skip("the three samples share no question")
-    pairs = [
-        their_pair(reply, question_of(reply, known))
-        for reply in replies
-        if reply.model == model and reply.id in common
-    ]
+    pairs = [their_pair(reply, known) for reply in replies if reply.model == model and reply.id in common]
     frame = extra(published, "question_sets_performance").frame
     row = frame[(frame["question set"] == TITLES[task]) & (frame["metric"] == "ECE")].iloc[0]
     assert row["n"] == len(common)
