@@ -6,8 +6,8 @@ of its 230 questions only, which are not known; SciQ's options stand in an order
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -161,7 +161,9 @@ def their_pair(reply: RealReply, known: dict[str, dict[str, Question]]) -> tuple
         said = {"True": "yes", "False": "no"}[theirs["Answer"]]
         return float(said == question.gold), float(theirs["Confidence"])
     stated = [float(theirs[letter]) for letter in question.options]
-    chosen = float(theirs[theirs["Answer"]]) / math.fsum(stated)
+    chosen = float(theirs[theirs["Answer"]]) / sum(
+        stated
+    )  # not fsum: `printed_round_share` depends on the last bit
     return float(theirs["Answer"] == question.gold), chosen
 
 
@@ -180,6 +182,12 @@ def stated_answers(trials: pd.DataFrame) -> pd.DataFrame:
     prefix = "answer_" if "answer_correct" in trials else ""
     chosen = trials[["id", f"{prefix}correct", f"{prefix}confidence"]]
     return chosen.set_axis(["id", "correct", "confidence"], axis=1).dropna()
+
+
+def printed_round_share(confidences: Iterable[float]) -> float:
+    """Return the share of multiples of .05 by the authors' test, a remainder of floats, in %."""
+    found = [(100 * confidence) % 5 == 0 for confidence in confidences]
+    return 100 * sum(found) / len(found)
 
 
 def plain_ece(correct: list[float], confidence: list[float]) -> float:
