@@ -1,0 +1,83 @@
+"""The page that sets published numbers beside ours is what its script makes of the public material."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks import against_papers
+from benchmarks.against_papers import PAGE, TABLES, TABLES_OF_DATA, filled, tables
+
+EMPTY = re.compile(r"(<!-- numbers: .*? -->\n).*?(<!-- end of numbers -->)", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def made(shared_data: Path) -> dict[str, str]:
+    return tables(shared_data)
+
+
+@pytest.fixture
+def page() -> str:
+    return PAGE.read_text(encoding="utf-8")
+
+
+def cells(table: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_the_tables_that_need_no_data_are_those_of_the_script(page):
+    assert filled(page, tables(None)) == page
+
+
+def test_the_page_is_that_of_the_script(page, made):
+    assert made.keys() == TABLES.keys() | TABLES_OF_DATA.keys()
+    assert filled(page, made) == page
+
+
+def test_what_is_written_by_hand_stays(page, made):
+    emptied = EMPTY.sub(r"\1\2", page).replace("## FermiEval\n", "## FermiEval\n\nA remark | by hand.\n")
+    assert emptied.count("| --- |") < page.count("| --- |")
+    again = filled(emptied, made)
+    assert again.replace("\nA remark | by hand.\n", "", 1) == page
+    assert EMPTY.sub(r"\1\2", again) == emptied
+
+
+def test_without_data_only_what_needs_none_is_written(page, tmp_path, monkeypatch, capsys):
+    copy = tmp_path / PAGE.name
+    copy.write_text(EMPTY.sub(r"\1An older table.\n\2", page), encoding="utf-8")
+    monkeypatch.setattr(against_papers, "PAGE", copy)
+    monkeypatch.setattr(against_papers, "local_data", lambda: None)
+    against_papers.main()
+    assert copy.read_text(encoding="utf-8").count("An older table.") == len(TABLES_OF_DATA)
+    assert "CONFIDENCE_TASKS_MIRROR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("marks", [0, 2])
+def test_a_table_has_its_marks_once(marks):
+    page = "<!-- numbers: meta-d-fits -->\n<!-- end of numbers -->\n" * marks
+    with pytest.raises(ValueError, match="marks of each table once: meta-d-fits"):
+        filled(page, {"meta-d-fits": "| a |"})
+
+
+def test_what_the_page_says_of_table_4(made):
+    """Samples hold the published ECE in their intervals; the authors' parse of the same replies has our ECE."""
+    rows = cells(made["lifeeval-table-4"])
+    assert len(rows) == 18
+    for task, _, *_, printed, ours, theirs, _ in rows:
+        if task == "SciQ":
+            assert (ours, theirs) == ("", "")
+            continue
+        value, low, high = map(float, re.findall(r"\d\.\d+", ours))
+        assert value == pytest.approx(float(theirs), abs=1.1e-3)
+        if task != "LSAT-AR":
+            assert low <= float(printed) <= high
+        if task == "SAT-EN":
+            assert round(value, 2) == float(printed)
+
+
+def test_what_the_page_says_of_round_confidences(made):
+    found = {(task, model): rest for task, model, *rest in cells(made["lifeeval-rounded"])}
+    assert all(printed == slip for (task, _), (printed, slip, _) in found.items() if task == "SAT-EN")
+    _, slip, exact = map(float, found["LSAT-AR", "DeepSeek-V3"])
+    assert (exact, round(slip / 10)) == (100.0, 9)
