@@ -58,7 +58,8 @@ class Format:
     counts: int = LAST
 
 
-_PAIR = Format(("Answer:", "Confidence:"))
+ANSWER_AND_CONFIDENCE = Format(("Answer:", "Confidence:"))
+"""Two lines and nothing else."""
 _REASONED = Format(("Answer:", "Confidence:"), "Reasoning:")
 _SOLVED = Format(("Final Answer:", "Confidence:"), "Solution:")
 _GUESSED = Format(
@@ -66,7 +67,7 @@ _GUESSED = Format(
 )
 
 FORMATS: dict[tuple[bool, Elicitation], Format] = {
-    (False, "verbal"): _PAIR,
+    (False, "verbal"): ANSWER_AND_CONFIDENCE,
     (False, "cot"): _REASONED,
     (False, "top_k"): _GUESSED,
     (True, "verbal"): _SOLVED,
@@ -377,6 +378,7 @@ def read_scale_reply(
     kind: Kind,
     choices: Sequence[str] = (),
     elicitation: Elicitation = "verbal",
+    asked: Format | None = None,
 ) -> Reading:
     r"""Read the answer and the confidence that a reply states.
 
@@ -395,6 +397,8 @@ def read_scale_reply(
         The options in the order shown; needed for ``choice``.
     elicitation : {"verbal", "cot", "top_k"}
         How the confidence was asked for; of the guesses of ``top_k`` the first is read, which is the best.
+    asked : Format, optional
+        The format that was asked for; by default that of the kind and the elicitation.
 
     Returns
     -------
@@ -418,7 +422,7 @@ def read_scale_reply(
     >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
-    text, asked = bounded(text), FORMATS[kind == "number", elicitation]
+    text, asked = bounded(text), asked or FORMATS[kind == "number", elicitation]
     return _read_strictly(text, scale, kind, choices, asked) or _read_leniently(
         text, scale, kind, choices, asked
     )

@@ -1,0 +1,70 @@
+"""Signals of confidence: one answer, every way of asking how sure, and what each is worth at its price."""
+
+from __future__ import annotations
+
+from confidence_tasks.studies.signals import trials
+from confidence_tasks.studies.signals.catalogue import SIGNALS
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study, source_parameters
+
+_checks = LazyModule("confidence_tasks.report.checks")
+_general = LazyModule("confidence_tasks.report.figures.general")
+_prompts = LazyModule("confidence_tasks.studies.signals.prompts")
+_report = LazyModule("confidence_tasks.studies.signals.report")
+_subject = LazyModule("confidence_tasks.studies.signals.subject")
+
+NLI_MODEL = "microsoft/deberta-large-mnli"
+"""The model of Kuhn, Gal & Farquhar (2023, arXiv:2302.09664); it takes 2 GB of memory."""
+
+STUDY = Study(
+    name="signals",
+    title="Confidence signals",
+    module=__name__,
+    stages=_prompts.signal_stages,
+    questions=_prompts.signal_questions,
+    conditions=tuple(SIGNALS),
+    chosen=_prompts.chosen_signals,
+    read=trials.read_signal,
+    parameters=(
+        *source_parameters("arithmetic"),
+        Parameter(
+            "signals",
+            str | list[str] | None,
+            None,
+            "Signals, such as stated,p_true; by default those that need no further call.",
+        ),
+        Parameter("samples", int, 10, "Number of samples of the answer.", low=1, high=100),
+        Parameter("temperature", float, 1.0, "Temperature of the samples.", low=0.01, high=2.0),
+        Parameter(
+            "entailment",
+            str,
+            "match",
+            "How short texts are compared: by the grader, a model role, or a local model.",
+            choices=("match", "judge", "nli"),
+        ),
+        Parameter("nli_model", str, NLI_MODEL, "Name or folder of the model of entailment='nli'."),
+    ),
+    trial=trials.SignalTrial,
+    measures=trials.MEASURES,
+    pooled=trials.POOLED,
+    designs={
+        "signals": Design(
+            "Confidence signals", "Which signal of one answer tells best whether it is right?", baseline="stated"
+        )
+    },
+    headline=("auroc", "prr", "prr_50", "ece", "brier", "ece_recalibrated", "brier_recalibrated", "parse_rate", "calls", "tokens"),
+    tested=("auroc", "auarc"),
+    columns=("value", "problem", "calls"),
+    domains={
+        "correct": BINARY,
+        "probability": Domain(0.0, 1.0),
+        "value": Domain(-1e6, 1.0),
+        **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
+    },
+    rank_conditions=True,
+    figures=(_report.worth_and_price, _report.by_signal, _general.reliability, _general.type2_roc, _general.selective),
+    tables=(_report.combined, _report.rank_correlations, _report.disagreements),
+    checks=(_checks.GENERAL, _report.missing_signals),
+    subset_parameters=frozenset({"source", "n", "mirror", "signals"}),
+    subject=_subject.respond,
+    instruments=_subject.INSTRUMENTS,
+)

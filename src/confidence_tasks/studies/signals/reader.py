@@ -1,0 +1,196 @@
+"""Reading the replies of the signal study: the answer and where it stands, percentages, expressions, guesses, True."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.cleaning import bounded, strip_thoughts
+from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
+from confidence_tasks.studies.scales.confidence import read_confidence
+from confidence_tasks.studies.scales.reader import ANSWER_AND_CONFIDENCE, read_scale_reply
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study import Question, Token
+from confidence_tasks.study.trial import Status
+
+PERCENT = Scale(0, 100)
+
+SPAN = 2_000
+"""So many characters of a short reply are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReply:
+    """An answer with the confidence stated beside it.
+
+    Attributes
+    ----------
+    answer : str
+        In canonical form; empty when there is none.
+    stated : float
+        The percentage as stated, on the scale or off it; NaN when there is none.
+    status : Status
+        How the two were read.
+    begin, end : int
+        The characters of the reply that are the answer; twice 0 where they are not found.
+    """
+
+    answer: str
+    stated: float
+    status: Status
+    begin: int
+    end: int
+
+
+def read_answer_reply(reply: str, question: Question) -> AnswerReply:
+    r"""Read an answer and a confidence; any text in, a reading out.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen")
+    >>> read_answer_reply("Answer: Jane Austen\nConfidence: 85", question)
+    AnswerReply(answer='Jane Austen', stated=85.0, status='ok', begin=8, end=19)
+    """
+    reading = read_scale_reply(
+        reply, PERCENT, kind=question.kind, choices=question.choices, asked=ANSWER_AND_CONFIDENCE
+    )
+    begin, end = answer_span(reply, reading.answer)
+    return AnswerReply(reading.answer, reading.confidence_raw, reading.status, begin, end)
+
+
+_ANSWER_LINE = re.compile(r"^[^\w\n]{0,8}(?:final )?answer[^\w\n]{0,4}[:=][ \t]*", re.IGNORECASE | re.MULTILINE)
+_AROUND = " \t\r\"'`*_“”‘’«»"
+
+
+def answer_span(reply: str, answer: str) -> tuple[int, int]:
+    r"""Return where a reply states its answer: behind the last label, else where the answer stands as read.
+
+    Examples
+    --------
+    >>> answer_span("Answer: **1,000**\nConfidence: 9", "1000"), answer_span("It is Paris.", "Paris")
+    ((10, 15), (6, 11))
+    """
+    if not answer:
+        return 0, 0
+    text = bounded(reply)
+    labels = list(_ANSWER_LINE.finditer(text))
+    for label in reversed(labels):
+        end = text.find("\n", label.end())
+        begin, end = _trimmed(text, label.end(), len(text) if end < 0 else end)
+        if begin < end:
+            return begin, end
+    begin = text.rfind(answer)
+    return (0, 0) if begin < 0 else (begin, begin + len(answer))
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
+    while begin < end and text[begin] in _AROUND:
+        begin += 1
+    while begin < end and text[end - 1] in _AROUND:
+        end -= 1
+    return begin, end
+
+
+def read_percent(reply: str) -> float:
+    """Read a reply that is a percentage, as a probability; NaN where it is none or lies outside 0 to 100.
+
+    Examples
+    --------
+    >>> read_percent("85%"), read_percent("Confidence: 40"), read_percent("120"), read_percent("very")
+    (0.85, 0.4, nan, nan)
+    """
+    said = strip_thoughts(bounded(reply)).strip()[:SPAN]
+    said = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", said, flags=re.IGNORECASE)
+    value = read_confidence(said.rstrip("."), PERCENT).raw
+    return value / 100 if 0 <= value <= 100 else math.nan
+
+
+def read_expression(reply: str, expressions: Mapping[str, float]) -> float:
+    """Read the one expression that a reply names; NaN where it names none or several of different likelihood.
+
+    Examples
+    --------
+    >>> listed = {"Likely": 0.7, "Unlikely": 0.2, "Highly unlikely": 0.05}
+    >>> [read_expression(text, listed) for text in ("Highly unlikely.", "likely", "Likely or unlikely", "Yes")]
+    [0.05, 0.7, nan, nan]
+    """
+    said = strip_thoughts(bounded(reply))[:SPAN].casefold()
+    by_name = {name.casefold(): value for name, value in expressions.items()}
+    longest_first = "|".join(sorted(map(re.escape, by_name), key=len, reverse=True))
+    named = {by_name[match] for match in re.findall(rf"\b(?:{longest_first})\b", said)}
+    return named.pop() if len(named) == 1 else math.nan
+
+
+_GUESS = re.compile(
+    r"^[^\w\n]{0,8}(answer|guess|confidence|probability)\s?\#?(\d{1,2})[^\w\n]{0,4}[:=][ \t]*(.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
+    r"""Read numbered guesses with their probabilities, in the order of their numbers.
+
+    A guess that cannot be read, or has no probability, is left out; of a number that comes twice, the first counts.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen")
+    >>> read_guesses("Answer 1: Jane Austen\nConfidence 1: 80\nAnswer 2: Emily Brontë\nConfidence 2: 10%", question)
+    [('Jane Austen', 0.8), ('Emily Brontë', 0.1)]
+    """
+    answers: dict[int, str] = {}
+    probabilities: dict[int, float] = {}
+    for label, number, value in _GUESS.findall(strip_thoughts(bounded(reply))[: 2 * SPAN]):
+        if label.casefold() in ("answer", "guess"):
+            answers.setdefault(int(number), read_answer(value, question.kind, question.choices).text)
+        else:
+            probabilities.setdefault(int(number), read_percent(value))
+    found = [(answers[number], probabilities.get(number, math.nan)) for number in sorted(answers)]
+    return [(answer, probability) for answer, probability in found if answer and not math.isnan(probability)]
+
+
+TRUE_FALSE: Mapping[str, Sequence[str]] = {"true": ("True",), "false": ("False",)}
+
+
+def true_probability(tokens: Iterable[Token]) -> float:
+    """Compute the probability of True against False where a reply begins with one of them.
+
+    Spellings are added up. Where one of the two is not among the alternatives, the mass that is missing to 1 stands for
+    it, the most that it can have.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where the reply begins otherwise, or has no log-probabilities.
+
+    References
+    ----------
+    Kadavath et al. (2022), Language models (mostly) know what they know, arXiv:2207.05221, section 3.
+
+    Examples
+    --------
+    >>> true_probability([Token("True", math.log(0.6), {"True": math.log(0.6), " false": math.log(0.2)})])
+    0.75
+    >>> round(true_probability([Token("False", math.log(0.9), {})]), 6)
+    0.1
+    """
+    first = next((token for token in tokens if any(map(str.isalnum, token.text))), None)
+    if first is None or not is_known(first.logprob):
+        return math.nan
+    mass, total = {"true": 0.0, "false": 0.0}, 0.0
+    for text, logprob in candidates(first).items():
+        if not is_known(logprob):
+            continue
+        probability = math.exp(min(logprob, 0.0))
+        total += probability
+        option = option_of(text, TRUE_FALSE)
+        if option is not None:
+            mass[option] += probability
+    if not any(mass.values()):
+        return math.nan
+    missing = max(1.0 - total, 0.0)
+    likely, unlikely = (mass[option] or missing for option in ("true", "false"))
+    return likely / (likely + unlikely)

@@ -1,0 +1,618 @@
+"""From the replies about one answer to a trial of one signal, and the measures of the study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from confidence_tasks.study import Measure, ModelReply, Question, Replies, Token, Trial
+from confidence_tasks.study.measures import (
+    ACCURACY,
+    PARSE_RATE,
+    Columns,
+    Compute,
+    Value,
+    binned_as,
+    calibration_error,
+    fewest,
+    influence_of,
+    right_and_wrong,
+    share,
+    statistic_of,
+)
+from confidence_tasks.studies.signals.catalogue import COMBINED, SIGNALS
+
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.studies.signals.reader import AnswerReply
+
+
+class SignalTrial(Trial):
+    """A trial of the signal study: one answer, and one signal of it.
+
+    ``confidence`` is the value if that is a probability, else its exponential: a probability of tokens, or the inverse of
+    a perplexity. It ranks answers as the value does.
+
+    Attributes
+    ----------
+    answer : str
+        The answer, the same under every condition; empty when there is none.
+    value : float
+        The signal in its own unit: a probability, or nats. A higher value is surer.
+    probability : float
+        The value if it is meant as the probability of being right; else NaN.
+    problem : str
+        Why there is no value; empty if there is one.
+    samples : float
+        Samples with an answer, for a signal that takes samples; else NaN.
+    meanings : float
+        Clusters of equal meaning among them; else NaN.
+    calls : float
+        Calls of the model, that for the answer included.
+    input_tokens, output_tokens : float
+        Tokens of these calls; NaN where the harness does not tell.
+    """
+
+    answer: str
+    value: float
+    probability: float
+    problem: str
+    samples: float
+    meanings: float
+    calls: float
+    input_tokens: float
+    output_tokens: float
+
+
+class MissingSignalError(ValueError):
+    """A signal has no value; the message says why."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question with its answer and the replies about it."""
+
+    question: Question
+    replies: Replies
+
+    @cached_property
+    def reading(self) -> AnswerReply:
+        """The answer as read."""
+        from confidence_tasks.studies.signals.reader import read_answer_reply
+
+        return read_answer_reply(self.reply("answer").text, self.question)
+
+    def reply(self, stage: str) -> ModelReply:
+        """Return the only reply of a stage; one that says nothing where there is none."""
+        said = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
+        return said[0]
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples and their meanings."""
+        return read_samples(self)
+
+
+def stated(answered: Answered) -> float:
+    """Return the confidence stated beside the answer."""
+    value = answered.reading.stated / 100
+    if not 0.0 <= value <= 1.0:
+        raise MissingSignalError("no confidence from 0 to 100 is stated beside the answer")
+    return value
+
+
+def stated_after(answered: Answered) -> float:
+    """Return the confidence stated in the second turn."""
+    from confidence_tasks.studies.signals.reader import read_percent
+
+    return _found(read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100")
+
+
+def words(answered: Answered) -> float:
+    """Return the probability that people give to the expression chosen."""
+    from confidence_tasks.studies.signals.prompts import EXPRESSIONS
+    from confidence_tasks.studies.signals.reader import read_expression
+
+    return _found(
+        read_expression(answered.reply("words").text, EXPRESSIONS), "the reply is none of the expressions"
+    )
+
+
+def _found(value: float, problem: str) -> float:
+    if math.isnan(value):
+        raise MissingSignalError(problem)
+    return value
+
+
+def answer_tokens(reply: ModelReply, begin: int, end: int) -> list[Token]:
+    """Return the tokens of a reply's answer; MissingSignalError where they cannot be told."""
+    from confidence_tasks.reading.answer_tokens import answer_slice
+    from confidence_tasks.reading.token_probabilities import is_known
+
+    if not reply.tokens:
+        raise MissingSignalError(reply.problem or "there are no log-probabilities")
+    first, last = answer_slice([token.text for token in reply.tokens], reply.text, begin, end)
+    tokens = list(reply.tokens[first:last])
+    if not tokens:
+        raise MissingSignalError("the tokens are not those of the answer")
+    if not all(is_known(token.logprob) for token in tokens):
+        raise MissingSignalError("a token of the answer has no log-probability")
+    return tokens
+
+
+def _own_tokens(answered: Answered) -> list[Token]:
+    reading = answered.reading
+    return answer_tokens(answered.reply("answer"), reading.begin, reading.end)
+
+
+def _logprobs(tokens: Sequence[Token]) -> list[float]:
+    return [min(token.logprob, 0.0) for token in tokens]
+
+
+def mean_logprob(answered: Answered) -> float:
+    """Return the mean log-probability of the answer's tokens."""
+    values = _logprobs(_own_tokens(answered))
+    return math.fsum(values) / len(values)
+
+
+def sum_logprob(answered: Answered) -> float:
+    """Return the log-probability of the answer."""
+    return math.fsum(_logprobs(_own_tokens(answered)))
+
+
+def min_logprob(answered: Answered) -> float:
+    """Return the lowest log-probability of a token of the answer."""
+    return min(_logprobs(_own_tokens(answered)))
+
+
+def mean_entropy(answered: Answered) -> float:
+    """Return the mean entropy of the answer's tokens, negative."""
+    from confidence_tasks.reading.token_probabilities import candidates, is_known
+    from confidence_tasks.statistics import token_entropy
+
+    tokens = _own_tokens(answered)
+    if not any(token.alternatives for token in tokens):
+        raise MissingSignalError("there are no alternatives to the answer's tokens")
+    listed = [
+        [math.exp(min(value, 0.0)) for value in candidates(token).values() if is_known(value)]
+        for token in tokens
+    ]
+    try:
+        return -math.fsum(map(token_entropy, listed)) / len(tokens)
+    except ValueError as error:
+        raise MissingSignalError(f"impossible log-probabilities: {error}") from error
+
+
+def _true_probability(answered: Answered, stage: str) -> float:
+    from confidence_tasks.studies.signals.reader import true_probability
+
+    reply = answered.reply(stage)
+    if not reply.tokens:
+        raise MissingSignalError(reply.problem or "there are no log-probabilities")
+    return _found(true_probability(reply.tokens), "the reply begins with neither True nor False")
+
+
+def p_true(answered: Answered) -> float:
+    """Return the probability of True for the proposed answer."""
+    return _true_probability(answered, "p_true")
+
+
+def p_true_samples(answered: Answered) -> float:
+    """Return the same where the samples were shown."""
+    return _true_probability(answered, "p_true_samples")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples with an answer.
+
+    Attributes
+    ----------
+    replies : list of ModelReply
+        The replies.
+    spans : list of (int, int)
+        Where each states its answer.
+    agree : list of bool
+        Whether each means the same as the answer.
+    clusters : list of int
+        The number of each one's meaning, in the order of sampling.
+    """
+
+    replies: list[ModelReply]
+    spans: list[tuple[int, int]]
+    agree: list[bool]
+    clusters: list[int]
+
+
+def read_samples(answered: Answered) -> Samples:
+    """Read the samples and compare them; MissingSignalError where none has an answer or they cannot be compared."""
+    from confidence_tasks.statistics import meaning_clusters
+    from confidence_tasks.studies.signals.meaning import UnknownMeaningError, same_meaning
+    from confidence_tasks.studies.signals.reader import read_answer_reply
+
+    replies = list(answered.replies.get("samples", ()))
+    readings = [read_answer_reply(reply.text, answered.question) for reply in replies]
+    kept = [i for i, reading in enumerate(readings) if reading.answer]
+    if not kept:
+        raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
+    answers = [answered.reading.answer, *(readings[i].answer for i in kept)]
+    try:
+        same = same_meaning(answered.question, answers, answered.replies.get("judge", ()))
+    except UnknownMeaningError as error:
+        raise MissingSignalError(str(error)) from error
+    return Samples(
+        [replies[i] for i in kept],
+        [(readings[i].begin, readings[i].end) for i in kept],
+        same[0, 1:].tolist(),
+        meaning_clusters(same[1:, 1:]).tolist(),
+    )
+
+
+def agreement(answered: Answered) -> float:
+    """Return the share of the samples with an answer that agree with the answer."""
+    agree = answered.samples.agree
+    return sum(agree) / len(agree)
+
+
+def semantic_entropy(answered: Answered) -> float:
+    """Return the entropy over meanings by the samples' length-normalised probabilities, negative."""
+    from confidence_tasks.statistics import semantic_entropy as entropy
+
+    samples = _several(answered.samples)
+    means = []
+    for reply, (begin, end) in zip(samples.replies, samples.spans, strict=True):
+        values = _logprobs(answer_tokens(reply, begin, end))
+        means.append(math.fsum(values) / len(values))
+    return -entropy(samples.clusters, means)
+
+
+def semantic_entropy_discrete(answered: Answered) -> float:
+    """Return the entropy over meanings by the number of samples, negative."""
+    from confidence_tasks.statistics import semantic_entropy as entropy
+
+    return -entropy(_several(answered.samples).clusters)
+
+
+def _several(samples: Samples) -> Samples:
+    if len(samples.clusters) < 2:
+        raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
+    return samples
+
+
+def top_k(answered: Answered) -> float:
+    """Return the probability stated for the guess that is the answer; 0 where no guess is."""
+    from confidence_tasks.studies.signals.meaning import matches
+    from confidence_tasks.studies.signals.reader import read_guesses
+
+    question = answered.question
+    guesses = read_guesses(answered.reply("top_k").text, question)
+    if not guesses:
+        raise MissingSignalError("the reply has no guess with a probability")
+    own = [value for guess, value in guesses if matches(question, guess, answered.reading.answer)]
+    return max(own, default=0.0)
+
+
+_READERS: Mapping[str, Callable[[Answered], float]] = {
+    reader.__name__: reader
+    for reader in (
+        stated,
+        stated_after,
+        words,
+        mean_logprob,
+        sum_logprob,
+        min_logprob,
+        mean_entropy,
+        p_true,
+        p_true_samples,
+        agreement,
+        semantic_entropy,
+        semantic_entropy_discrete,
+        top_k,
+    )
+}
+"""How each signal is read."""
+
+
+def read_signal(question: Question, condition: str, replies: Replies) -> SignalTrial:
+    """Read the replies about an answer into the trial of one signal."""
+    from confidence_tasks.reading.grading import grade
+
+    answered = Answered(question, replies)
+    reading, value, problem = answered.reading, math.nan, "there is no answer"
+    if reading.answer:
+        try:
+            value, problem = _READERS[condition](answered), ""
+        except MissingSignalError as error:
+            problem = str(error)
+    probability = value if SIGNALS[condition].is_probability else math.nan
+    samples = _counts(answered, condition)
+    used = [reply for said in replies.values() for reply in said]
+    return SignalTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition,
+        correct=grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases),
+        confidence=value if SIGNALS[condition].is_probability else math.exp(min(value, 0.0)),
+        status=_status(reading, condition, value),
+        answer=reading.answer,
+        value=value,
+        probability=probability,
+        problem=problem,
+        samples=samples[0],
+        meanings=samples[1],
+        calls=float(len(used)),
+        input_tokens=math.fsum(reply.input_tokens for reply in used),
+        output_tokens=math.fsum(reply.output_tokens for reply in used),
+    )
+
+
+def _counts(answered: Answered, condition: str) -> tuple[float, float]:
+    if "samples" not in SIGNALS[condition].stages or not answered.reading.answer:
+        return math.nan, math.nan
+    try:
+        clusters = answered.samples.clusters
+    except MissingSignalError:
+        return math.nan, math.nan
+    return float(len(clusters)), float(len(set(clusters)))
+
+
+def _status(reading: AnswerReply, condition: str, value: float) -> Any:
+    """Return how answer and signal were read; only the stated confidence depends on what stands beside the answer."""
+    if not reading.answer:
+        return reading.status if reading.status in ("refused", "missing_answer") else "unreadable"
+    if math.isnan(value):
+        return reading.status if condition == "stated" and reading.status == "out_of_range" else "missing_confidence"
+    if condition == "stated":
+        return reading.status
+    return "ok" if reading.status == "ok" else "repaired"
+
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+def evidence(trials: Columns) -> FloatArray:
+    """Return what logistic regressions take: the logit of a probability, drawn in by half a percent, else the value."""
+    import numpy as np
+    from scipy.special import logit
+
+    from confidence_tasks.statistics.calibration.recalibration import DEFAULT_CLIP
+
+    value, probability = trials["value"], trials["probability"]
+    logits = logit(np.clip(probability, DEFAULT_CLIP, 1.0 - DEFAULT_CLIP))
+    return np.where(np.isnan(probability), value, logits)
+
+
+def _with_recalibrated(trials: Columns) -> Columns:
+    """Put the cross-fitted probability of being right into ``recalibrated``."""
+    import numpy as np
+
+    from confidence_tasks.statistics import cross_fitted_logistic
+
+    x, correct = evidence(trials), trials["correct"]
+    usable = ~np.isnan(x) & ~np.isnan(correct)
+    recalibrated = np.full(len(x), np.nan)
+    recalibrated[usable] = cross_fitted_logistic(
+        correct[usable], x[usable, np.newaxis], clusters=trials["question_id"][usable]
+    )
+    return {**trials, "recalibrated": recalibrated}
+
+
+def _recalibrated(statistic: str) -> Compute:
+    """Make a measure of recalibrated confidence; under resampling the recalibration stays as it is."""
+    measure = statistic_of(statistic, "correct", "recalibrated")
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        return measure(_with_recalibrated(trials), weights)
+
+    return compute
+
+
+def _tokens(trials: Columns) -> Any:
+    return trials["input_tokens"] + trials["output_tokens"]
+
+
+_CLASSES = right_and_wrong()
+_VALUES = ("correct", "confidence")
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "auroc",
+        statistic_of("auroc2", *_VALUES),
+        "Chance that a right answer has a surer signal than a wrong one; ties count one half.",
+        "higher",
+        "logit",
+        decisive=fewest(*_CLASSES),
+        influence=influence_of("auroc2_influence", *_VALUES),
+    ),
+    Measure(
+        "prr",
+        statistic_of("prediction_rejection_ratio", *_VALUES),
+        "Prediction rejection ratio: the part of what rejecting all wrong answers first would gain.",
+        "higher",
+        decisive=fewest(*_CLASSES),
+        bounds=(-math.inf, 1.0),
+    ),
+    Measure(
+        "prr_50",
+        statistic_of("prediction_rejection_ratio", *_VALUES, max_rejection=0.5),
+        "The same where at most half of the answers are rejected.",
+        "higher",
+        decisive=fewest(*_CLASSES),
+        bounds=(-math.inf, 1.0),
+    ),
+    Measure(
+        "auarc",
+        statistic_of("auarc", *_VALUES),
+        "Mean accuracy of the surest answers, over all numbers of them.",
+        "higher",
+        "logit",
+        decisive=fewest(*_CLASSES),
+    ),
+    Measure(
+        "meta_information",
+        statistic_of("meta_information", "correct", "value"),
+        "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
+        "higher",
+        decisive=fewest(*_CLASSES),
+        binned=binned_as("InformationTables", "correct", "value"),
+    ),
+    calibration_error(
+        "ece", "Expected calibration error, 10 bins; only of signals that are probabilities.", "correct", "probability"
+    ),
+    Measure(
+        "brier",
+        statistic_of("brier", "correct", "probability"),
+        "Mean squared distance from the outcome; only of signals that are probabilities.",
+        "lower",
+        "mean",
+        bounds=(0.0, 1.0),
+    ),
+    Measure(
+        "ece_recalibrated",
+        _recalibrated("ece"),
+        "Expected calibration error of the signal recalibrated by a logistic curve of other questions.",
+        "lower",
+        decisive=fewest(*_CLASSES),
+        bounds=(0.0, 1.0),
+        fitted=True,
+    ),
+    Measure(
+        "brier_recalibrated",
+        _recalibrated("brier"),
+        "Mean squared distance from the outcome of the signal recalibrated so.",
+        "lower",
+        "mean",
+        decisive=fewest(*_CLASSES),
+        bounds=(0.0, 1.0),
+        fitted=True,
+    ),
+    ACCURACY,
+    PARSE_RATE,
+    Measure("calls", share(lambda trials: trials["calls"]), "Mean number of calls a question.", "lower", "mean"),
+    Measure("tokens", share(_tokens), "Mean number of tokens a question, prompts and replies.", "lower", "mean"),
+)
+
+
+# All signals of a model together --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SignalTable:
+    """The signals of each answer side by side, over the answers that have a key.
+
+    Attributes
+    ----------
+    signals : tuple of str
+        The columns.
+    rows : ndarray of int, shape (answers, signals)
+        The trial of each; -1 where there is none.
+    first : ndarray of int, shape (answers,)
+        A trial of each answer.
+    evidence : ndarray, shape (answers, signals)
+        What logistic regressions take (:func:`evidence`); NaN where a signal is missing.
+    correct : ndarray, shape (answers,)
+        1 or 0.
+    """
+
+    signals: tuple[str, ...]
+    rows: Any
+    first: Any
+    evidence: FloatArray
+    correct: FloatArray
+
+
+def signal_table(trials: Columns) -> SignalTable:
+    """Set the signals of each answer side by side; a question asked in several epochs has several answers."""
+    import numpy as np
+
+    signals = tuple(name for name in SIGNALS if (trials["condition"] == name).any())
+    epoch = trials.get("epoch", np.ones(len(trials["question_id"])))
+    asked = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
+    keys = {key: i for i, key in enumerate(dict.fromkeys(asked))}
+    rows = np.full((len(keys), len(signals)), -1)
+    for row, (key, condition) in enumerate(zip(asked, trials["condition"], strict=True)):
+        rows[keys[key], signals.index(condition)] = row
+    rows = rows[(rows >= 0).any(axis=1)]
+    first = rows.max(axis=1, initial=-1)
+    judged = ~np.isnan(trials["correct"][first])
+    rows, first = rows[judged], first[judged]
+    values = np.where(rows >= 0, evidence(trials)[rows], np.nan)
+    some = ~np.isnan(values).all(axis=0)
+    named = tuple(name for name, has in zip(signals, some, strict=True) if has)
+    return SignalTable(named, rows[:, some], first, values[:, some], trials["correct"][first])
+
+
+def combined_probability(table: SignalTable, trials: Columns) -> FloatArray:
+    """Return the cross-fitted probability of being right by all signals, shape (answers,); NaN with fewer than two."""
+    import numpy as np
+
+    from confidence_tasks.statistics import cross_fitted_logistic
+
+    if len(table.signals) < 2:
+        return np.full(len(table.correct), np.nan)
+    return cross_fitted_logistic(
+        table.correct, table.evidence, clusters=trials["question_id"][table.first]
+    )
+
+
+def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
+    """Return the AUROC of the combination, and of the single signal that has the highest on all trials."""
+    import numpy as np
+
+    from confidence_tasks.statistics import auroc2
+
+    table = signal_table(trials)
+    combined = combined_probability(table, trials)
+    if not len(table.correct) or np.isnan(combined).any():
+        nothing: Value = math.nan if weights is None else np.full(len(weights), np.nan)
+        return nothing, nothing
+
+    def area(column: FloatArray, weights: FloatArray | None) -> Value:
+        known = ~np.isnan(column)
+        ranks = np.unique(column[known], return_inverse=True)[1]
+        result: Value = auroc2(
+            table.correct[known],
+            ranks / max(ranks.max(initial=0), 1),
+            weights=None if weights is None else weights[..., table.first[known]],
+        )
+        return result
+
+    singles = [float(area(column, None)) for column in table.evidence.T]
+    if np.isnan(singles).all():
+        return area(combined, weights), area(combined, weights)
+    return area(combined, weights), area(table.evidence[:, int(np.nanargmax(singles))], weights)
+
+
+def _combined_area(trials: Columns, weights: FloatArray | None = None) -> Value:
+    return _areas(trials, weights)[0]
+
+
+def _gain(trials: Columns, weights: FloatArray | None = None) -> Value:
+    combined, best = _areas(trials, weights)
+    return combined - best
+
+
+POOLED: tuple[Measure, ...] = (
+    Measure(
+        f"auroc_{COMBINED}",
+        _combined_area,
+        "AUROC of a logistic regression on all signals, cross-fitted over questions.",
+        "higher",
+        "logit",
+        decisive=fewest(*_CLASSES),
+        fitted=True,
+    ),
+    Measure(
+        f"gain_{COMBINED}",
+        _gain,
+        "The same minus the AUROC of the best single signal, which is the best on these very trials.",
+        "higher",
+        decisive=fewest(*_CLASSES),
+        bounds=(-1.0, 1.0),
+        fitted=True,
+    ),
+)
+"""Of all signals of a model together."""
