@@ -48,10 +48,23 @@ STUDY = Study(
     pooled=trials.POOLED,
     designs={
         "signals": Design(
-            "Confidence signals", "Which signal of one answer tells best whether it is right?", baseline="stated"
+            "Confidence signals",
+            "Which signal of one answer tells best whether it is right?",
+            baseline="stated",
         )
     },
-    headline=("auroc", "prr", "prr_50", "ece", "brier", "ece_recalibrated", "brier_recalibrated", "parse_rate", "calls", "tokens"),
+    headline=(
+        "auroc",
+        "prr",
+        "prr_50",
+        "ece",
+        "brier",
+        "ece_recalibrated",
+        "brier_recalibrated",
+        "parse_rate",
+        "calls",
+        "tokens",
+    ),
     tested=("auroc", "auarc"),
     columns=("value", "problem", "calls"),
     domains={
@@ -61,7 +74,13 @@ STUDY = Study(
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
     rank_conditions=True,
-    figures=(_report.worth_and_price, _report.by_signal, _general.reliability, _general.type2_roc, _general.selective),
+    figures=(
+        _report.worth_and_price,
+        _report.by_signal,
+        _general.reliability,
+        _general.type2_roc,
+        _general.selective,
+    ),
     tables=(_report.combined, _report.rank_correlations, _report.disagreements),
     checks=(_checks.GENERAL, _report.missing_signals),
     subset_parameters=frozenset({"source", "n", "mirror", "signals"}),

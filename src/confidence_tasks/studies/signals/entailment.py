@@ -7,7 +7,6 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-
 _BATCH = 32
 
 
@@ -15,7 +14,7 @@ def check_installed() -> None:
     """Raise ValueError, naming the fix, if transformers or torch is missing."""
     if missing := [name for name in ("transformers", "torch") if find_spec(name) is None]:
         raise ValueError(
-            f"entailment='nli' needs {' and '.join(missing)}: pip install 'confidence-tasks[hf]', or choose match or judge"
+            f"entailment='nli' needs {' and '.join(missing)}: pip install 'confidence-tasks[hf]'"
         )
 
 
@@ -30,7 +29,9 @@ def _load(name: str) -> tuple[Any, Any, int]:
     labels = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
     found = [i for label, i in labels.items() if label.startswith("entail")]
     if len(found) != 1:
-        raise ValueError(f"{name} has no label for entailment among {', '.join(labels)}: take a model of MNLI")
+        raise ValueError(
+            f"{name} has no label for entailment among {', '.join(labels)}: take a model of MNLI"
+        )
     return tokenizer, model.eval(), found[0]
 
 

@@ -1,7 +1,7 @@
 """The prompts of the signal study, and the calls that its signals are made of.
 
-The wording is this package's. Tian et al. (2023, arXiv:2305.14975) ask for confidence after the answer, for one of a list
-of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.05221) whether a proposed answer is true.
+The wording is this package's. Tian et al. (2023, arXiv:2305.14975) ask for confidence after the answer, for one of a
+list of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.05221) whether an answer is true.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ EXPRESSIONS: Mapping[str, float] = {
     "Highly unlikely": 0.05,
     "Almost no chance": 0.02,
 }
-"""Expressions of likelihood, and what people take them for: medians of Fagen-Ulmschneider's survey, which Tian et al. use.
+"""Expressions of likelihood, and what people take them for: medians of the survey that Tian et al. use.
 
-Its ``probably`` is left out, which means what ``probable`` does.
+Fagen-Ulmschneider (2019), Perception of probability words. ``Probably``, the same as ``probable``, is left out.
 """
 
 ALTERNATIVES, ALTERNATIVES_OF_TRUE = 10, 20
@@ -178,7 +178,9 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
     chosen = [name for each in listed if (name := str(each).strip()) and name != COMBINED] or list(DEFAULT)
     chosen = list(dict.fromkeys(chosen))
     entailment = parameters["entailment"]
-    if entailment != "match" and not any("samples" in SIGNALS[name].stages for name in chosen if name in SIGNALS):
+    if entailment != "match" and not any(
+        "samples" in SIGNALS[name].stages for name in chosen if name in SIGNALS
+    ):
         raise ValueError(
             f"entailment={entailment!r} compares samples, and none of the signals takes samples: "
             "add agreement, semantic_entropy or semantic_entropy_discrete to signals"
@@ -227,6 +229,4 @@ def signal_questions(parameters: Mapping[str, Any]) -> list[Question]:
     rule = {ENTAILMENT: parameters["entailment"]}
     if parameters["entailment"] == "nli":
         rule |= {"nli_model": parameters["nli_model"]}
-    return [
-        replace(question, metadata={**question.metadata, **rule}) for question in load_asked(parameters)
-    ]
+    return [replace(question, metadata={**question.metadata, **rule}) for question in load_asked(parameters)]

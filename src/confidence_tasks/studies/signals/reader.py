@@ -61,7 +61,9 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     return AnswerReply(reading.answer, reading.confidence_raw, reading.status, begin, end)
 
 
-_ANSWER_LINE = re.compile(r"^[^\w\n]{0,8}(?:final )?answer[^\w\n]{0,4}[:=][ \t]*", re.IGNORECASE | re.MULTILINE)
+_ANSWER_LINE = re.compile(
+    r"^[^\w\n]{0,8}(?:final )?answer[^\w\n]{0,4}[:=][ \t]*", re.IGNORECASE | re.MULTILINE
+)
 _AROUND = " \t\r\"'`*_“”‘’«»"
 
 

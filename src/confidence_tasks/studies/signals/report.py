@@ -75,7 +75,8 @@ def combined(results: TaskResults) -> ExtraTable:
     """Return the AUROC of all signals together, and the gain over the best single one."""
     names = [measure.name for measure in POOLED]
     rows = [
-        (model.label, [results.estimate(model.label, "all", name) for name in names]) for model in results.models
+        (model.label, [results.estimate(model.label, "all", name) for name in names])
+        for model in results.models
     ]
     return table_of_entries(
         f"{results.task_trials.slug}_combined",
@@ -127,7 +128,9 @@ def disagreements(results: TaskResults) -> ExtraTable:
             known = ~np.isnan(values)
             ranks[known, column] = (rankdata(values[known]) - 0.5) / max(known.sum(), 1)
         several = (~np.isnan(ranks)).sum(axis=1) > 1
-        spread = np.where(several, np.nanmax(ranks, axis=1, initial=0) - np.nanmin(ranks, axis=1, initial=1), 0)
+        spread = np.where(
+            several, np.nanmax(ranks, axis=1, initial=0) - np.nanmin(ranks, axis=1, initial=1), 0
+        )
         for row in np.argsort(-spread, kind="stable")[:DISAGREEMENTS]:
             if spread[row] <= 0:
                 break

@@ -2,7 +2,7 @@
 
 Each answer has a latent evidence, normal with a variance of 1 and a mean of half of meta-d', above 0 for right answers
 and below for wrong ones. A signal is that evidence with a noise of its own, stated as the probability of being right
-that it implies. So the AUROC of a signal that is stated without rounding is known: Phi(meta-d' / sqrt(2 (1 + noise^2))).
+that it implies. So the AUROC of a signal stated without rounding is known: Phi(meta-d' / sqrt(2 (1 + noise^2))).
 """
 
 from __future__ import annotations
@@ -72,9 +72,7 @@ def _answer(question: Question, request: StageRequest) -> Reply:
 def _answered(said: str, percent: int, sure: float) -> Reply:
     logprob = math.log(sure)
     tokens = (("Answer:", -0.01), (f" {said}", logprob), ("\nConfidence:", -0.01), (f" {percent}", -0.5))
-    return Reply(
-        f"Answer: {said}\nConfidence: {percent}", sure, {said: sure, "other": 1 - sure}, tokens
-    )
+    return Reply(f"Answer: {said}\nConfidence: {percent}", sure, {said: sure, "other": 1 - sure}, tokens)
 
 
 def _sample(question: Question, request: StageRequest) -> Reply:
@@ -138,7 +136,7 @@ _TWO_ANSWERS = re.compile(
 
 
 def _compare(instrument: Instrument, prompt: str, seed: str) -> str:
-    """Judge whether two answers are the same but for case, articles and signs; garbled as often as the judge garbles."""
+    """Judge whether two answers are the same but for case, articles and signs, or garble the verdict."""
     found = _TWO_ANSWERS.search(prompt)
     assert found is not None
     if uniform(seed, prompt, "garbled") < instrument.garbling:

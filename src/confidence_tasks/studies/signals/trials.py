@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from confidence_tasks.studies.signals.catalogue import COMBINED, SIGNALS
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -23,7 +24,6 @@ from confidence_tasks.study.measures import (
     share,
     statistic_of,
 )
-from confidence_tasks.studies.signals.catalogue import COMBINED, SIGNALS
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class SignalTrial(Trial):
     """A trial of the signal study: one answer, and one signal of it.
 
-    ``confidence`` is the value if that is a probability, else its exponential: a probability of tokens, or the inverse of
-    a perplexity. It ranks answers as the value does.
+    ``confidence`` is the value if that is a probability, else its exponential: a probability of tokens, or the inverse
+    of a perplexity. It ranks answers as the value does.
 
     Attributes
     ----------
@@ -364,7 +364,11 @@ def _status(reading: AnswerReply, condition: str, value: float) -> Any:
     if not reading.answer:
         return reading.status if reading.status in ("refused", "missing_answer") else "unreadable"
     if math.isnan(value):
-        return reading.status if condition == "stated" and reading.status == "out_of_range" else "missing_confidence"
+        return (
+            reading.status
+            if condition == "stated" and reading.status == "out_of_range"
+            else "missing_confidence"
+        )
     if condition == "stated":
         return reading.status
     return "ok" if reading.status == "ok" else "repaired"
@@ -460,7 +464,10 @@ MEASURES: tuple[Measure, ...] = (
         binned=binned_as("InformationTables", "correct", "value"),
     ),
     calibration_error(
-        "ece", "Expected calibration error, 10 bins; only of signals that are probabilities.", "correct", "probability"
+        "ece",
+        "Expected calibration error, 10 bins; only of signals that are probabilities.",
+        "correct",
+        "probability",
     ),
     Measure(
         "brier",
@@ -491,8 +498,12 @@ MEASURES: tuple[Measure, ...] = (
     ),
     ACCURACY,
     PARSE_RATE,
-    Measure("calls", share(lambda trials: trials["calls"]), "Mean number of calls a question.", "lower", "mean"),
-    Measure("tokens", share(_tokens), "Mean number of tokens a question, prompts and replies.", "lower", "mean"),
+    Measure(
+        "calls", share(lambda trials: trials["calls"]), "Mean number of calls a question.", "lower", "mean"
+    ),
+    Measure(
+        "tokens", share(_tokens), "Mean number of tokens a question, prompts and replies.", "lower", "mean"
+    ),
 )
 
 
@@ -540,8 +551,8 @@ def signal_table(trials: Columns) -> SignalTable:
     judged = ~np.isnan(trials["correct"][first])
     rows, first = rows[judged], first[judged]
     values = np.where(rows >= 0, evidence(trials)[rows], np.nan)
-    some = ~np.isnan(values).all(axis=0)
-    named = tuple(name for name, has in zip(signals, some, strict=True) if has)
+    some = np.asarray(~np.isnan(values).all(axis=0))
+    named = tuple(name for name, has in zip(signals, some.tolist(), strict=True) if has)
     return SignalTable(named, rows[:, some], first, values[:, some], trials["correct"][first])
 
 
@@ -553,9 +564,7 @@ def combined_probability(table: SignalTable, trials: Columns) -> FloatArray:
 
     if len(table.signals) < 2:
         return np.full(len(table.correct), np.nan)
-    return cross_fitted_logistic(
-        table.correct, table.evidence, clusters=trials["question_id"][table.first]
-    )
+    return cross_fitted_logistic(table.correct, table.evidence, clusters=trials["question_id"][table.first])
 
 
 def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
