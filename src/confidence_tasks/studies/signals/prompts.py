@@ -45,6 +45,9 @@ ALTERNATIVES, ALTERNATIVES_OF_TRUE = 10, 20
 
 JUDGE = "judge"
 
+GREEDY: Mapping[str, Any] = {"temperature": 0.0}
+"""Of everything but the samples."""
+
 _FORMS = {
     "choice": "the letter of one option",
     "number": "a number",
@@ -204,19 +207,21 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 
     def scored(stage: str, ask: Any, alternatives: int, **options: Any) -> Stage:
         wanted = logprobs(stage)
-        return Stage(stage, ask, logprobs=wanted, top_logprobs=alternatives if wanted else 0, **options)
+        return Stage(
+            stage, ask, logprobs=wanted, top_logprobs=alternatives if wanted else 0, **{**GREEDY, **options}
+        )
 
     sampling = {"samples": parameters["samples"], "temperature": float(parameters["temperature"])}
-    judge = [Stage("judge", _ask_judge, role=JUDGE)] if parameters["entailment"] == "judge" else []
+    judge = [Stage("judge", _ask_judge, role=JUDGE, **GREEDY)] if parameters["entailment"] == "judge" else []
     return [
         scored("answer", _ask_answer, ALTERNATIVES),
-        Stage("stated_after", _ask_after, follows="answer"),
-        Stage("words", _ask_words, follows="answer"),
+        Stage("stated_after", _ask_after, follows="answer", **GREEDY),
+        Stage("words", _ask_words, follows="answer", **GREEDY),
         scored("p_true", _ask_p_true, ALTERNATIVES_OF_TRUE),
         scored("samples", _ask_samples, 0, **sampling),
         *judge,
         scored("p_true_samples", _ask_p_true_samples, ALTERNATIVES_OF_TRUE),
-        Stage("top_k", _ask_top_k),
+        Stage("top_k", _ask_top_k, **GREEDY),
     ]
 
 

@@ -1,0 +1,486 @@
+"""The signal study: what is asked, how replies become values, and what a missing piece leaves standing."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from confidence_tasks.simulation.reply import StageRequest, call_seed
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.signals import STUDY
+from confidence_tasks.studies.signals.catalogue import DEFAULT, SIGNALS
+from confidence_tasks.studies.signals.meaning import judge_prompts, matches, same_meaning
+from confidence_tasks.studies.signals.prompts import (
+    EXPRESSIONS,
+    answer_prompt,
+    chosen_signals,
+    signal_questions,
+    signal_stages,
+)
+from confidence_tasks.studies.signals.reader import (
+    read_answer_reply,
+    read_expression,
+    read_guesses,
+    read_percent,
+    true_probability,
+)
+from confidence_tasks.studies.signals.subject import NOISE, belief, respond, true_auroc
+from confidence_tasks.studies.signals.trials import MEASURES, POOLED, read_signal, signal_table
+from confidence_tasks.study import ModelReply, Question, Token
+from confidence_tasks.study.measures import columns
+
+EMMA = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen",))
+PARAMETERS = {
+    "signals": None, "source": "arithmetic", "n": 3, "mirror": None, "seed": 0, "samples": 10, "temperature": 1,
+    "entailment": "match", "nli_model": "none",
+}  # fmt: skip
+
+
+def tokens(*given):
+    return tuple(Token(text, math.log(p), {t: math.log(q) for t, q in more}) for text, p, more in given)
+
+
+ANSWER = ModelReply(
+    "Answer: Jane Austen\nConfidence: 80",
+    tokens(
+        ("Answer", 0.9, []),
+        (":", 0.9, []),
+        (" Jane", 0.5, [(" Jane", 0.5), (" Emily", 0.25)]),
+        (" Austen", 0.8, [(" Austen", 0.8), (" Eyre", 0.2)]),
+        ("\n", 0.9, []),
+        ("Confidence: 80", 0.1, []),
+    ),
+    50.0,
+    10.0,
+)
+
+
+def said(answer, *probabilities):
+    texts = [f" {part}" for part in answer.split()]
+    own = [("Answer:", 0.9, []), *((text, p, []) for text, p in zip(texts, probabilities, strict=False))]
+    return ModelReply(f"Answer: {answer}\nConfidence: 5", tokens(*own, ("\nConfidence: 5", 0.2, [])))
+
+
+SAMPLES = [
+    said("Jane Austen", 0.5, 0.8),
+    said("Emily Brontë", 0.1, 0.9),
+    said("the Jane Austen", 0.2, 0.2, 0.2),
+    ModelReply(""),
+    said("Emily Brontë", 0.1, 0.1),
+]
+
+
+def trial(condition, question=EMMA, **replies):
+    return read_signal(question, condition, {"answer": [ANSWER], **replies})
+
+
+# Values
+
+
+def test_token_signals_are_those_of_the_answer_s_tokens_alone():
+    assert trial("mean_logprob")["value"] == pytest.approx((math.log(0.5) + math.log(0.8)) / 2)
+    assert trial("sum_logprob")["value"] == pytest.approx(math.log(0.4))
+    assert trial("min_logprob")["value"] == pytest.approx(math.log(0.5))
+    # the first token misses a quarter of its mass
+    first = -0.5 * math.log(0.5) - 0.5 * math.log(0.25)
+    second = -0.8 * math.log(0.8) - 0.2 * math.log(0.2)
+    assert trial("mean_entropy")["value"] == pytest.approx(-(first + second) / 2)
+
+
+def test_what_is_stated_in_numbers_and_words():
+    assert trial("stated")["value"] == 0.8
+    assert trial("stated_after", stated_after=[ModelReply("65%.")])["value"] == 0.65
+    assert trial("words", words=[ModelReply("Highly unlikely.")])["value"] == 0.05
+    guesses = "Answer 1: Emily Brontë\nConfidence 1: 60\nAnswer 2: Jane Austen\nConfidence 2: 30"
+    assert trial("top_k", top_k=[ModelReply(guesses)])["value"] == 0.3
+    assert trial("top_k", top_k=[ModelReply("Answer 1: Eliot\nConfidence 1: 60")])["value"] == 0.0
+
+
+def test_samples_are_compared_by_meaning():
+    # Of four answers two are Austen's, whatever their articles; the empty one is none.
+    assert trial("agreement", samples=SAMPLES)["value"] == 0.5
+    found = trial("semantic_entropy_discrete", samples=SAMPLES)
+    assert found["value"] == pytest.approx(-math.log(2))
+    assert (found["samples"], found["meanings"]) == (4, 2)
+    # Geometric means of the tokens' probabilities: the answer's, without articles' being left out.
+    austen = math.sqrt(0.5 * 0.8) + 0.2
+    bronte = math.sqrt(0.1 * 0.9) + 0.1
+    p = austen / (austen + bronte)
+    expected = p * math.log(p) + (1 - p) * math.log(1 - p)
+    assert trial("semantic_entropy", samples=SAMPLES)["value"] == pytest.approx(expected)
+
+
+def test_true_against_false():
+    spelled = tokens(("True", 0.5, [("True", 0.5), (" true", 0.1), ("False", 0.2), ("Maybe", 0.1)]))
+    assert trial("p_true", p_true=[ModelReply("True", spelled)])["value"] == pytest.approx(0.6 / 0.8)
+    # False is not listed: it can have no more than what is missing
+    assert true_probability(tokens(("True", 0.9, [("True", 0.9), ("Yes", 0.06)]))) == pytest.approx(
+        0.9 / 0.94
+    )
+    assert true_probability(tokens(("\n", 0.9, []), ("False", 0.75, []))) == pytest.approx(0.25)
+    assert math.isnan(true_probability(tokens(("Maybe", 0.9, [("Perhaps", 0.1)]))))
+    assert math.isnan(true_probability(()))
+
+
+def test_only_probabilities_are_probabilities():
+    for condition, signal in SIGNALS.items():
+        found = trial(
+            condition,
+            stated_after=[ModelReply("65")],
+            words=[ModelReply("Likely")],
+            p_true=[ModelReply("True", tokens(("True", 0.9, [])))],
+            p_true_samples=[ModelReply("True", tokens(("True", 0.9, [])))],
+            samples=SAMPLES,
+            top_k=[ModelReply("Answer 1: Jane Austen\nConfidence 1: 60")],
+        )
+        assert found["problem"] == "", condition
+        assert math.isnan(found["probability"]) is not signal.is_probability
+        assert 0 <= found["confidence"] <= 1
+        if not signal.is_probability:
+            assert found["confidence"] == pytest.approx(math.exp(found["value"]))
+        assert (found["answer"], found["correct"]) == ("Jane Austen", 1.0)
+
+
+def test_the_price_counts_every_call_of_the_condition():
+    found = trial("stated_after", stated_after=[ModelReply("65", (), 80.0, 2.0)])
+    assert (found["calls"], found["input_tokens"], found["output_tokens"]) == (2, 130, 12)
+    assert math.isnan(trial("words", words=[ModelReply("Likely")])["input_tokens"])
+
+
+# Missing pieces
+
+
+@pytest.mark.parametrize(
+    ("condition", "replies", "said"),
+    [
+        (
+            "mean_logprob",
+            {"answer": [replace(ANSWER, tokens=(), problem="the provider returned none")]},
+            "provider",
+        ),
+        ("mean_entropy", {"answer": [said("Jane Austen", 0.5, 0.5)]}, "no alternatives"),
+        (
+            "mean_logprob",
+            {"answer": [replace(ANSWER, tokens=tokens(("Other", 0.5, [])))]},
+            "not those of the answer",
+        ),
+        ("agreement", {"samples": [ModelReply("")] * 3}, "none of the 3 samples has an answer"),
+        ("semantic_entropy_discrete", {"samples": SAMPLES[:1]}, "one sample"),
+        ("semantic_entropy", {"samples": [replace(reply, tokens=()) for reply in SAMPLES]}, "no log-prob"),
+        (
+            "p_true",
+            {"p_true": [ModelReply("Perhaps", tokens(("Perhaps", 0.9, [])))]},
+            "neither True nor False",
+        ),
+        ("p_true", {"p_true": []}, "no call"),
+        ("words", {"words": [ModelReply("Likely, or rather unlikely")]}, "none of the expressions"),
+        ("top_k", {"top_k": [ModelReply("I do not know")]}, "no guess"),
+        ("stated", {"answer": [ModelReply("Answer: Jane Austen\nConfidence: very")]}, "no confidence"),
+        ("stated", {"answer": [ModelReply("")]}, "there is no answer"),
+    ],
+)
+def test_a_missing_piece_has_a_word_and_the_other_signals_stand(condition, replies, said):
+    found = trial(condition, **replies)
+    assert math.isnan(found["value"])
+    assert math.isnan(found["confidence"])
+    assert said in found["problem"]
+    assert found["status"] not in ("ok", "repaired")
+    if replies.get("answer", [ANSWER])[0].text:
+        assert found["correct"] == 1.0
+        assert not math.isnan(trial("stated")["value"])
+
+
+def test_one_sample_can_agree():
+    assert trial("agreement", samples=SAMPLES[:1])["value"] == 1.0
+
+
+def test_a_confidence_off_the_scale_is_the_stated_signal_s_fault_alone():
+    off = [ModelReply("Answer: Jane Austen\nConfidence: 300")]
+    assert trial("stated", answer=off)["status"] == "out_of_range"
+    after = trial("stated_after", answer=off, stated_after=[ModelReply("40")])
+    assert (after["status"], after["value"]) == ("repaired", 0.4)
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "\x00", "Answer:", "Confidence: 9" * 500, "Answer 1: " * 999, "{" * 5000]
+)
+@pytest.mark.parametrize("condition", SIGNALS)
+def test_no_reply_raises(condition, reply):
+    every = [ModelReply(reply, (Token(reply, 5.0, {}), Token("", math.nan, {reply: -1.0})))]
+    stages = ("answer", "samples", "judge", "stated_after", "words", "p_true", "p_true_samples", "top_k")
+    read_signal(EMMA, condition, dict.fromkeys(stages, every * 2))
+    read_signal(EMMA, condition, {"answer": [ANSWER], **dict.fromkeys(stages[1:], every * 2)})
+
+
+# Meaning
+
+
+def judged(*verdicts):
+    question = replace(EMMA, metadata={"entailment": "judge"})
+    return trial("agreement", question, samples=SAMPLES, judge=[ModelReply(text) for text in verdicts])
+
+
+def test_a_judge_compares_only_what_does_not_match():
+    prompts = judge_prompts(EMMA, "Jane Austen", SAMPLES)
+    assert len(prompts) == 1
+    assert "First answer: Jane Austen\nSecond answer: Emily Brontë" in prompts[0]
+    assert judged("yes")["value"] == 1.0
+    assert judged("No.")["value"] == 0.5
+
+
+def test_a_judge_that_answers_nonsense_leaves_the_other_signals():
+    found = judged("purple")
+    assert math.isnan(found["value"])
+    assert "neither yes nor no" in found["problem"]
+    assert "0 of 1 verdicts" in judged()["problem"]
+
+
+def test_chains_of_pairs_join_meanings():
+    question = replace(EMMA, metadata={"entailment": "judge"})
+    verdicts = [ModelReply(text) for text in ("yes", "no", "yes")]  # AB, AC, BC
+    same = same_meaning(question, ["A1", "B1", "C1", "", "b1"], verdicts)
+    assert same.tolist() == [
+        [True, True, False, False, True],
+        [True, True, True, False, True],
+        [False, True, True, False, True],
+        [False, False, False, False, False],
+        [True, True, True, False, True],
+    ]
+
+
+def test_the_key_has_no_part_in_what_means_the_same():
+    assert not matches(EMMA, "Austen", "Jane Austen")
+    other = replace(EMMA, gold="Emily Brontë", aliases=())
+    assert (
+        same_meaning(EMMA, ["Austen", "Jane Austen"]) == same_meaning(other, ["Austen", "Jane Austen"])
+    ).all()
+
+
+@pytest.mark.hf
+def test_a_local_model_of_entailment_is_loaded_and_asked(tmp_path):
+    """A tiny classifier made on the spot, its weights such that it finds entailment everywhere, or nowhere."""
+    torch = pytest.importorskip("torch")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    words = {"[PAD]": 0, "[UNK]": 1, "[SEP]": 2}
+    made = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(
+        tmp_path
+    )
+    labels = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+    config = BertConfig(
+        vocab_size=3, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
+        id2label=labels, label2id={label: i for i, label in labels.items()},
+    )  # fmt: skip
+    for winner, expected in ((2, 1.0), (0, 0.5)):
+        model = BertForSequenceClassification(config)
+        with torch.no_grad():
+            model.classifier.weight.zero_()
+            model.classifier.bias.copy_(torch.nn.functional.one_hot(torch.tensor(winner), 3).float())
+        folder = tmp_path / str(winner)
+        model.save_pretrained(folder)
+        for file in tmp_path.glob("*.json"):
+            (folder / file.name).write_bytes(file.read_bytes()) if file.name != "config.json" else None
+        question = replace(EMMA, metadata={"entailment": "nli", "nli_model": str(folder)})
+        assert trial("agreement", question, samples=SAMPLES)["value"] == expected
+
+
+def test_a_model_of_entailment_that_cannot_be_loaded_is_named(tmp_path):
+    question = replace(EMMA, metadata={"entailment": "nli", "nli_model": str(tmp_path / "none")})
+    assert "entailment model failed" in trial("agreement", question, samples=SAMPLES)["problem"]
+
+
+# Readers
+
+
+@pytest.mark.parametrize(
+    ("reply", "span"),
+    [
+        ("Answer: Jane Austen\nConfidence: 80", "Jane Austen"),
+        ("**Answer:** *Jane Austen*\nConfidence: 80", "Jane Austen"),
+        ("Confidence: 80\nFinal Answer: Jane Austen", "Jane Austen"),
+        ("Jane Austen", "Jane Austen"),
+    ],
+)
+def test_where_the_answer_stands(reply, span):
+    found = read_answer_reply(reply, EMMA)
+    assert reply[found.begin : found.end] == span
+
+
+def test_every_expression_reads_as_itself_and_its_number():
+    for name, value in EXPRESSIONS.items():
+        assert read_expression(f"{name.upper()}.", EXPRESSIONS) == value
+    assert math.isnan(read_expression("", EXPRESSIONS))
+
+
+def test_percentages_and_guesses_that_are_none():
+    assert math.isnan(read_percent("101"))
+    assert math.isnan(read_percent(""))
+    assert read_percent("Confidence: 7%") == 0.07
+    assert read_guesses("Answer 1: A\nAnswer 2: B\nConfidence 2: 5", EMMA) == [("B", 0.05)]
+
+
+# What is asked
+
+
+def test_the_answer_s_prompt_does_not_depend_on_the_condition_and_samples_repeat_it():
+    stages = {stage.name: stage for stage in signal_stages(PARAMETERS)}
+    for condition in SIGNALS:
+        assert stages["answer"].prompts(EMMA, condition, {}) == (answer_prompt(EMMA),)
+    assert stages["samples"].prompts(EMMA, "agreement", {"answer": [ANSWER]}) == (answer_prompt(EMMA),)
+    assert (stages["samples"].samples, stages["samples"].temperature) == (10, 1.0)
+
+
+@pytest.mark.parametrize("condition", SIGNALS)
+def test_a_condition_asks_for_what_its_signal_needs_and_nothing_else(condition):
+    asked, replies = [], {}
+    for stage in signal_stages({**PARAMETERS, "entailment": "judge"}):
+        prompts = stage.prompts(EMMA, condition, replies)
+        replies[stage.name] = SAMPLES if stage.name == "samples" and prompts else [ANSWER] * len(prompts)
+        asked += [stage.name] * bool(prompts)
+    judged = {"agreement", "semantic_entropy", "semantic_entropy_discrete"}
+    assert set(asked) == {"answer", *SIGNALS[condition].stages, *({"judge"} if condition in judged else ())}
+
+
+def test_without_an_answer_nothing_more_is_asked():
+    for stage in signal_stages(PARAMETERS)[1:]:
+        for condition in SIGNALS:
+            assert (
+                stage.prompts(EMMA, condition, {"answer": [ModelReply("I cannot say")], "samples": []}) == ()
+            )
+
+
+def test_log_probabilities_are_required_where_a_signal_was_named():
+    def needs(**given):
+        return {
+            stage.name: stage.logprobs for stage in signal_stages({**PARAMETERS, **given}) if stage.logprobs
+        }
+
+    assert needs() == dict.fromkeys(("answer", "p_true", "samples", "p_true_samples"), "wanted")
+    assert needs(signals="stated,p_true") == {"p_true": "required"}
+    assert needs(signals=["min_logprob", "agreement"]) == {"answer": "required"}
+
+
+def test_signals_are_chosen_by_name():
+    assert chosen_signals(PARAMETERS) == list(DEFAULT)
+    assert chosen_signals({**PARAMETERS, "signals": "stated, agreement,combined"}) == ["stated", "agreement"]
+    with pytest.raises(ValueError, match="compares samples, and none of the signals takes samples"):
+        chosen_signals({**PARAMETERS, "entailment": "judge"})
+
+
+def test_the_rule_of_meaning_is_in_the_log():
+    assert {q.metadata["entailment"] for q in signal_questions(PARAMETERS)} == {"match"}
+    assert signal_questions({**PARAMETERS, "entailment": "nli"})[0].metadata["nli_model"] == "none"
+
+
+# The simulated subject
+
+
+def test_each_signal_has_the_auroc_of_its_noise():
+    subject, seed = Subject(d_prime=0.5, meta_d_prime=1.5), call_seed(3, None)
+    questions = [replace(EMMA, id=f"q-{i}") for i in range(4000)]
+    correct = [subject.decide(question.id, "", seed).correct for question in questions]
+    for signal in NOISE:
+        found = roc_auc_score(correct, [belief(subject, question, signal, seed) for question in questions])
+        assert abs(found - true_auroc(subject, signal)) < 4 * 0.009, signal
+        # the chance that one normal variate exceeds another
+        spread = math.sqrt(2 + 2 * NOISE[signal] ** 2)
+        assert true_auroc(subject, signal) == pytest.approx(norm.sf(0, 1.5, spread))
+
+
+def simulated_trials(n, seed=0):
+    subject, stages = Subject(d_prime=0.5, meta_d_prime=1.5), signal_stages(PARAMETERS)
+    rows = []
+    for question in signal_questions({**PARAMETERS, "n": n}):
+        for condition in SIGNALS:
+            replies = {}
+            for stage in stages:
+                replies[stage.name] = [
+                    simulated_reply(subject, question, condition, stage, number, replies, seed)
+                    for _ in stage.prompts(question, condition, replies)
+                    for number in range(stage.samples)
+                ]
+            rows.append(read_signal(question, condition, replies))
+    return rows
+
+
+def simulated_reply(subject, question, condition, stage, number, replies, seed):
+    own = call_seed(seed, stage.temperature, number)
+    reply = respond(question, StageRequest(subject, "", condition, stage.name, replies, own))
+    if reply.tokens:
+        made = tuple(Token(text, value, {text: value}) for text, value in reply.tokens)
+    else:
+        listed = {text: math.log(max(p, 1e-9)) for text, p in reply.alternatives.items()}
+        made = (Token(reply.text, listed.get(reply.text, -1.0), listed),)
+    return ModelReply(reply.text, made, 1.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return simulated_trials(300)
+
+
+def test_what_the_subject_was_given_comes_out_of_every_signal(trials):
+    given = {
+        "mean_logprob": "tokens",
+        "sum_logprob": "tokens",
+        "min_logprob": "tokens",
+        "mean_entropy": "tokens",
+    }
+    measure = STUDY.measure["auroc"]
+    for condition, signal in SIGNALS.items():
+        own = [row for row in trials if row["condition"] == condition]
+        assert {row["problem"] for row in own} == {""}, condition
+        found = measure.compute(columns(own), None)
+        noise = given.get(condition, "samples" if condition == "agreement" else condition)
+        if noise in NOISE:
+            # 4 standard errors of the area; samples and expressions lose a little by their few values
+            lost = 0.03 if condition in ("agreement", "words") else 0.0
+            expected = true_auroc(Subject(meta_d_prime=1.5), noise)
+            assert expected - 0.11 - lost < found < expected + 0.11, (condition, signal)
+
+
+# Measures over all signals
+
+
+def test_measures_of_one_condition_match_the_plain_statistics(trials):
+    own = columns([row for row in trials if row["condition"] == "sum_logprob"])
+    value = {measure.name: measure.compute(own, None) for measure in MEASURES}
+    assert value["auroc"] == pytest.approx(roc_auc_score(own["correct"], own["value"]))
+    assert math.isnan(value["ece"])
+    assert 0 <= value["ece_recalibrated"] < 0.2
+    assert value["brier_recalibrated"] < own["correct"].var()
+    assert (value["calls"], value["tokens"]) == (1, 2)
+
+
+def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
+    table = signal_table(columns(trials))
+    assert table.evidence.shape == (300, len(SIGNALS))
+    value = {measure.name: measure.compute(columns(trials), None) for measure in POOLED}
+    singles = [roc_auc_score(table.correct, column) for column in table.evidence.T]
+    assert value["gain_combined"] == pytest.approx(value["auroc_combined"] - max(singles))
+    assert value["gain_combined"] > -0.05
+    # five independent views of the evidence know more than the best of them
+    assert value["auroc_combined"] > 0.8
+
+
+def test_weights_count_answers_as_copies_of_them(trials):
+    table = columns(trials)
+    weights = np.tile(1.0 + np.arange(300) % 2, (2, 1)).repeat(len(SIGNALS), axis=1)
+    area = next(measure for measure in POOLED if measure.name == "auroc_combined")
+    found = area.compute(table, weights)
+    assert found.shape == (2,)
+    assert found[0] == found[1]
+    assert found[0] != area.compute(table, None)
+
+
+def test_one_signal_cannot_be_combined(trials):
+    own = columns([row for row in trials if row["condition"] == "stated"])
+    for measure in POOLED:
+        assert math.isnan(measure.compute(own, None))
+        assert np.isnan(measure.compute(own, np.ones((3, 300)))).all()
