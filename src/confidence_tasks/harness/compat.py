@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model
     from lm_eval.api.model import LM, TemplateLM
     from lm_eval.api.task import ConfigurableTask
+    from torch import Tensor
 
 
 def prerequisite_error() -> type[Exception]:
@@ -194,6 +195,22 @@ def token_loglikelihoods(
     """
     asked: list[Any] = [(None, before, scored) for before, scored in requests]
     return model._loglikelihood_tokens(asked) if asked else []
+
+
+def network_logits(model: LM, before: Sequence[int], scored: Sequence[int]) -> Tensor | None:
+    """Return what the network of an ``hf`` model says of each token after others; None for other models.
+
+    Needs ``HFLM`` with ``_model_call(tokens)``, ``backend``, ``device`` and ``max_length``. Tested on lm-eval 0.4.13.
+    """
+    kinds = {kind.__name__ for kind in type(model).__mro__}
+    network: Any = model
+    if "HFLM" not in kinds or network.backend != "causal":
+        return None
+    import torch
+
+    ids = [*before, *scored][-network.max_length :]
+    logits: Tensor = network._model_call(torch.tensor([ids], device=network.device))[0]
+    return logits[-len(scored) - 1 : -1]
 
 
 def set_metrics(

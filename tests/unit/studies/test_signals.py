@@ -312,6 +312,13 @@ def test_where_the_answer_stands(reply, span):
     assert reply[found.begin : found.end] == span
 
 
+def test_a_letter_s_answer_may_stand_as_its_option():
+    question = Question("q-2", "demo", "2 + 2?", "choice", "B", ("14", "4", "5"))
+    reply = "The answer is 4."
+    found = read_answer_reply(reply, question)
+    assert (found.answer, reply[found.begin : found.end]) == ("B", "4")
+
+
 def test_every_expression_reads_as_itself_and_its_number():
     for name, value in EXPRESSIONS.items():
         assert read_expression(f"{name.upper()}.", EXPRESSIONS) == value

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anyio import to_thread
-from inspect_ai.model import ChatMessage, Logprob, Model
+from inspect_ai.model import ChatMessage, Logprob, Model, TopLogprob
 from inspect_ai.util import concurrency
 
 from confidence_tasks.harness.compat import hf_parts, hf_prompt
-from confidence_tasks.reading.answer_tokens import token_texts
+from confidence_tasks.harness.token_scores import scored_tokens
 
 
-async def text_logprobs(model: Model, messages: Sequence[ChatMessage], text: str) -> list[Logprob]:
+async def text_logprobs(
+    model: Model, messages: Sequence[ChatMessage], text: str, alternatives: int = 0
+) -> list[Logprob]:
     """Return the tokens of a text with their log-probabilities as the reply to messages.
 
     Parameters
@@ -27,10 +29,12 @@ async def text_logprobs(model: Model, messages: Sequence[ChatMessage], text: str
         What the model was asked.
     text : str
         What it said, or might have said. It is tokenised anew: a sampled text may have been made of other tokens.
+    alternatives : int
+        Number of the most probable tokens to list for each token.
     """
     prompt = hf_prompt(model, messages)
     async with concurrency(f"text_logprobs {id(model.api)}", 1, visible=False):
-        return await to_thread.run_sync(_scored, model, prompt, text)
+        return await to_thread.run_sync(_scored, model, prompt, text, alternatives)
 
 
 def forced_text(model: Model, messages: Sequence[ChatMessage], text: str) -> str:
@@ -38,7 +42,7 @@ def forced_text(model: Model, messages: Sequence[ChatMessage], text: str) -> str
     return text if hf_prompt(model, messages)[-1:].isspace() else f" {text}"
 
 
-def _scored(model: Model, prompt: str, text: str) -> list[Logprob]:
+def _scored(model: Model, prompt: str, text: str, alternatives: int) -> list[Logprob]:
     import torch
 
     network, tokenizer, options = hf_parts(model)
@@ -48,7 +52,13 @@ def _scored(model: Model, prompt: str, text: str) -> list[Logprob]:
         return []
     with torch.inference_mode():
         logits = network(torch.tensor([before + ids], device=network.device)).logits
-    distribution = logits[0, len(before) - 1 : -1].float().log_softmax(dim=-1)
-    values = distribution[torch.arange(len(ids)), torch.tensor(ids)].tolist()
-    texts = token_texts(tokenizer, ids)
-    return [Logprob(token=token, logprob=value) for token, value in zip(texts, values, strict=True)]
+    tokens = scored_tokens(logits[0, len(before) - 1 : -1], tokenizer, ids, alternatives)
+    return [
+        Logprob(
+            token=token.text,
+            logprob=token.logprob,
+            top_logprobs=[TopLogprob(token=text, logprob=value) for text, value in token.alternatives.items()]
+            or None,
+        )
+        for token in tokens
+    ]

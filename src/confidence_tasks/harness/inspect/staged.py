@@ -264,7 +264,7 @@ class _Asker:
         if not stage.logprobs:
             return (await ask()).output
         if is_local(model):
-            return await _scored_locally(model, messages, (await ask()).output)
+            return await _scored_locally(model, messages, (await ask()).output, stage.top_logprobs)
         wanted: dict[str, Any] = {"logprobs": True}
         if stage.top_logprobs:
             wanted["top_logprobs"] = stage.top_logprobs
@@ -306,11 +306,13 @@ def _local_sampling(model: Model, stage: Stage) -> dict[str, Any]:
     return {"temperature": 1.0, "top_k": 1} if samples and not stage.temperature else {}
 
 
-async def _scored_locally(model: Model, messages: list[ChatMessage], output: ModelOutput) -> ModelOutput:
+async def _scored_locally(
+    model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
+) -> ModelOutput:
     """Put the log-probabilities of what was said in the place of those that the ``hf`` provider reports."""
     from confidence_tasks.harness.inspect.local_scores import text_logprobs
 
-    content = await text_logprobs(model, messages, output.completion)
+    content = await text_logprobs(model, messages, output.completion, alternatives)
     if output.choices:
         output.choices[0].logprobs = Logprobs(content=content)
     return output

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
@@ -21,6 +21,7 @@ from confidence_tasks.harness.compat import (
     add_request_type,
     cache_result,
     cached_result,
+    network_logits,
     token_loglikelihoods,
 )
 from confidence_tasks.harness.fewshot import with_replies_shown
@@ -38,6 +39,7 @@ from confidence_tasks.harness.staged import (
     staged_items,
     trial_of,
 )
+from confidence_tasks.harness.token_scores import scored_tokens
 from confidence_tasks.reading.answer_tokens import token_texts
 from confidence_tasks.simulation.respond import StageCall, respond_to_stage
 from confidence_tasks.simulation.subject import Subject
@@ -199,10 +201,13 @@ class StageGeneration(Instance):
         What a simulated subject is told of it.
     prompt : str
         The user message.
+    alternatives : int
+        Number of the most probable tokens listed for each token of the reply, where the model is one of ``hf``.
     """
 
     call: StageCall = field(kw_only=True)
     prompt: str = field(kw_only=True)
+    alternatives: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +242,19 @@ class _Document:
         self.question, self.condition = question_of(doc), str(doc["condition"])
 
     def asked(self, stage: Stage) -> Iterator[tuple[str, _Conversation]]:
-        """Yield the prompts of a stage, each with the conversation that it ends."""
+        """Yield the prompts of a stage, each with the conversation that it ends.
+
+        A prompt that repeats the first one follows the same worked examples.
+        """
+        first = self.request.doc["prompt"]
+        opening = _Conversation(self.request.turns, self.request.args[0])
         if not self.replies:
-            yield self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
+            yield first, opening
             return
         for prompt in stage.prompts(self.question, self.condition, self.replies):
-            if not stage.follows:
+            if prompt == first and not stage.follows:
+                yield prompt, opening
+            elif not stage.follows:
                 system = [{"role": "system", "content": stage.system}] if stage.system else []
                 turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
                 text = f"{stage.system}\n\n{prompt}" if stage.system else prompt
@@ -262,7 +274,13 @@ class _Document:
             for number in range(stage.samples):
                 settings = {**self.request.args[1], **_settings(stage, number)}
                 made = StageGeneration(
-                    "generate_until", self.request.doc, (context, settings), 0, call=call, prompt=prompt
+                    "generate_until",
+                    self.request.doc,
+                    (context, settings),
+                    0,
+                    call=call,
+                    prompt=prompt,
+                    alternatives=stage.top_logprobs,
                 )
                 yield made, conversation
 
@@ -351,14 +369,16 @@ def _n_tokens(model: LM, text: str) -> float:
 def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
     """Return the tokens of each reply with their log-probabilities, or why there are none.
 
-    Each token is scored as the continuation of the prompt and of the reply's tokens before it. There are no
-    alternatives: lm-eval has no interface for them.
+    A model of ``hf`` reads prompt and reply once, and lists alternatives to each token. For other models each token is
+    scored as the continuation of what stands before it, without alternatives, for which lm-eval has no interface.
     """
     if problem := inability(model):
         _log.warning("Replies have no token probabilities: %s", problem)
         return [problem] * len(generations)
     assert isinstance(model, TemplateLM)
-    passages = [(generation.args[0], generation.resps[0]) for generation in generations]
+    passages = [
+        (generation.args[0], generation.resps[0], generation.alternatives) for generation in generations
+    ]
     known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
     missing = [passage for passage, tokens in known.items() if tokens is None]
     try:
@@ -376,22 +396,23 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
 add_request_type(SCORES, score_tokens)
 
 
-def _computed_tokens(
-    model: TemplateLM, passages: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[Token, ...]]:
-    encoded = {
-        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
-        for passage in passages
-    }
-    asked = [
-        (before + said[:position], said[position : position + 1])
-        for before, said in encoded.values()
-        for position in range(len(said))
+_Passage: TypeAlias = tuple[str, str, int]
+"""A prompt, a reply, and a number of alternatives."""
+
+
+def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...]]:
+    return {passage: tuple(_tokens_of(model, *passage)) for passage in passages}
+
+
+def _tokens_of(model: TemplateLM, prompt: str, reply: str, alternatives: int) -> list[Token]:
+    before, said = model.tok_encode(prompt), model.tok_encode(reply, add_special_tokens=False)
+    if not said:
+        return []
+    logits = network_logits(model, before, said)
+    if logits is not None:
+        return scored_tokens(logits, model.tokenizer, said, alternatives)
+    asked = [(before + said[:position], said[position : position + 1]) for position in range(len(said))]
+    values = [min(value, 0.0) for value, _ in token_loglikelihoods(model, asked)]
+    return [
+        Token(text, value, {}) for text, value in zip(token_texts(model.tokenizer, said), values, strict=True)
     ]
-    results = iter(token_loglikelihoods(model, asked))
-    return {
-        passage: tuple(
-            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
-        )
-        for passage, (_, said) in encoded.items()
-    }

@@ -57,7 +57,7 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     reading = read_scale_reply(
         reply, PERCENT, kind=question.kind, choices=question.choices, asked=ANSWER_AND_CONFIDENCE
     )
-    begin, end = answer_span(reply, reading.answer)
+    begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
     return AnswerReply(reading.answer, reading.confidence_raw, reading.status, begin, end)
 
 
@@ -67,8 +67,17 @@ _ANSWER_LINE = re.compile(
 _AROUND = " \t\r\"'`*_“”‘’«»"
 
 
-def answer_span(reply: str, answer: str) -> tuple[int, int]:
-    r"""Return where a reply states its answer: behind the last label, else where the answer stands as read.
+def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
+    r"""Return where a reply states its answer: behind the last label, else where the answer or its option stands.
+
+    Parameters
+    ----------
+    reply : str
+        The reply.
+    answer : str
+        The answer as read.
+    option : str
+        The text of the option, where the answer is the letter of one.
 
     Examples
     --------
@@ -78,14 +87,15 @@ def answer_span(reply: str, answer: str) -> tuple[int, int]:
     if not answer:
         return 0, 0
     text = bounded(reply)
-    labels = list(_ANSWER_LINE.finditer(text))
-    for label in reversed(labels):
+    for label in reversed(list(_ANSWER_LINE.finditer(text))):
         end = text.find("\n", label.end())
         begin, end = _trimmed(text, label.end(), len(text) if end < 0 else end)
         if begin < end:
             return begin, end
-    begin = text.rfind(answer)
-    return (0, 0) if begin < 0 else (begin, begin + len(answer))
+    for stated in filter(None, (option, answer)):
+        if found := list(re.finditer(rf"(?<!\w){re.escape(stated)}(?!\w)", text, re.IGNORECASE)):
+            return found[-1].span()
+    return 0, 0
 
 
 def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:

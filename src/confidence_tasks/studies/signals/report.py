@@ -17,6 +17,7 @@ from confidence_tasks.report.figures.figure import Figure, Panel
 from confidence_tasks.report.figures.general import ModelStyles, by_condition, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION
+from confidence_tasks.report.results import ALL_TRIALS
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def combined(results: TaskResults) -> ExtraTable:
     """Return the AUROC of all signals together, and the gain over the best single one."""
     names = [measure.name for measure in POOLED]
     rows = [
-        (model.label, [results.estimate(model.label, "all", name) for name in names])
+        (model.label, [results.estimate(model.label, ALL_TRIALS, name) for name in names])
         for model in results.models
     ]
     return table_of_entries(
