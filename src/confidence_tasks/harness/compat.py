@@ -197,20 +197,26 @@ def token_loglikelihoods(
     return model._loglikelihood_tokens(asked) if asked else []
 
 
-def network_logits(model: LM, before: Sequence[int], scored: Sequence[int]) -> Tensor | None:
-    """Return what the network of an ``hf`` model says of each token after others; None for other models.
+def has_network(model: LM) -> bool:
+    """Whether a model of lm-eval is one of ``hf`` that continues text, whose network :func:`network_logits` asks.
 
-    Needs ``HFLM`` with ``_model_call(tokens)``, ``backend``, ``device`` and ``max_length``. Tested on lm-eval 0.4.13.
+    Needs ``HFLM.backend``. Tested on lm-eval 0.4.13.
     """
-    kinds = {kind.__name__ for kind in type(model).__mro__}
     network: Any = model
-    if "HFLM" not in kinds or network.backend != "causal":
-        return None
+    return any(kind.__name__ == "HFLM" for kind in type(model).__mro__) and network.backend == "causal"
+
+
+def network_logits(model: LM, before: Sequence[int], scored: Sequence[int]) -> Tensor:
+    """Return what the network of an ``hf`` model says of each token after others, shape (tokens, vocabulary).
+
+    Needs ``HFLM`` with ``_model_call(tokens)``, ``device`` and ``max_length``. Tested on lm-eval 0.4.13.
+    """
     import torch
 
+    network: Any = model
     ids = [*before, *scored][-network.max_length :]
     logits: Tensor = network._model_call(torch.tensor([ids], device=network.device))[0]
-    return logits[-len(scored) - 1 : -1]
+    return logits[len(ids) - len(scored) - 1 : len(ids) - 1]
 
 
 def set_metrics(

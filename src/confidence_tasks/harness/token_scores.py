@@ -26,6 +26,8 @@ def scored_tokens(logits: Tensor, tokenizer: Any, ids: Sequence[int], alternativ
     alternatives : int
         Number of the most probable tokens to list for each.
     """
+    if not ids:
+        return []
     distribution = logits.float().log_softmax(dim=-1)
     likeliest = distribution.topk(alternatives, dim=-1)
     listed = [

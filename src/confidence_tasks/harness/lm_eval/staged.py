@@ -21,6 +21,7 @@ from confidence_tasks.harness.compat import (
     add_request_type,
     cache_result,
     cached_result,
+    has_network,
     network_logits,
     token_loglikelihoods,
 )
@@ -401,18 +402,26 @@ _Passage: TypeAlias = tuple[str, str, int]
 
 
 def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...]]:
-    return {passage: tuple(_tokens_of(model, *passage)) for passage in passages}
-
-
-def _tokens_of(model: TemplateLM, prompt: str, reply: str, alternatives: int) -> list[Token]:
-    before, said = model.tok_encode(prompt), model.tok_encode(reply, add_special_tokens=False)
-    if not said:
-        return []
-    logits = network_logits(model, before, said)
-    if logits is not None:
-        return scored_tokens(logits, model.tokenizer, said, alternatives)
-    asked = [(before + said[:position], said[position : position + 1]) for position in range(len(said))]
-    values = [min(value, 0.0) for value, _ in token_loglikelihoods(model, asked)]
-    return [
-        Token(text, value, {}) for text, value in zip(token_texts(model.tokenizer, said), values, strict=True)
+    encoded = {
+        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
+        for passage in passages
+    }
+    if has_network(model):
+        return {
+            passage: tuple(
+                scored_tokens(network_logits(model, before, said), model.tokenizer, said, passage[2])
+            )
+            for passage, (before, said) in encoded.items()
+        }
+    asked = [
+        (before + said[:position], said[position : position + 1])
+        for before, said in encoded.values()
+        for position in range(len(said))
     ]
+    results = iter(token_loglikelihoods(model, asked))
+    return {
+        passage: tuple(
+            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
+        )
+        for passage, (_, said) in encoded.items()
+    }

@@ -32,7 +32,7 @@ STUDY = Study(
             None,
             "Signals, such as stated,p_true; by default those that need no further call.",
         ),
-        Parameter("samples", int, 10, "Number of samples of the answer.", low=1, high=100),
+        Parameter("samples", int, 10, "Number of samples of the answer.", low=2, high=100),
         Parameter("temperature", float, 1.0, "Temperature of the samples.", low=0.01, high=2.0),
         Parameter(
             "entailment",

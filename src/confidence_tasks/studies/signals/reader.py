@@ -184,7 +184,7 @@ def true_probability(tokens: Iterable[Token]) -> float:
 
     Examples
     --------
-    >>> true_probability([Token("True", math.log(0.6), {"True": math.log(0.6), " false": math.log(0.2)})])
+    >>> round(true_probability([Token("True", math.log(0.6), {"True": math.log(0.6), " false": math.log(0.2)})]), 6)
     0.75
     >>> round(true_probability([Token("False", math.log(0.9), {})]), 6)
     0.1

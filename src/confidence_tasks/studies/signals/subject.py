@@ -43,7 +43,7 @@ def true_auroc(subject: Subject, signal: str) -> float:
     Examples
     --------
     >>> round(true_auroc(Subject(meta_d_prime=1.5), "tokens"), 4)
-    0.8183
+    0.8185
     """
     return _NORMAL.cdf(subject.meta_d_prime / math.sqrt(2 * (1 + NOISE[signal] ** 2)))
 

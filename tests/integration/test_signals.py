@@ -1,0 +1,148 @@
+"""The signal study runs on both harnesses: the same trials, shared calls, what is refused, what a second run costs."""
+
+import math
+
+import pytest
+from tests.integration.inspect.test_stages import Mock, run, trials
+from tests.integration.lm_eval.harnesses import Scripted, replying
+from tests.integration.lm_eval.test_stages import inspect_trials, samples, task, without
+
+from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.studies.signals import STUDY
+from confidence_tasks.studies.signals.catalogue import SIGNALS
+
+EVERY = list(SIGNALS)
+
+
+def tasks():
+    return {name: made for signal in EVERY for name, made in task(STUDY, signal).items()}
+
+
+def test_a_simulated_subject_has_the_same_trials_on_both_harnesses(tmp_path):
+    found = samples(SimulatedLM("overconfident"), tasks())
+    expected = inspect_trials(STUDY, "simulated/overconfident", tmp_path, signals=EVERY)
+    # lm-eval does not count the tokens of a simulated subject
+    counts = ("input_tokens", "output_tokens")
+    assert without(found, *counts) == without(expected, *counts)
+    assert {trial["problem"] for of_task in found.values() for trial in of_task.values()} == {""}
+    assert {trial["calls"] for trial in expected["signals_p_true_samples"].values()} == {12}
+
+
+def reply(prompt):
+    """Answer A and be sure; say what each later prompt asks for."""
+    for asked, said in (
+        ("one of these expressions", "Likely"),
+        ("How likely is it that your answer is right?", "65%"),
+        ("true or false", "True"),
+        ("best guesses", "Answer 1: A\nConfidence 1: 40"),
+    ):
+        if asked in prompt:
+            return said
+    return "Answer: A\nConfidence: 80"
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_the_same_replies_give_the_same_trials_and_each_call_is_made_once(tmp_path, chat):
+    scripted = Scripted(reply)
+    found = samples(scripted, tasks(), apply_chat_template=chat)
+    spoken = [name for name, signal in SIGNALS.items() if not signal.logprobs]
+    expected = inspect_trials(STUDY, replying(reply), tmp_path, signals=spoken)
+    own = {name: found[name] for name in expected}
+    assert without(own, "input_tokens", "output_tokens") == without(expected, "input_tokens", "output_tokens")
+    values = {name: {trial["value"] for trial in of_task.values()} for name, of_task in own.items()}
+    assert values["signals_words"] == {0.7}
+    assert values["signals_stated_after"] == {0.65}
+    assert values["signals_agreement"] == {1.0}
+    # answer, 10 samples, two follow-ups, True twice, guesses: of 6 questions
+    assert len(scripted.asked) == 6 * (1 + 10 + 2 + 2 + 1)
+
+
+def mock(judge=False, **options):
+    def said(turns, config):
+        return "purple" if judge else reply(turns[-1])
+
+    return Mock(said, **options)
+
+
+def test_without_log_probabilities_a_named_signal_is_refused_and_the_default_goes_on(tmp_path):
+    model = mock(logprobs=False)
+    found = trials(run(study_task(STUDY)(n=2), model.model(), tmp_path), "signals_scorer")
+    stated, token = found["arithmetic-s0-00000/stated"], found["arithmetic-s0-00000/mean_logprob"]
+    assert (stated["value"], stated["problem"]) == (0.8, "")
+    assert math.isnan(token["value"])
+    assert "no log-probabilities" in token["problem"]
+    assert token["answer"] == stated["answer"]
+    assert len(model.asked) == 2
+
+    model = mock(logprobs=False)
+    refused = run(study_task(STUDY)(n=4, signals="stated,p_true"), model.model(), tmp_path)
+    assert refused.status == "error"
+    assert "stage 'p_true' needs token probabilities" in refused.error.message
+
+
+def test_a_second_run_makes_no_call(tmp_path):
+    first, second = mock(), mock()
+    given = {"n": 2, "signals": "stated,stated_after,agreement", "samples": 3}
+    before = trials(run(study_task(STUDY)(**given), first.model(), tmp_path), "signals_scorer")
+    after = trials(run(study_task(STUDY)(**given), second.model(), tmp_path), "signals_scorer")
+    assert len(first.asked) == 2 * (1 + 1 + 3)
+    assert second.asked == []
+    assert before == after
+
+
+def test_a_judge_that_talks_nonsense_costs_only_the_signals_that_it_judges(tmp_path):
+    file = tmp_path / "own.jsonl"
+    file.write_text('{"id": "e", "question": "Who wrote Emma?", "answer": "Jane Austen"}\n')
+    texts = iter(["Jane Austen", "Emily", "Jane"] * 9)
+    model = Mock(lambda turns, config: f"Answer: {next(texts)}\nConfidence: 70")
+    made = study_task(STUDY)(
+        source=str(file), signals="stated,agreement", samples=2, entailment="judge", cache=False
+    )
+    log = run(made, model.model(), tmp_path, model_roles={"judge": mock(judge=True).model()})
+    found = {name.rpartition("/")[2]: trial for name, trial in trials(log, "signals_scorer").items()}
+    assert "neither yes nor no" in found["agreement"]["problem"]
+    assert found["stated"]["value"] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"signals": "stated,ptrue"}, "'ptrue' is not one of .*; did you mean 'p_true'"),
+        ({"samples": 0}, "samples=0"),
+        ({"entailment": "juge"}, "did you mean 'judge'"),
+        ({"entailment": "judge"}, "none of the signals takes samples"),
+        ({"signal": "stated"}, "did you mean 'signals'"),
+    ],
+)
+def test_a_wrong_parameter_is_named_before_the_first_call(given, said):
+    with pytest.raises(ValueError, match=said):
+        study_task(STUDY)(n=2, **given)
+
+
+@pytest.mark.hf
+def test_a_real_model_has_the_same_greedy_trials_on_both_harnesses(tmp_path, smollm2, monkeypatch):
+    """SmolLM2-135M, greedy; signals that take samples differ, as the harnesses draw from streams of their own."""
+    from inspect_ai.model import get_model
+    from lm_eval.models.huggingface import HFLM
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    greedy = [name for name, signal in SIGNALS.items() if "samples" not in signal.stages]
+    made = {name: each for signal in greedy for name, each in task(STUDY, signal, n=3).items()}
+    for each in made.values():
+        each.set_config("generation_kwargs", {"max_gen_toks": 24}, update=True)
+    model = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32", batch_size=1)
+    found = samples(model, made, apply_chat_template=True)
+    del model
+    local = get_model(
+        "hf/smollm2", model_path=str(smollm2), tokenizer_path=str(smollm2), device="cpu", memoize=False
+    )
+    log = run(study_task(STUDY)(n=3, signals=greedy, cache=False), local, tmp_path, max_tokens=24)
+    expected = {}
+    for trial in trials(log, "signals_scorer").values():
+        expected.setdefault(f"signals_{trial['condition']}", {})[trial["question_id"]] = trial
+    numbers = ("value", "confidence", "probability", "input_tokens", "output_tokens")
+    assert without(found, *numbers) == without(expected, *numbers)
+    for name, of_task in found.items():
+        for question, trial in of_task.items():
+            assert trial["value"] == pytest.approx(expected[name][question]["value"], abs=1e-3, nan_ok=True)
