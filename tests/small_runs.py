@@ -47,6 +47,9 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("scale_boundary", {**_SCALES, "scales": "0-100,40-100"}),
         SmallRun("scale_nonstandard", {**_SCALES, "scales": "0-100,7-79"}),
         SmallRun("riskeval", {"source": "arithmetic", "n": 6, "penalties": "1,100"}, "partial"),
+        SmallRun(
+            "signals", {"n": 4, "samples": 3, "signals": "stated,mean_logprob,p_true,agreement"}, "ideal"
+        ),
         SmallRun("lifeeval", {"n": 12}),
         SmallRun("boolq", {"source": "arithmetic_boolean", "n": 12}),
         SmallRun("sciq", {"source": "arithmetic", "n": 12}),

@@ -23,9 +23,8 @@ every_run = pytest.mark.parametrize("run", SMALL_RUNS.values(), ids=list(SMALL_R
 
 
 def test_every_task_has_an_example() -> None:
-    tasks = published_tasks()
-    assert tasks == SMALL_RUNS.keys()
-    assert {path.stem for path in EXAMPLES.glob("*.eval")} == tasks
+    assert published_tasks() <= SMALL_RUNS.keys()
+    assert {path.stem for path in EXAMPLES.glob("*.eval")} == SMALL_RUNS.keys()
 
 
 @every_run

@@ -1,0 +1,12 @@
+"""Confidence signals, to score by path: ``inspect score LOG --scorer scorers/signals.py``."""
+
+from inspect_ai.scorer import Scorer, scorer
+
+from confidence_tasks.harness.inspect.staged import study_scorer
+from confidence_tasks.studies.signals import STUDY
+
+
+@scorer(metrics=[])
+def signals_scorer() -> Scorer:
+    """Return the study's scorer."""
+    return study_scorer(STUDY)()
