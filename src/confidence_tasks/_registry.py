@@ -7,8 +7,9 @@ measures it.
 from importlib import import_module
 
 from confidence_tasks.catalogue import own_packages, studies
+from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.simulated_provider import simulated, simulated_instrument
-from confidence_tasks.harness.inspect.staged import study_metrics, study_task
+from confidence_tasks.harness.inspect.staged import study_task
 
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
 

@@ -234,6 +234,20 @@ def set_metrics(
     task._higher_is_better = dict(higher_is_better)
 
 
+def with_logged(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a document gives for metrics, with entries that lm-eval logs and makes no metric of.
+
+    Needs ``lm_eval.evaluator.evaluate`` to log the result of ``process_results`` by ``dict.update`` and to aggregate
+    its ``items()``; otherwise the entries are aggregated as well. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+
+    class Logged(dict[str, Any]):
+        def items(self) -> Any:
+            return metrics.items()
+
+    return Logged({**metrics, **logged})
+
+
 def model_arguments() -> set[str]:
     """Return the names of the arguments of the model in the run that is being set up; none outside of a run.
 

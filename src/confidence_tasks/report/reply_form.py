@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from inspect_ai.scorer import Metric, Scorer
+from inspect_ai.scorer import Scorer
 
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.reply_files import Row
@@ -41,7 +42,7 @@ class ReplyForm:
     label: str
     item: Callable[[Question, Row], Item]
     scorer: Callable[[], Scorer]
-    metrics: Callable[[Sequence[Item]], Metric]
+    metrics: Callable[[Sequence[Item]], list[Any]]
     kind: Kind | None = None
     key: str = "answer"
     optional: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from inspect_ai.log import (
 from inspect_ai.scorer import Scorer
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.report.inspect_logs import RESCORED, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError
@@ -50,9 +51,8 @@ class Rescored:
 
     @property
     def changed_metrics(self) -> list[str]:
-        """Names of the metrics that are not bit for bit the same."""
-        names = dict.fromkeys([*self.before, *self.after])
-        return [name for name in names if not _same(self.before.get(name), self.after.get(name))]
+        """Names of the metrics of the log that are not bit for bit the same; it may have had the headline only."""
+        return [name for name in self.before if not _same(self.before[name], self.after.get(name))]
 
 
 def rescore(path: str | PathLike[str]) -> Rescored:
@@ -87,7 +87,7 @@ def rescore(path: str | PathLike[str]) -> Rescored:
     every = log.samples
     # A failed sample has no reply to read.
     log.samples = [sample for sample in every if sample.error is None]
-    done = score_log(log, scorers)
+    done = score_log(log, scorers, every_measure=True)
     changed = sum(trials[_key(sample)] != _values(sample) for sample in log.samples)
     done.samples = every
     return Rescored(_signed(done), before, metrics_of(done), changed)
@@ -100,10 +100,12 @@ def _signed(log: EvalLog) -> EvalLog:
     return edit_eval_log(log, [MetadataEdit(metadata_set=entry)], by)
 
 
-def score_log(log: EvalLog, scorers: list[Scorer]) -> EvalLog:
-    """Score the samples of a log, which are changed, and compute its metrics, without a model."""
+def score_log(log: EvalLog, scorers: list[Scorer], *, every_measure: bool = False) -> EvalLog:
+    """Score the samples of a log, which are changed, and compute its metrics, or all, without a model."""
     roles, log.eval.model_roles = log.eval.model_roles, None  # a role would be made, and ask for its key
     log.samples = _in_order(log)
+    if every_measure:
+        _log_every_measure(log)
     done = score(log, scorers, action="overwrite", model=NO_MODEL, display="none", copy=False)
     done.eval.model_roles = roles
     return done
@@ -123,6 +125,25 @@ def _scorers(log: EvalLog) -> list[Scorer]:
     if not chosen:
         raise NotTrialsError(f"task {log.eval.task} was scored by none of {', '.join(sorted(known))}")
     return [make(**options) for make, options in chosen]
+
+
+def _log_every_measure(log: EvalLog) -> None:
+    """Have the metrics of a log be all measures; of an older log, whose metrics are no longer known, by condition."""
+    specs = log.eval.metrics if isinstance(log.eval.metrics, list) else []
+    for logged in (spec for spec in specs if not isinstance(spec, dict)):
+        options = logged.options or {}
+        if "summary" not in options:
+            names = {spec.name.rsplit("/", 1)[-1] for spec in log.eval.scorers or []}
+            study = next(study for study in studies() if study.scorer_name in names)
+            conditions = list(
+                dict.fromkeys(str(sample.metadata["condition"]) for sample in log.samples or [])
+            )
+            logged.name = "confidence_tasks/study_metrics"
+            options = {
+                "summary": reference_of(condition_summary),
+                "arguments": {"study": study.reference, "conditions": conditions},
+            }
+        logged.options = {**options, "measures": None, "overall": []}
 
 
 def _in_order(log: EvalLog) -> list[EvalSample]:

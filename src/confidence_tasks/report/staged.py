@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from confidence_tasks.harness.inspect.metrics import condition_summary, metrics_of
 from confidence_tasks.harness.inspect.samples import Item, one_of
-from confidence_tasks.harness.inspect.staged import study_metrics
 from confidence_tasks.harness.staged import STUDY, complete_parameters
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power_design import METACOGNITION, EffectParameter, PowerDesign
@@ -91,6 +91,8 @@ def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
             label="",
             item=item,
             scorer=study.make_scorer,
-            metrics=lambda items: study_metrics(study.reference, conditions_of(items)),
+            metrics=lambda items: metrics_of(
+                study, condition_summary, study=study.reference, conditions=conditions_of(items)
+            ),
         )
     }

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import CACHE, SEED, Parameter, meant
+from confidence_tasks.study.parameter import CACHE, METRICS, SEED, Parameter, meant
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, check_stages
@@ -351,7 +351,7 @@ class Study:
         chooses = self.chosen is None and len(self.conditions) > 1
         every = ", ".join(self.conditions)
         conditions = Parameter("conditions", str | list[str], every, "Which of the conditions are asked.")
-        return (*self.parameters, *([conditions] if chooses else []), SEED, CACHE)
+        return (*self.parameters, *([conditions] if chooses else []), SEED, METRICS, CACHE)
 
     def stages_of(self, parameters: Mapping[str, Any]) -> tuple[Stage, ...]:
         """Return the stages under some parameters; ValueError if they do not fit together."""
@@ -397,7 +397,7 @@ class Study:
         return {
             key: value
             for key, value in parameters.items()
-            if key not in self.subset_parameters or (key, str(value)) in self.protocol_values
+            if key not in (METRICS.name, *self.subset_parameters) or (key, str(value)) in self.protocol_values
         }
 
     def design_of(self, task: str) -> str:

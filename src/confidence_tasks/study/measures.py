@@ -522,6 +522,23 @@ CONFIDENCE = Measure(
 )
 
 
+def named(measures: Sequence[Measure], names: Sequence[str] | None) -> list[Measure]:
+    """Return the measures of some names, in the order of the names; all where there are none.
+
+    A name that ends in a group, such as ``coverage/p=0.9``, is known by what stands before it.
+
+    Examples
+    --------
+    >>> [measure.name for measure in named([ACCURACY, CONFIDENCE], ["confidence", "ece"])]
+    ['confidence']
+    """
+    if names is None:
+        return list(measures)
+    position = {name: place for place, name in enumerate(names)}
+    known = [measure for measure in measures if measure.name.partition("/")[0] in position]
+    return sorted(known, key=lambda measure: position[measure.name.partition("/")[0]])
+
+
 def summarise(
     trials: Sequence[Mapping[str, Any]],
     measures: Sequence[Measure],

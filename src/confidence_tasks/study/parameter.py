@@ -76,6 +76,13 @@ def meant(name: str, known: Any) -> str:
 
 
 SEED = Parameter("seed", int, 0, "Seed of the order of questions and of sampling.", low=0)
+METRICS = Parameter(
+    "metrics",
+    str,
+    "headline",
+    "Which measures are logged as metrics; reports compute all of them from the trials.",
+    ("headline", "all"),
+)
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 

@@ -133,7 +133,7 @@ def test_lm_eval_finds_the_new_study_in_a_package_of_its_own(tmp_path: Path) -> 
     assert "All tasks found and valid" in done.stdout
     (results,) = tmp_path.rglob("results_*.json")
     found = json.loads(results.read_text())["results"]["sureness_at_once"]
-    assert found["trial,none"] == 20
+    assert found["sample_len"] == 20
     assert found["parse_rate,none"] == 1.0
 
 

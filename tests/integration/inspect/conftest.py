@@ -9,6 +9,8 @@ from inspect_ai import Task, eval
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.report.rescore import rescore
+
 collect_ignore = ["loopback_run.py"]
 """A program that a test runs in a process of its own."""
 
@@ -36,9 +38,11 @@ def saying(texts: Sequence[str]) -> Model:
 
 
 def metrics(log: EvalLog) -> dict[str, float]:
-    """Every metric of a log by name."""
+    """Every measure of a log by name, computed from its trials; those that it has as metrics are the same."""
     assert log.results is not None
-    return {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
+    found = rescore(log.location)
+    assert found.changed_metrics == []
+    return found.after
 
 
 def trials(log: EvalLog) -> list[dict[str, Any]]:

@@ -65,7 +65,7 @@ def trials(log: EvalLog, scorer: str) -> dict[str, Any]:
 
 def test_a_question_about_the_answer_continues_its_conversation_and_the_answer_is_asked_once(tmp_path):
     mock = Mock(sure)
-    log = run(study_task(SURENESS)(n=3, cache=False), mock.model(), tmp_path)
+    log = run(study_task(SURENESS)(n=3, cache=False, metrics="all"), mock.model(), tmp_path)
 
     found = trials(log, "sureness_scorer")
     assert len(found) == 6
@@ -154,7 +154,7 @@ def test_log_probabilities_are_required_or_wanted(tmp_path):
 
 @pytest.mark.parametrize("condition", ["stated", "asked"])
 def test_what_a_simulated_subject_was_given_comes_out(tmp_path, condition):
-    log = run(study_task(SURENESS)(n=300, conditions=condition), "simulated/ideal", tmp_path)
+    log = run(study_task(SURENESS)(n=300, conditions=condition, metrics="all"), "simulated/ideal", tmp_path)
     assert log.results
     metrics = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
     # Phi(d'/2) with d' = 1.5, and a calibrated subject

@@ -82,7 +82,9 @@ def both_models(reply):
 
 
 def lm_eval_run(model, tasks, metadata, **options):
-    manager = TaskManager(include_path=stubs(), include_defaults=False, metadata=metadata)
+    # lm-eval changes the metadata that it is given.
+    every = {"metrics": "all", **metadata}
+    manager = TaskManager(include_path=stubs(), include_defaults=False, metadata=every)
     return simple_evaluate(model, tasks=list(tasks), task_manager=manager, **options)
 
 

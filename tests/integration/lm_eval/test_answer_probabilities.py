@@ -21,7 +21,9 @@ ASKED = {"n": 12, "token_probabilities": True}
 
 
 def test_lifeeval_has_the_metrics_of_inspect(tmp_path):
-    expected = inspect_metrics(lifeeval(radii="5", n=12, top_logprobs=20), "simulated/ideal", tmp_path)
+    expected = inspect_metrics(
+        lifeeval(metrics="all", radii="5", n=12, top_logprobs=20), "simulated/ideal", tmp_path
+    )
     found = lm_eval_run(SimulatedLM("ideal"), ["lifeeval_radius5"], ASKED)["results"]["lifeeval_radius5"]
     measures = lifeeval_scorers.MEASURES + lifeeval_scorers.TOKEN_MEASURES
     assert not different(found, expected, measures, "radius=5")
@@ -36,7 +38,9 @@ def test_lifeeval_has_the_metrics_of_inspect(tmp_path):
     ],
 )
 def test_question_sets_have_the_metrics_of_inspect(task, source, form, name, tmp_path):
-    expected = inspect_metrics(task(source=source, n=12, top_logprobs=20), "simulated/ideal", tmp_path)
+    expected = inspect_metrics(
+        task(metrics="all", source=source, n=12, top_logprobs=20), "simulated/ideal", tmp_path
+    )
     found = lm_eval_run(SimulatedLM("ideal"), [name], ASKED)["results"][name]
     measures = measures_of(form, token_probabilities=True)
     assert not different(found, expected, measures, source)

@@ -43,7 +43,7 @@ def reply_to(prompt, question):
 )
 def test_the_same_replies_give_the_same_value_of_every_metric(lm_eval_model, inspect_model, tmp_path):
     """At two levels: one has enough calibration questions for an adjustment, the other has not."""
-    expected = inspect_metrics(fermieval(n=N, levels="0.9,0.998"), inspect_model(), tmp_path)
+    expected = inspect_metrics(fermieval(metrics="all", n=N, levels="0.9,0.998"), inspect_model(), tmp_path)
     names = {"p=0.9": "fermieval_p0_9", "p=0.998": "fermieval_p0_998"}
     found = lm_eval_run(lm_eval_model(), names.values(), {"n": N})["results"]
     for condition, name in names.items():
@@ -54,7 +54,9 @@ def test_the_same_replies_give_the_same_value_of_every_metric(lm_eval_model, ins
 
 
 def test_both_halves_adjusted_by_each_other(tmp_path):
-    expected = inspect_metrics(fermieval(n=N, levels="0.9", split="cross"), replying(reply_to), tmp_path)
+    expected = inspect_metrics(
+        fermieval(metrics="all", n=N, levels="0.9", split="cross"), replying(reply_to), tmp_path
+    )
     found = lm_eval_run(Scripted(reply_to), ["fermieval_p0_9"], {"n": N, "split": "cross"})["results"]
     assert not different(found["fermieval_p0_9"], expected, MEASURES + JACKKNIFE_MEASURES, "p=0.9")
     assert expected["conformal_jackknife_coverage/p=0.9"] >= 0.9

@@ -21,7 +21,9 @@ N = 24
 
 def test_the_same_probabilities_give_the_same_value_of_every_metric(tmp_path):
     """A narrow belief, all of whose exponents are among the twenty alternatives that a provider returns."""
-    expected = inspect_metrics(fermieval_logprob(n=N, levels="0.9,0.99"), inspect_model(), tmp_path)
+    expected = inspect_metrics(
+        fermieval_logprob(metrics="all", n=N, levels="0.9,0.99"), inspect_model(), tmp_path
+    )
     found = lm_eval_run(
         SimulatedLM("ideal", belief_sd=1.0, gain=4.0), [TASK], {"n": N, "levels": "0.9,0.99"}
     )["results"][TASK]

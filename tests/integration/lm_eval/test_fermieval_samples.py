@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(("task", "ask"), [("interval", "interval"), ("exponent", "direct,reasoned")])
 def test_the_same_samples_give_the_same_value_of_every_metric(task, ask, tmp_path):
     expected = inspect_metrics(
-        fermieval_sampling(ask=ask, n=8, samples=4, levels="0.8", temperatures="0.5,1"),
+        fermieval_sampling(metrics="all", ask=ask, n=8, samples=4, levels="0.8", temperatures="0.5,1"),
         get_model("simulated/tunnel", perception=0.3),
         tmp_path,
     )

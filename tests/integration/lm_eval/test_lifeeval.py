@@ -39,7 +39,7 @@ class TestSameAsInspect:
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path
     ):
-        expected = inspect_metrics(lifeeval(n=4 * self.N), inspect_model(), tmp_path)
+        expected = inspect_metrics(lifeeval(metrics="all", n=4 * self.N), inspect_model(), tmp_path)
         found = lm_eval_run(lm_eval_model(), ["lifeeval"], {"n": self.N})["results"]
         for radius in RADII:
             assert not different(found[f"lifeeval_radius{radius}"], expected, MEASURES, f"radius={radius}")

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 import pytest
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
-from tests.integration.lm_eval.harnesses import stubs
+from tests.integration.lm_eval.harnesses import lm_eval_run, stubs
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval import task as _task
 from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
 from confidence_tasks.studies.fermieval.lm_eval import FermiTask
 from confidence_tasks.studies.fermieval_logprob.lm_eval import FermiLogprobTask
@@ -183,3 +184,21 @@ def test_parameters_are_those_that_the_docstring_names_and_the_study_reads(study
     source = inspect.getsource(sys.modules[study.__module__])
     read = re.findall(r'(?:parameters|or \{\}\))(?:\.get\(|\[)"(\w+)"', source)
     assert set(read) <= set(study.PARAMETERS)
+
+
+def test_the_table_has_the_headline_unless_all_is_asked_for():
+    from confidence_tasks.studies.scales import STUDY
+
+    task = "scale_granularity_0_20_arithmetic"
+    found, every = (
+        lm_eval_run(SimulatedLM("ideal"), [task], {"n": 4, "metrics": which})["results"][task]
+        for which in ("headline", "all")
+    )
+    assert {key.split(",")[0] for key in found if key.endswith(",none") and "_stderr_stderr" not in key} == {
+        name + end for name in STUDY.headline for end in ("", "_stderr")
+    }
+    assert {key.split(",")[0] for key in every if key.endswith(",none") and "_stderr_stderr" not in key} == {
+        name + end for name in STUDY.measure for end in ("", "_stderr")
+    }
+    with pytest.raises(ValueError, match="metrics='every' is not one of headline, all"):
+        lm_eval_run(SimulatedLM("ideal"), [task], {"n": 4, "metrics": "every"})

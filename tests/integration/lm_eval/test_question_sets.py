@@ -63,7 +63,7 @@ class TestSameAsInspect:
         self, name, lm_eval_model, inspect_model, mirror, tmp_path
     ):
         task = getattr(question_sets, name)
-        expected = inspect_metrics(task(n=N), inspect_model(), tmp_path)
+        expected = inspect_metrics(task(metrics="all", n=N), inspect_model(), tmp_path)
         found = lm_eval_run(lm_eval_model(), [f"{name}_confidence"], {"n": N})["results"]
         measures = measures_of(QUESTION_SETS[name].form)
         assert not different(found[f"{name}_confidence"], expected, measures, name)

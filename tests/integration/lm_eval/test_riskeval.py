@@ -51,7 +51,7 @@ class TestSameAsInspect:
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path
     ):
-        task = tasks.riskeval(source="arithmetic", penalties="0.5,10", n=N, cache=False)
+        task = tasks.riskeval(source="arithmetic", penalties="0.5,10", n=N, cache=False, metrics="all")
         expected = inspect_metrics(task, inspect_model(), tmp_path)
         names = {"lambda=0.5": "riskeval_lambda0_5_arithmetic", "lambda=10": "riskeval_lambda10_arithmetic"}
         found = lm_eval_run(lm_eval_model(), names.values(), {"n": N})["results"]

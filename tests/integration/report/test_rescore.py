@@ -89,8 +89,8 @@ def test_several_epochs_come_out_too(scale_log: Path, offline: None) -> None:
 def test_another_reply_changes_its_trial_and_its_metrics(scale_log: Path, tmp_path: Path) -> None:
     found = rescore(tampered(scale_log, tmp_path))
     assert found.changed_trials == 1
-    assert "confidence/0-10" in found.changed_metrics
-    assert "confidence/0-100" not in found.changed_metrics
+    assert "ece/0-10" in found.changed_metrics
+    assert "ece/0-100" not in found.changed_metrics
 
 
 def test_a_log_of_another_task_is_refused(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_the_command_tells_what_would_change_and_leaves_the_log_alone(
     same, other = json.loads(shown.stdout)
     assert (same["changed_trials"], same["changed_metrics"], same["error"]) == (0, {}, "")
     assert other["changed_trials"] == 1
-    confidence = other["changed_metrics"]["confidence/0-10"]
-    assert confidence["before"] > confidence["after"]
+    error = other["changed_metrics"]["ece/0-10"]
+    assert error["before"] != error["after"]
     assert changed.read_bytes() == content
     assert "1 trials and" in CliRunner().invoke(main, ["rescore", str(changed)]).stdout
 

@@ -23,7 +23,7 @@ TASKS = [name for name in _registry.__all__ if registry_info(getattr(_registry, 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_inspect_hands_an_unknown_parameter_to_every_task_which_refuses_it(name: str) -> None:
-    known = ", ".join(inspect.signature(inspect.unwrap(getattr(_registry, name))).parameters)
+    known = ", ".join([*inspect.signature(inspect.unwrap(getattr(_registry, name))).parameters, "metrics"])
     with pytest.raises(ValueError, match=rf"^{name} has no parameter 'whatever'\. It has {known}$"):
         task_create(f"confidence_tasks/{name}", whatever=1)
 
@@ -46,7 +46,7 @@ def test_a_log_and_its_retry_have_the_same_parameters(tmp_path: Path) -> None:
     (log,) = eval(asked, model="simulated/ideal", log_dir=str(tmp_path), display="none", fail_on_error=True)
     passed = {"n": 2, "source": "arithmetic_boolean"}
     assert log.eval.task_args_passed == passed
-    assert log.eval.task_args.keys() == inspect.signature(inspect.unwrap(boolq)).parameters.keys()
+    assert log.eval.task_args.keys() == {*inspect.signature(inspect.unwrap(boolq)).parameters, "metrics"}
     log.status = "cancelled"
     (again,) = eval_retry(log, log_dir=str(tmp_path), display="none")
     assert (again.status, again.eval.task_args_passed) == ("success", passed)

@@ -17,7 +17,7 @@ def test_token_probabilities_are_asked_for_with_a_short_greedy_reply(mirror):
 
 def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature(mirror):
     task = fermieval_sampling(
-        ask="interval,direct,reasoned", temperatures="0.5,1", levels="0.9,0.95", n=2, samples=3
+        ask="interval,direct,reasoned", temperatures="0.5,1", levels="0.9,0.95", n=2, samples=3, metrics="all"
     )
     assert task.epochs == 3
     conditions = [sample.metadata["condition"] for sample in task.dataset][:8]

@@ -7,14 +7,15 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
 
+from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,
     ASKS,
     cell_of,
     chosen_temperature,
-    fermieval_sampling_metrics,
     mean_tunnel_index,
     penalized_score,
     sample_trial,
@@ -144,7 +145,8 @@ def test_a_run_has_the_same_metrics_at_its_start_and_at_its_end():
     ]
     design = {"levels": [0.8, 0.9], "asks": ASKS, "temperatures": [0.2, 1.0]}
     scores = [SampleScore(score=Score(value=trial)) for trial in trials]
-    summarised = fermieval_sampling_metrics(**design)
+    with logging("all"):
+        (summarised,) = metrics_of(STUDY, sampling_summary, **design)
     names = [measure.name for measure in sampling_measures(ASKS, [0.2, 1.0], [0.8, 0.9])]
     for done in (0, 1, 16, 20, 24, 28, len(scores)):
         found = summarised(scores[:done])

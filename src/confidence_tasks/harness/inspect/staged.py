@@ -1,4 +1,4 @@
-"""A study of stages as an Inspect task: one solver, one scorer, one metric and one task for all such studies."""
+"""A study of stages as an Inspect task: one solver, one scorer and one task for all such studies."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ from inspect_ai.model import (
     ModelOutput,
     get_model,
 )
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.metrics import condition_summary, logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.samples import dataset
@@ -57,7 +58,7 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.simulation.draws import pick
 from confidence_tasks.simulation.respond import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import summarise
+from confidence_tasks.study.parameter import METRICS
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
 
@@ -74,7 +75,9 @@ def study_task(study: Study) -> Callable[..., Task]:
 
     def build(**given: Any) -> Task:
         with as_usage_error():
-            return _build(study, complete_parameters(study, given, study.all_parameters))
+            parameters = complete_parameters(study, given, study.all_parameters)
+            with logging(parameters.pop(METRICS.name)):
+                return _build(study, parameters)
 
     declared = [
         SignatureParameter(
@@ -119,7 +122,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         setup=require_roles(sorted({stage.role for stage in stages if stage.role})),
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),
         scorer=study_scorer(study)(),
-        metrics=[study_metrics(study.reference, conditions)],
+        metrics=metrics_of(study, condition_summary, study=study.reference, conditions=conditions),
         config=GenerateConfig(temperature=0.0),
         version=study.version,
         metadata=provenance(parameters["seed"], data),
@@ -409,15 +412,3 @@ def _explanation(trial: Mapping[str, Any], question: Question) -> str:
             ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
         ]
     )
-
-
-@metric(scores="unreduced")
-def study_metrics(study: str, conditions: Sequence[str]) -> Metric:
-    """Every measure of a study in every condition, pooled as the mean over sources."""
-    measures = load_study(study).measures
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(summarise(trials, measures, conditions))
-
-    return compute

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from confidence_tasks.harness.compat import with_logged
 from confidence_tasks.study.measures import Measure, columns
 
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ class Part:
 
 
 def sample_metrics(trial: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return what a sample gives for the metrics called ``names``: the last one shows the trial in full."""
-    *others, last = names
-    return {**{name: Part(trial) for name in others}, last: trial}
+    """Return what a sample gives for the metrics called ``names``, and the trial in full, which is no metric."""
+    return with_logged({name: Part(trial) for name in names if name != TRIAL}, {TRIAL: trial})
 
 
 def aggregations(measures: Sequence[Measure]) -> dict[str, Callable[[Sequence[Any]], float]]:

@@ -104,6 +104,10 @@ class _StagedTask(StudyTask):
     def study_name(self) -> str:
         return self.STUDY.name
 
+    @property
+    def headline(self) -> Sequence[str]:
+        return self.STUDY.headline
+
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """The study's parameters, checked."""

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -22,7 +23,8 @@ from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.generation_scores import Span, score_request, unscored, whole_text
 from confidence_tasks.harness.questions import question_metadata
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import Measure, named
+from confidence_tasks.study.parameter import METRICS
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("max_exponent", "shortfall_weight"), float | None),
     **dict.fromkeys(("levels", "temperatures"), str | float | list | None),
     "ask": str | list | None,
+    METRICS.name: METRICS.type,
 }
 """Of the parameters, but for the condition, which each study reads itself."""
 
@@ -96,7 +99,7 @@ class StudyTask(ConfigurableTask):
         check_metadata(self.study_name, parameters, self.PARAMETERS, self.ELSEWHERE, self.FIXED, self.TYPES)
         defaults = {**_DEFAULTS, **self.defaults(parameters)}
         super().__init__(config=deepcopy({**defaults, **stub, "metadata": parameters}))
-        measures = self.measures(self.config.metadata or {})
+        measures = self.logged_measures(self.config.metadata or {})
         better = {
             measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
         }
@@ -134,8 +137,20 @@ class StudyTask(ConfigurableTask):
         return whole_text
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
-        """Return the metrics, which in some studies depend on the condition."""
+        """Return the measures, which in some studies depend on the condition."""
         return self.MEASURES
+
+    @property
+    def headline(self) -> Sequence[str]:
+        """Names of the metrics by default: the headline of the study that the package of the class has."""
+        names: Sequence[str] = resolve_name(f"{type(self).__module__.rpartition('.')[0]}:STUDY").headline
+        return names
+
+    def logged_measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
+        """Return the measures of the headline, or all, as the parameter ``metrics`` says."""
+        which = parameters.get(METRICS.name, METRICS.default)
+        METRICS.check(which)
+        return named(self.measures(parameters), self.headline if which == METRICS.default else None)
 
     def download(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing: questions are loaded when the number of worked examples is known."""
@@ -268,7 +283,7 @@ def check_metadata(
     ValueError: metadata: scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks a
     """
     others = {**SAID_ELSEWHERE, **elsewhere}
-    passed = {*known, *_HARNESS, *model_arguments()}
+    passed = {*known, METRICS.name, *_HARNESS, *model_arguments()}
     for name in given:
         if name in passed or given[name] == fixed.get(name):
             continue
@@ -279,7 +294,7 @@ def check_metadata(
         if name in others:
             raise ValueError(f"metadata: {study} has no parameter {name!r} on lm-eval: {others[name]}")
         warn_once(f"metadata: {unknown_parameter(study, name, known)}. It is ignored")
-    for name in types.keys() & given.keys() & set(known):
+    for name in types.keys() & given.keys() & {*known, METRICS.name}:
         check_value(name, given[name], types[name])
 
 

@@ -12,6 +12,7 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import cached_generate
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
@@ -20,6 +21,7 @@ from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.fermi import AUTHORS
 from confidence_tasks.sources.fermi import SPLITS as SOURCE_SPLITS
 from confidence_tasks.sources.own_file import is_own_file
+from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.prompts import (
     LARGEST_KEY,
     LEVELS,
@@ -31,8 +33,8 @@ from confidence_tasks.studies.fermieval.trials import (
     HEADLINE,
     PAPER_MAX_EXPONENT,
     TEST,
-    fermieval_metrics,
     fermieval_scorer,
+    fermieval_summary,
 )
 
 VERSION = "1-A"
@@ -235,7 +237,9 @@ def fermieval(
         dataset=data,
         solver=cached_generate(cache),
         scorer=fermieval_scorer(),
-        metrics=[fermieval_metrics(chosen, split in CALIBRATED)],
+        metrics=metrics_of(
+            STUDY, fermieval_summary, overall=["all"], levels=chosen, conformal=split in CALIBRATED
+        ),
         config=GenerateConfig(temperature=temperature),
         version=VERSION,
         metadata=provenance(seed, data),

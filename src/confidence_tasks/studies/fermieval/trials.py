@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
@@ -24,6 +24,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE_STRICT,
     Measure,
     min_count,
+    named,
     proportion,
     statistic_of,
     summarise,
@@ -450,7 +451,11 @@ HEADLINE = "coverage_gap"
 
 
 def fermieval_summary(
-    trials: Sequence[Mapping[str, Any]], levels: Sequence[float], *, conformal: bool = True
+    trials: Sequence[Mapping[str, Any]],
+    levels: Sequence[float],
+    *,
+    conformal: bool = True,
+    names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return every measure at every level and averaged over them, with Wilson's interval of each coverage.
 
@@ -462,6 +467,8 @@ def fermieval_summary(
         Nominal coverages of the design.
     conformal : bool
         Whether the calibration half was asked; without it, intervals are adjusted by each other.
+    names : sequence of str, optional
+        Names of the measures; by default all, with the limits of coverage.
 
     Returns
     -------
@@ -470,13 +477,13 @@ def fermieval_summary(
         for the limits of the 95% interval of coverage.
     """
     labels = [condition_of(level) for level in levels]
-    measures = MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES)
+    measures = named(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)
     found = summarise(trials, measures, labels)
     averages = {
         f"{measure.name}/all": sum(found[f"{measure.name}/{label}"] for label in labels) / len(labels)
         for measure in measures
     }
-    return averages | found | _coverage_limits(trials, labels)
+    return averages | found | (_coverage_limits(trials, labels) if names is None else {})
 
 
 def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> dict[str, float]:
@@ -492,17 +499,6 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
         low, high = wilson_interval(sum(held), len(held))
         limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
     return limits
-
-
-@metric(scores="unreduced")
-def fermieval_metrics(levels: Sequence[float], conformal: bool = True) -> Metric:
-    """Every measure of the study at every level, and averaged over the levels."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(fermieval_summary(trials, levels, conformal=conformal))
-
-    return compute
 
 
 # The scorer -----------------------------------------------------------------------------------------------------

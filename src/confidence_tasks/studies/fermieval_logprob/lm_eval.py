@@ -17,7 +17,7 @@ from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.fermieval.task import CALIBRATED, SPLITS, exponent_questions, levels_of
-from confidence_tasks.studies.fermieval_logprob.task import VERSION, exponent_items
+from confidence_tasks.studies.fermieval_logprob.task import LOGGED, VERSION, exponent_items
 from confidence_tasks.studies.fermieval_logprob.trials import (
     CONDITION,
     DistributionTrial,
@@ -41,6 +41,11 @@ class FermiLogprobTask(StudyTask):
     ELSEWHERE: ClassVar[Mapping[str, str]] = {
         "top_logprobs": "leave it out, for every integer has its probability here"
     }
+
+    @property
+    def headline(self) -> Sequence[str]:
+        """Names of the metrics by default."""
+        return LOGGED
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics at every level; without the calibration half no temperature is fitted."""

@@ -11,6 +11,7 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.inspect.token_probabilities import (
@@ -21,13 +22,17 @@ from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
 from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
+from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import (
     CONDITION,
-    fermieval_logprob_metrics,
     fermieval_logprob_scorer,
+    logprob_summary,
 )
 
 VERSION = "1-A"
+
+LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
+"""Measures of intervals that a log has as metrics by default."""
 
 LONGEST_REPLY = 8
 """Tokens: enough for a sign and the digits of any exponent."""
@@ -84,7 +89,9 @@ def fermieval_logprob(
         dataset=data,
         solver=generate_with_probabilities("fermieval_logprob needs", cache),
         scorer=fermieval_logprob_scorer(),
-        metrics=[fermieval_logprob_metrics(chosen, split in CALIBRATED)],
+        metrics=metrics_of(
+            STUDY, logprob_summary, headline=LOGGED, levels=chosen, scaled=split in CALIBRATED
+        ),
         config=GenerateConfig(
             temperature=0.0, logprobs=True, top_logprobs=top_logprobs, max_tokens=LONGEST_REPLY
         ),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
@@ -31,6 +31,7 @@ from confidence_tasks.study.measures import (
     auroc,
     calibration_error,
     columns,
+    named,
     proportion,
 )
 from confidence_tasks.study.question import Question
@@ -284,25 +285,18 @@ def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[M
 
 
 def logprob_summary(
-    trials: Sequence[Mapping[str, Any]], levels: Sequence[float], *, scaled: bool = True
+    trials: Sequence[Mapping[str, Any]],
+    levels: Sequence[float],
+    *,
+    scaled: bool = True,
+    names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return every one of `logprob_measures` by name, NaN without trials."""
+    """Return those of `logprob_measures` that are named, by default all, NaN without trials."""
     table_of = columns(trials)
     return {
         measure.name: float(measure.compute(table_of, None)) if trials else math.nan
-        for measure in logprob_measures(levels, scaled=scaled)
+        for measure in named(logprob_measures(levels, scaled=scaled), names)
     }
-
-
-@metric(scores="unreduced")
-def fermieval_logprob_metrics(levels: Sequence[float], scaled: bool = True) -> Metric:
-    """What the sets are worth at every level, as they are and after temperature scaling."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(logprob_summary(trials, levels, scaled=scaled))
-
-    return compute
 
 
 # The scorer -----------------------------------------------------------------------------------------------------

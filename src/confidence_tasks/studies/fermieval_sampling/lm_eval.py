@@ -18,7 +18,7 @@ from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.task import exponent_questions
 from confidence_tasks.studies.fermieval_logprob.lm_eval import levels_in, split_in
-from confidence_tasks.studies.fermieval_sampling.task import VERSION, sampling_items, temperatures_of
+from confidence_tasks.studies.fermieval_sampling.task import LOGGED, VERSION, sampling_items, temperatures_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     SHORTFALL_WEIGHT,
@@ -57,6 +57,11 @@ class FermiSamplingTask(StudyTask):
         "mirror",
     )
     FIXED: ClassVar[Mapping[str, str]] = {"source": "fermi"}
+
+    @property
+    def headline(self) -> Sequence[str]:
+        """Names of the metrics by default."""
+        return LOGGED
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the metrics by way of asking, temperature and level."""

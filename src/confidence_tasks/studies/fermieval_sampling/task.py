@@ -12,6 +12,7 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
@@ -26,16 +27,20 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_system,
 )
 from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
+from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     SHORTFALL_WEIGHT,
     Ask,
     cell_of,
-    fermieval_sampling_metrics,
     fermieval_sampling_scorer,
+    sampling_summary,
 )
 
 VERSION = "1-A"
+
+LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
+"""Measures of intervals that a log has as metrics by default."""
 
 
 def sampling_items(
@@ -158,7 +163,15 @@ def fermieval_sampling(
         dataset=data,
         solver=sample_once(seed, cache),
         scorer=fermieval_sampling_scorer(),
-        metrics=[fermieval_sampling_metrics(chosen, asks, warm, shortfall_weight)],
+        metrics=metrics_of(
+            STUDY,
+            sampling_summary,
+            headline=LOGGED,
+            levels=chosen,
+            asks=asks,
+            temperatures=warm,
+            shortfall_weight=shortfall_weight,
+        ),
         epochs=Epochs(samples, []),
         version=VERSION,
         metadata=provenance(seed, data),

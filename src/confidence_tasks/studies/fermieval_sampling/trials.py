@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import plain, table
@@ -19,7 +19,7 @@ from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.prompts import condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, MEANING, TEST
-from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, proportion
+from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, named, proportion
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.trial import READABLE, Trial
 
@@ -446,8 +446,9 @@ def sampling_summary(
     asks: Sequence[str] = (),
     temperatures: Sequence[float] = (),
     shortfall_weight: float = SHORTFALL_WEIGHT,
+    names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return every one of `sampling_measures` by name, NaN without trials.
+    """Return those of `sampling_measures` that are named, by default all, NaN without trials.
 
     By default of the ways of asking and the temperatures that there are trials of.
     """
@@ -456,24 +457,8 @@ def sampling_summary(
     warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
     return {
         measure.name: float(measure.compute(every, None)) if trials else math.nan
-        for measure in sampling_measures(asked, warm, levels, shortfall_weight)
+        for measure in named(sampling_measures(asked, warm, levels, shortfall_weight), names)
     }
-
-
-@metric(scores="unreduced")
-def fermieval_sampling_metrics(
-    levels: Sequence[float],
-    asks: Sequence[str] = (),
-    temperatures: Sequence[float] = (),
-    shortfall_weight: float = SHORTFALL_WEIGHT,
-) -> Metric:
-    """What intervals from samples are worth, by way of asking, temperature and level; logs may name levels alone."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(sampling_summary(trials, levels, asks, temperatures, shortfall_weight))
-
-    return compute
 
 
 # The scorer -----------------------------------------------------------------------------------------------------

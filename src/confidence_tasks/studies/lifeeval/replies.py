@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from inspect_ai.scorer import Metric
-
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, told_apart, whole_number_in
 from confidence_tasks.sources.life_table import SHIPPED_LAST_AGE
-from confidence_tasks.studies.lifeeval.trials import lifeeval_metrics, lifeeval_scorer
+from confidence_tasks.studies.lifeeval import STUDY
+from confidence_tasks.studies.lifeeval.trials import lifeeval_scorer, lifeeval_summary
 from confidence_tasks.study.question import Question
 
 
@@ -28,8 +29,9 @@ def _life(question: Question, row: Row) -> Item:
     return Item(question, f"radius={radius}", question.text, metadata=case)
 
 
-def _life_metrics(items: Sequence[Item]) -> Metric:
-    return lifeeval_metrics(list(dict.fromkeys(item.metadata["radius"] for item in items)))
+def _life_metrics(items: Sequence[Item]) -> list[Any]:
+    radii = list(dict.fromkeys(item.metadata["radius"] for item in items))
+    return metrics_of(STUDY, lifeeval_summary, overall=["all"], radii=radii)
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {

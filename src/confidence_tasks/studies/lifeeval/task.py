@@ -11,6 +11,7 @@ from dataclasses import replace
 from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
 from confidence_tasks.harness.inspect.token_probabilities import asking, generation
@@ -18,13 +19,14 @@ from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import load
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.sources.loading import check_number
+from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.prompts import POPULATION, SYSTEM, lifeeval_prompt
 from confidence_tasks.studies.lifeeval.trials import (
     HEADLINE,
     WINDOWS,
     Window,
-    lifeeval_metrics,
     lifeeval_scorer,
+    lifeeval_summary,
 )
 
 VERSION = "1-A"
@@ -133,7 +135,9 @@ def lifeeval(
         dataset=data,
         solver=asking(top_logprobs, cache),
         scorer=lifeeval_scorer(),
-        metrics=[lifeeval_metrics(chosen, bool(top_logprobs))],
+        metrics=metrics_of(
+            STUDY, lifeeval_summary, overall=["all"], radii=chosen, token_probabilities=bool(top_logprobs)
+        ),
         config=generation(top_logprobs),
         version=VERSION,
         metadata=provenance(seed, data),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
@@ -28,6 +28,7 @@ from confidence_tasks.study.measures import (
     Measure,
     calibration_error,
     min_count,
+    named,
     proportion,
     statistic_of,
     summarise,
@@ -338,26 +339,32 @@ def group_labels(radii: Sequence[int]) -> dict[str, list[str]]:
 
 
 def summarise_groups(
-    trials: Sequence[Mapping[str, Any]], measures: Sequence[Measure], radii: Sequence[int]
+    trials: Sequence[Mapping[str, Any]],
+    measures: Sequence[Measure],
+    radii: Sequence[int],
+    groupings: Sequence[str] = tuple(GROUPINGS),
 ) -> dict[str, float]:
     """Return the measures over all trials, by radius, and in brief by sex and age band, keyed ``name/group``."""
     summary: dict[str, float] = {}
     for grouping, labels in group_labels(radii).items():
+        if grouping not in groupings:
+            continue
         grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
         summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
     return summary
 
 
-@metric(scores="unreduced")
-def lifeeval_metrics(radii: Sequence[int], token_probabilities: bool = False) -> Metric:
-    """Every measure of the study, over all questions and by radius, and the main ones by sex and by age band."""
+def lifeeval_summary(
+    trials: Sequence[Mapping[str, Any]],
+    *,
+    radii: Sequence[int],
+    token_probabilities: bool = False,
+    names: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Return the measures that are named over all trials and by radius; by default all, some of them by sex and age."""
     measures = MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(summarise_groups(trials, measures, radii))
-
-    return compute
+    groupings = tuple(GROUPINGS) if names is None else ("all", "radius")
+    return summarise_groups(trials, named(measures, names), radii, groupings)
 
 
 def case_of(metadata: Mapping[str, Any]) -> Case:

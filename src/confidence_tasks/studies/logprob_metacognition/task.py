@@ -19,6 +19,7 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.fewshot import held_out
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, require_roles
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
@@ -27,6 +28,7 @@ from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.reply_seed import is_simulated, reply_seed
 from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.prompts import (
     TEMPERATURES,
     answer_prompt,
@@ -39,8 +41,8 @@ from confidence_tasks.studies.logprob_metacognition.trials import (
     GOLD_NLP,
     HEADLINE,
     RATINGS,
-    nlp_metad_metrics,
     nlp_metad_scorer,
+    nlp_summary,
 )
 
 VERSION = "1-A"
@@ -255,7 +257,7 @@ def nlp_metad(
         setup=require_roles([CLASSIFIER_ROLE] if who == "model" else []),
         solver=sample_answer(seed, force_gold, cache),
         scorer=nlp_metad_scorer(who, cache),
-        metrics=[nlp_metad_metrics(conditions, k)],
+        metrics=metrics_of(STUDY, nlp_summary, overall=[headline], conditions=conditions, ratings=k),
         config=GenerateConfig(max_tokens=LONGEST_REPLY),
         version=VERSION,
         metadata={**provenance(seed, data), "k": k},

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
@@ -33,6 +33,7 @@ from confidence_tasks.study.measures import (
     calibration_error,
     inverted_test_of,
     min_count,
+    named,
     proportion,
     right_and_wrong,
     statistic_of,
@@ -273,16 +274,15 @@ MEASURES: tuple[Measure, ...] = logprob_measures()
 HEADLINE = "meta_information"
 
 
-@metric(scores="unreduced")
-def nlp_metad_metrics(conditions: Sequence[str], ratings: int = RATINGS) -> Metric:
-    """Every measure of the study at every temperature."""
-    measures = logprob_measures(ratings)
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(summarise(trials, measures, conditions))
-
-    return compute
+def nlp_summary(
+    trials: Sequence[Mapping[str, Any]],
+    *,
+    conditions: Sequence[str],
+    ratings: int = RATINGS,
+    names: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Return the measures that are named, by default all, at every temperature."""
+    return summarise(trials, named(logprob_measures(ratings), names), conditions)
 
 
 # The scorer -----------------------------------------------------------------------------------------------------

@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, one_of
 from confidence_tasks.harness.inspect.token_probabilities import asking, generation
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS, Form, QuestionSet
-from confidence_tasks.studies.question_sets.trials import HEADLINE, question_set_metrics, question_set_scorer
+from confidence_tasks.studies.question_sets.trials import HEADLINE, question_set_scorer, question_set_summary
 
 VERSION = "1-A"
 
@@ -111,7 +113,13 @@ def _question_set_task(
         dataset=data,
         solver=asking(top_logprobs, cache),
         scorer=question_set_scorer(),
-        metrics=[question_set_metrics(name, conditions, bool(top_logprobs))],
+        metrics=metrics_of(
+            STUDY,
+            question_set_summary,
+            task=name,
+            conditions=conditions,
+            token_probabilities=bool(top_logprobs),
+        ),
         config=generation(top_logprobs),
         version=VERSION,
         metadata=provenance(seed, data),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
@@ -36,6 +36,7 @@ from confidence_tasks.study.measures import (
     auroc,
     calibration_error,
     min_count,
+    named,
     proportion,
     right_and_wrong,
     statistic_of,
@@ -424,16 +425,17 @@ def measures_of(form: Form, *, token_probabilities: bool = False) -> tuple[Measu
     return MEASURES + FORM_MEASURES[form] + (TOKEN_MEASURES if token_probabilities else ())
 
 
-@metric(scores="unreduced")
-def question_set_metrics(task: str, conditions: Sequence[str], token_probabilities: bool = False) -> Metric:
-    """Every measure of one question set."""
+def question_set_summary(
+    trials: Sequence[Mapping[str, Any]],
+    *,
+    task: str,
+    conditions: Sequence[str],
+    token_probabilities: bool = False,
+    names: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Return the measures of one question set that are named, by default all."""
     measures = measures_of(QUESTION_SETS[task].form, token_probabilities=token_probabilities)
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(summarise(trials, measures, conditions))
-
-    return compute
+    return summarise(trials, named(measures, names), conditions)
 
 
 def _explanation(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> str:

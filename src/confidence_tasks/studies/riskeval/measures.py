@@ -21,6 +21,7 @@ from confidence_tasks.study.measures import (
     calibration_error,
     columns,
     min_count,
+    named,
     of_all,
     right_and_wrong,
     statistic_of,
@@ -393,7 +394,11 @@ HEADLINE = "policy_consistency"
 
 
 def riskeval_summary(
-    trials: Sequence[Mapping[str, Any]], conditions: Sequence[str], *, seed: int = 0
+    trials: Sequence[Mapping[str, Any]],
+    conditions: Sequence[str],
+    *,
+    seed: int = 0,
+    names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return every measure under every penalty and in each regime, and the study's slope with its interval.
 
@@ -405,6 +410,8 @@ def riskeval_summary(
         Labels of the penalties, in the design's order.
     seed : int
         Seed of the intervals' resamples.
+    names : sequence of str, optional
+        Names of the measures; by default all, with the limits of two.
 
     Returns
     -------
@@ -412,15 +419,19 @@ def riskeval_summary(
         ``name/lambda=10`` under a penalty; ``name/all`` and ``name/high_penalty`` averaged over penalties, or summed
         for numbers of trials; ``_low`` and ``_high`` behind a name for the limits of its 95% interval over questions.
     """
-    found = summarise(trials, (*MEASURES, *COUNTS), conditions)
+    measures = named((*MEASURES, *COUNTS), names)
+    found = summarise(trials, measures, conditions)
     for regime, belongs in REGIMES.items():
         labels = [label for label in conditions if belongs(penalty_of(label))]
-        for measure in (*MEASURES, *COUNTS):
+        for measure in measures:
             pool = sum if measure.is_count else _mean_defined
             found[f"{measure.name}/{regime}"] = pool(found[f"{measure.name}/{label}"] for label in labels)
-        found |= _with_interval(
-            replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
-        )
+        if names is None:
+            found |= _with_interval(
+                replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
+            )
+    if names is not None:
+        return found
     return found | _with_interval(SLOPE, "all", trials, conditions, seed)
 
 

@@ -12,13 +12,15 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import cached_generate, require_roles
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, with_key
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.studies.riskeval.measures import HEADLINE, HIGH_PENALTY
+from confidence_tasks.studies.riskeval import STUDY
+from confidence_tasks.studies.riskeval.measures import HEADLINE, HIGH_PENALTY, REGIMES, riskeval_summary
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGES,
     PARSERS,
@@ -33,7 +35,7 @@ from confidence_tasks.studies.riskeval.prompts import (
     solver_prompt,
     solver_system,
 )
-from confidence_tasks.studies.riskeval.trials import needs_judge, riskeval_metrics, riskeval_scorer
+from confidence_tasks.studies.riskeval.trials import needs_judge, riskeval_scorer
 
 VERSION = "1-A"
 
@@ -194,7 +196,13 @@ def riskeval(
         setup=require_roles(roles_needed(questions, reader, grader)),
         solver=cached_generate(cache),
         scorer=riskeval_scorer(reader, grader, cache),
-        metrics=[riskeval_metrics(conditions, seed)],
+        metrics=metrics_of(
+            STUDY,
+            riskeval_summary,
+            overall=list(REGIMES),
+            conditions=conditions,
+            seed=seed,
+        ),
         config=GenerateConfig(temperature=0.0),
         version=VERSION,
         metadata={**provenance(seed, data), "skipped_images": skipped},

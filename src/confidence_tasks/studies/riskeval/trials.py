@@ -6,10 +6,9 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, section 2 and appendix A.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
@@ -18,7 +17,6 @@ from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
 from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.studies.riskeval.measures import riskeval_summary
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
@@ -190,17 +188,6 @@ def _of_one(statistic: str, *values: float) -> float:
     if any(math.isnan(value) for value in values):
         return math.nan
     return float(getattr(statistics, statistic)(*([value] for value in values)))
-
-
-@metric(scores="unreduced")
-def riskeval_metrics(conditions: Sequence[str], seed: int = 0) -> Metric:
-    """Every measure of the study under every penalty, over all penalties and over the high ones."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(riskeval_summary(trials, conditions, seed=seed))
-
-    return compute
 
 
 @scorer(metrics=[])

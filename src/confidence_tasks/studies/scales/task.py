@@ -12,14 +12,16 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
 from confidence_tasks.harness.fewshot import held_out
+from confidence_tasks.harness.inspect.metrics import condition_summary, metrics_of
 from confidence_tasks.harness.inspect.model_calls import cached_generate
 from confidence_tasks.harness.inspect.parameters import validate_parameters
 from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, with_key
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.sources import load
+from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.prompts import ELICITATIONS, PROMPTS, Elicitation, Prompt, scale_prompt
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
-from confidence_tasks.studies.scales.trials import HEADLINE, scale_metrics, scale_scorer
+from confidence_tasks.studies.scales.trials import scale_scorer
 from confidence_tasks.studies.scales.worked_examples import worked_examples
 
 VERSION = "1-A"
@@ -121,11 +123,11 @@ def _scale_task(
         dataset=data,
         solver=cached_generate(cache),
         scorer=scale_scorer(strict),
-        metrics=[scale_metrics(conditions)],
+        metrics=metrics_of(STUDY, condition_summary, study=STUDY.reference, conditions=conditions),
         config=GenerateConfig(temperature=0.0),
         version=VERSION,
         metadata=provenance(seed, data),
-        headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{conditions[0]}"),
+        headline_metric=HeadlineMetric(metric=f"{STUDY.headline[0]}/{conditions[0]}"),
         viewer=viewer("scale_scorer", shown=["confidence_raw"], hidden=["lower", "upper", "rules"]),
     )
 

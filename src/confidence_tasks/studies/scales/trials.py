@@ -6,11 +6,10 @@ Dai (2026), arXiv:2603.09309, section 3.3.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
@@ -41,7 +40,6 @@ from confidence_tasks.study.measures import (
     min_count,
     right_and_wrong,
     statistic_of,
-    summarise,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
@@ -320,19 +318,6 @@ MEASURES: tuple[Measure, ...] = (
         interval="none",
     ),
 )
-
-HEADLINE = "mratio"
-
-
-@metric(scores="unreduced")
-def scale_metrics(conditions: Sequence[str]) -> Metric:
-    """Every measure of the study in every condition, pooled as the mean over sources."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
-        return dict(summarise(trials, MEASURES, conditions))
-
-    return compute
 
 
 def _explanation(trial: ScaleTrial, question: Question) -> str:

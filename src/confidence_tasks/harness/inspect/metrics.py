@@ -1,0 +1,110 @@
+"""The metrics of every study: its headline measures by default, each of its measures on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pkgutil import resolve_name
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, Value, metric
+
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.measures import Measure, named, summarise
+from confidence_tasks.study.parameter import METRICS
+
+_logged = ContextVar("_logged", default=METRICS.default)
+
+
+@contextmanager
+def logging(which: str) -> Iterator[None]:
+    """Have tasks that are made meanwhile log the headline measures, or all; ValueError if ``which`` is neither."""
+    METRICS.check(which)
+    before = _logged.set(which)
+    try:
+        yield
+    finally:
+        _logged.reset(before)
+
+
+def metrics_of(
+    study: Study,
+    summary: Callable[..., Mapping[str, float]],
+    /,
+    *,
+    overall: Sequence[str] = (),
+    headline: Sequence[str] = (),
+    **arguments: Any,
+) -> list[Any]:
+    """Return what a task logs.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    summary : callable
+        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
+        NaN without trials, so that the keys are always the same.
+    overall : sequence of str
+        The conditions that sum up the others: of the others the log then has the first headline measure only.
+    headline : sequence of str
+        The measures that are logged by default, if other than the study's headline.
+    **arguments
+        Those of ``summary``, as JSON holds them.
+    """
+    names = list(headline or study.headline) if _logged.get() == METRICS.default else None
+    reference = reference_of(summary)
+    return [study_metrics(reference, arguments, names, list(overall) if names else [])]
+
+
+def reference_of(summary: Callable[..., Any]) -> str:
+    """Return where a function is, for :func:`pkgutil.resolve_name`."""
+    return f"{summary.__module__}:{summary.__qualname__}"
+
+
+@metric(scores="unreduced")
+def study_metrics(
+    summary: str,
+    arguments: dict[str, Any],
+    measures: Sequence[str] | None = None,
+    overall: Sequence[str] = (),
+) -> Metric:
+    """Measures of a study by condition, as `metrics_of` chooses them; all where ``measures`` is None."""
+    summarised = resolve_name(summary)
+
+    def compute(scores: list[SampleScore]) -> Value:
+        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        values = summarised(trials, names=measures, **arguments)
+        return {key: value for key, value in values.items() if _is_logged(key, measures, overall)}
+
+    return compute
+
+
+def _is_logged(key: str, measures: Sequence[str] | None, overall: Sequence[str]) -> bool:
+    name, _, condition = key.partition("/")
+    return not measures or not overall or condition in overall or name == measures[0]
+
+
+def condition_summary(
+    trials: Sequence[Mapping[str, Any]],
+    *,
+    study: str,
+    conditions: Sequence[str],
+    names: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Return measures of a study in every condition.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of the study.
+    study : str
+        Where the study is (:attr:`~confidence_tasks.study.Study.reference`).
+    conditions : sequence of str
+        The conditions, in the order of the design.
+    names : sequence of str, optional
+        Names of the measures; by default all.
+    """
+    measures: Sequence[Measure] = resolve_name(study).measures
+    return summarise(trials, named(measures, names), conditions)

@@ -1,0 +1,77 @@
+"""Which measures a log has as metrics."""
+
+import pytest
+from inspect_ai import eval
+from inspect_ai.scorer import SampleScore, Score
+
+from confidence_tasks import _registry
+from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.inspect.metrics import logging, metrics_of
+from confidence_tasks.studies.scales import STUDY
+from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
+
+TASKS = {
+    "scale_granularity": ({"sources": "arithmetic"}, 25),
+    "scale_nonstandard": ({"sources": "arithmetic"}, 30),
+    "riskeval": ({"source": "arithmetic"}, 25),
+    "lifeeval": ({}, 25),
+    "boolq": ({"source": "arithmetic_boolean"}, 25),
+    "nlp_metad": ({"source": "arithmetic"}, 25),
+}
+"""Tasks that need no download, and the most lines that a terminal shows of their metrics."""
+
+
+def metrics_logged(name, **arguments):
+    task = getattr(_registry, name)(n=4, **arguments)
+    (log,) = eval(task, model="none/none", run_samples=False, display="none", log_dir="memory://please")
+    del log
+    (metric,) = task.metrics
+    return metric([])
+
+
+@pytest.mark.parametrize(("name", "arguments", "most"), [(n, *rest) for n, rest in TASKS.items()])
+def test_a_log_has_the_headline_unless_all_is_asked_for(name, arguments, most):
+    headline = metrics_logged(name, **arguments)
+    every = metrics_logged(name, metrics="all", **arguments)
+    (study,) = [study for study in studies() if name in study.designs]
+
+    assert headline.keys() < every.keys()
+    assert len(headline) <= most
+    assert {key.partition("/")[0] for key in headline} <= set(study.headline)
+
+
+def test_all_are_all():
+    every = {
+        key.partition("/")[0]
+        for key in metrics_logged("scale_granularity", sources="arithmetic", metrics="all")
+    }
+    assert every == set(STUDY.measure)
+
+
+def test_another_word_is_refused_before_the_first_call():
+    with pytest.raises(ValueError, match="metrics='al' is not one of headline, all; did you mean 'all'"):
+        _registry.scale_granularity(sources="arithmetic", n=2, metrics="al")
+
+
+def counts(trials, names=None):
+    """Sum up nothing."""
+    return {f"{name}/{where}": len(trials) for name in names or ["x"] for where in ("all", "a")}
+
+
+def test_outside_of_the_overall_conditions_a_log_has_the_first_headline_measure():
+    (metric,) = metrics_of(STUDY, counts, overall=["all"], headline=["ece", "auroc"])
+    (without,) = metrics_of(STUDY, counts, headline=["ece", "auroc"])
+    with logging("all"):
+        (every,) = metrics_of(STUDY, counts, overall=["all"])
+    scores = [SampleScore(score=Score(value={"trial": 1})), SampleScore(score=Score(value=0.5))]
+
+    assert metric(scores) == {"ece/all": 1, "ece/a": 1, "auroc/all": 1}
+    assert set(without([])) == {"ece/all", "ece/a", "auroc/all", "auroc/a"}
+    assert set(every([])) == {"x/all", "x/a"}
+
+
+def test_measures_come_in_the_order_of_their_names():
+    measures = (ACCURACY, PARSE_RATE, CONFIDENCE)
+
+    assert named(measures, None) == list(measures)
+    assert named(measures, ["confidence", "nothing", "accuracy"]) == [CONFIDENCE, ACCURACY]
