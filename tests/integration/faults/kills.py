@@ -157,13 +157,13 @@ _OPTIONS = ("--display", "none", "--max-connections", str(CONNECTIONS))
 
 def _server(run: SmallRun, folder: Path) -> Any:
     """A server that knows the questions of the run, and takes its time to reply."""
-    getattr(_registry, run.task)(**arguments(run, folder))
+    task = getattr(_registry, run.task)(**arguments(run, folder))
 
     def unhurried(attempt: int, asked: Mapping[str, Any], reply: Mapping[str, Any]) -> Wire:
         time.sleep(0.02)
         return well_behaved(attempt, asked, reply)
 
-    return serving(run.profile, unhurried)
+    return serving(run.profile, unhurried, [task])
 
 
 def _evaluation(run: SmallRun, server: Server, folder: Path) -> list[str]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai import Task
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+)
 
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.study.question import Question
 
 SERVICE = "loopback"
 ENVIRONMENT = {"LOOPBACK_API_KEY": "not-a-key"}
@@ -72,8 +80,13 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, profile: str, behaviour: Behaviour = well_behaved) -> None:
+    def __init__(self, profile: str, behaviour: Behaviour = well_behaved, tasks: Iterable[Task] = ()) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.questions = {
+            _texts(sample.input): question_of(sample.metadata or {})
+            for task in tasks
+            for sample in task.dataset
+        }
         self.subject = SimulatedSubject(profile)
         self.behaviour = behaviour
         self.lock = threading.Lock()
@@ -111,6 +124,13 @@ class Server(ThreadingHTTPServer):
         """Whether no reply was sent twice."""
         return all(count == 1 for count in Counter(self.answers).values())
 
+    def question(self, messages: Sequence[ChatMessage]) -> Question:
+        """Return the question that a conversation begins with."""
+        texts = tuple(message.text for message in messages)
+        return next(
+            self.questions[texts[:n]] for n in range(len(texts), 0, -1) if texts[:n] in self.questions
+        )
+
     def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the subject says, as OpenAI would send it."""
         messages = [_ROLES[turn["role"]](content=turn["content"]) for turn in asked["messages"]]
@@ -120,12 +140,16 @@ class Server(ThreadingHTTPServer):
             logprobs=asked.get("logprobs"),
             top_logprobs=asked.get("top_logprobs"),
         )
-        output = asyncio.run(self.subject.generate(messages, [], "none", config))
+        output = self.subject.output(self.question(messages), messages, config)
         choice = output.choices[0]
         probabilities = choice.logprobs.model_dump() if choice.logprobs else None
         for token in probabilities["content"] if probabilities else ():
             token["top_logprobs"] = token["top_logprobs"] or []
         return completion(choice.message.text, logprobs=probabilities)
+
+
+def _texts(asked: str | list[ChatMessage]) -> tuple[str, ...]:
+    return (asked,) if isinstance(asked, str) else tuple(message.text for message in asked)
 
 
 def completion(content: str | None, *, finish: str = "stop", **parts: Any) -> dict[str, Any]:
@@ -171,9 +195,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(profile: str, behaviour: Behaviour = well_behaved) -> Iterator[Server]:
-    """Run a server in a thread."""
-    with Server(profile, behaviour) as server:
+def serving(
+    profile: str, behaviour: Behaviour = well_behaved, tasks: Iterable[Task] = ()
+) -> Iterator[Server]:
+    """Run a server that knows the questions of some tasks in a thread."""
+    with Server(profile, behaviour, tasks) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from tests.integration.faults.loopback import (
     Server,
     Wire,
     completion,
-    serving,
     well_behaved,
 )
+from tests.integration.faults.loopback import serving as serving_tasks
 
 from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.scales.task import scale_granularity
@@ -25,6 +26,11 @@ from confidence_tasks.studies.scales.task import scale_granularity
 DESIGN = {"sources": "arithmetic", "n": 2, "scales": "0-10,0-100"}
 CALLS = 4
 AT_ONCE = {"retry-after-ms": "10"}
+
+
+def serving(profile: str, behaviour: Behaviour = well_behaved) -> AbstractContextManager[Server]:
+    """Run a server that knows the questions of these tests."""
+    return serving_tasks(profile, behaviour, [scale_granularity(**DESIGN), lifeeval(n=8, top_logprobs=5)])
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +104,7 @@ def test_a_fault_at_each_first_attempt_leaves_no_trace(
     with serving("sloppy", lambda *request: (well_behaved if request[0] else fault)(*request)) as server:
         log = run(server, tmp_path)
 
-    assert log.status == "success"
+    assert log.status == "success", log.error
     assert trials(log) == undisturbed
     assert sum(server.attempts.values()) == 2 * CALLS
     assert len(server.answers) == CALLS

@@ -57,20 +57,24 @@ class SimulatedSubject(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Reply to the last user message, in the light of the system message."""
-        prompt = _asked(input)
-        seed = call_seed(self.seed, config.temperature, config.seed or 0)
         call = stage_call.get()
-        reply = (
-            respond(self.subject, asked_question(running_sample()), prompt, seed=seed)
-            if call is None
-            else respond_to_stage(self.subject, input[-1].text, call, seed=seed)
-        )
+        if call is None:
+            return self.output(asked_question(running_sample()), input, config)
+        seed = call_seed(self.seed, config.temperature, config.seed or 0)
+        return self._output(respond_to_stage(self.subject, input[-1].text, call, seed=seed), input, config)
+
+    def output(self, question: Question, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
+        """Reply to messages that ask a question."""
+        seed = call_seed(self.seed, config.temperature, config.seed or 0)
+        return self._output(respond(self.subject, question, _asked(messages), seed=seed), messages, config)
+
+    def _output(self, reply: Reply, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
             logprobs=_logprobs(reply, config.top_logprobs or 0) if config.logprobs else None,
         )
-        asked, said = len(prompt) // 4, len(reply.text) // 4
+        asked, said = len(_asked(messages)) // 4, len(reply.text) // 4
         usage = ModelUsage(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
 
