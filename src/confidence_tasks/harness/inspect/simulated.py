@@ -25,6 +25,7 @@ from confidence_tasks.simulation.instruments import make_instrument
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.simulation.respond import assist, respond, respond_to_stage, stage_call
+from confidence_tasks.study.question import Question
 
 
 class SimulatedSubject(ModelAPI):
