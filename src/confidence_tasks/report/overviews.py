@@ -15,7 +15,7 @@ from confidence_tasks.report.labels import group_label
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
 
-Key: TypeAlias = tuple[str, str, str]
+EntryKey: TypeAlias = tuple[str, str, str]
 """Label of a model, heading of a column, and name of a measure."""
 
 
@@ -82,7 +82,7 @@ class Overview:
     tasks: tuple[TaskResults, ...]
     models: tuple[str, ...]
     columns: tuple[str, ...]
-    entries: Mapping[Key, Estimated]
+    entries: Mapping[EntryKey, Estimated]
 
     def estimate(self, model: str, column: str, measure: str) -> Estimated | None:
         """Return an entry; None where a model was not asked."""
@@ -140,7 +140,7 @@ def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overvie
     )
 
 
-def _entries(design: OverviewDesign, side: Side, task: TaskResults) -> Iterator[tuple[Key, Estimated]]:
+def _entries(design: OverviewDesign, side: Side, task: TaskResults) -> Iterator[tuple[EntryKey, Estimated]]:
     """Yield the estimates of a task under the overview's names."""
     groups = [side.group] if side.group else task.labels(BY_CONDITION)
     for group in groups:

@@ -393,7 +393,7 @@ class LogprobResampler:
 
     Attributes
     ----------
-    cells : mapping of Key to ConditionCounts
+    cells : mapping of CellKey to ConditionCounts
         In the order of models, sources and temperatures.
     settings : Settings
         How uncertainty was computed.
