@@ -27,7 +27,7 @@ def test_both_harnesses_give_the_same_figures(tmp_path):
     expected = inspect_metrics(task, "simulated/sloppy", tmp_path)
     for name, condition in zip(names, ["T=0.7", "T=1.5"], strict=True):
         assert different(run["results"][name], expected, MEASURES, condition) == []
-        assert run["results"][name]["nlp_stderr,none"] > 0.0
+        assert run["results"][name]["mean_logprob_stderr,none"] > 0.0
 
 
 class CharacterTokenizer:

@@ -7,6 +7,7 @@ from inspect_ai.scorer import SampleScore, Score
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
+from confidence_tasks.harness.inspect.viewer import viewer
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
 
@@ -75,3 +76,9 @@ def test_measures_come_in_the_order_of_their_names():
 
     assert named(measures, None) == list(measures)
     assert named(measures, ["confidence", "nothing", "accuracy"]) == [CONFIDENCE, ACCURACY]
+
+
+def test_the_sample_list_begins_with_the_question_the_answer_and_the_key():
+    shown = [column.id for column in viewer("scale_scorer").task_samples_view.columns if column.visible]
+    assert shown[:3] == ["input", "answer", "target"]
+    assert "sampleId" not in shown

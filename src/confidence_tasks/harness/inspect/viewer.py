@@ -31,7 +31,7 @@ _STATUS_COLOURS: Mapping[str, Literal["good", "bad", "warn", "info", "muted"]] =
 
 _SHOWN = ("condition", "correct", "confidence", "status")
 _HIDDEN_SCORES = ("question_id", "source", "answer")
-_HIDDEN = ("input", "sampleStatus", "tokens", "duration")
+_HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
 def viewer(scorer: str, *, shown: Sequence[str] = (), hidden: Sequence[str] = ()) -> ViewerConfig:
@@ -45,10 +45,10 @@ def viewer(scorer: str, *, shown: Sequence[str] = (), hidden: Sequence[str] = ()
         Keys of the study's own trial record that are shown after the common ones, and those that can be switched on.
     """
     columns = [
-        TaskSamplesColumn(id="sampleId"),
-        *(TaskSamplesColumn.score(scorer, key) for key in (*_SHOWN, *shown)),
+        TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*_SHOWN, *shown)),
         *(TaskSamplesColumn.score(scorer, key, visible=False) for key in (*_HIDDEN_SCORES, *hidden)),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from pkgutil import resolve_name
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -141,10 +141,10 @@ class StudyTask(ConfigurableTask):
         return self.MEASURES
 
     @property
-    def headline(self) -> Sequence[str]:
-        """Names of the metrics by default: the headline of the study that the package of the class has."""
-        names: Sequence[str] = resolve_name(f"{type(self).__module__.rpartition('.')[0]}:STUDY").headline
-        return names
+    def headline(self) -> Sequence[str] | None:
+        """Names of the metrics by default: the headline of the study in whose package the class is; else all."""
+        package = import_module(type(self).__module__.rpartition(".")[0])
+        return package.STUDY.headline if hasattr(package, "STUDY") else None
 
     def logged_measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the measures of the headline, or all, as the parameter ``metrics`` says."""
