@@ -14,7 +14,7 @@ from confidence_tasks.report.page.numbers import why_missing
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import TaskTrials
+    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class ExtraTable:
         Of every number, where all are of one kind; by default as many as tell the numbers of a column apart.
     reasons : mapping of str to str
         Columns that say why a column's values or intervals are missing, and are shown as notes.
+    trials : mapping of str to sequence of (ModelTrials, int)
+        Columns that name trials: the trial of each row, to whose sample the page links.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ExtraTable:
     limits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     decimals: int | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    trials: Mapping[str, Sequence[tuple[ModelTrials, int]]] = field(default_factory=dict)
 
 
 MakeTable: TypeAlias = "Callable[[TaskResults], ExtraTable]"

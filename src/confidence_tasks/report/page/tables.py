@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -26,6 +27,9 @@ from confidence_tasks.report.page.numbers import (
 from confidence_tasks.report.page.views import CellView, RowView, TableView
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.task_trials import ModelTrials
 
 NOTHING = CellView("")
 
@@ -135,8 +139,11 @@ def contrast_table(results: TaskResults) -> TableView | None:
     return TableView(("condition", "measure", "difference", "p", "corrected", "exchange p"), tuple(rows))
 
 
-def extra_view(extra: ExtraTable) -> TableView:
-    """Return a table of a study's own; columns of limits are shown with the values that they belong to."""
+def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
+    """Return a table of a study's own; columns of limits are shown with the values that they belong to.
+
+    Its trials are linked to their samples in Inspect's viewer, whose address is given.
+    """
     limits_of = {name: pair for name, pair in extra.limits.items() if name in extra.frame}
     hidden = {name for pair in limits_of.values() for name in pair} | set(extra.reasons.values())
     head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
@@ -145,7 +152,7 @@ def extra_view(extra: ExtraTable) -> TableView:
         for name in names
     }
     rows = []
-    for record in extra.frame.to_dict("records"):
+    for position, record in enumerate(extra.frame.to_dict("records")):
         cells = []
         for name in names:
             low, high = (
@@ -156,9 +163,21 @@ def extra_view(extra: ExtraTable) -> TableView:
             )
             words = isinstance(record[name], str) and not record[name][:1].isdigit()
             reason = str(record.get(extra.reasons.get(name, ""), ""))
-            cells.append(CellView(_text(record[name], decimals[name]), between, text=words, reason=reason))
+            shown = _text(record[name], decimals[name])
+            link = sample_link(*extra.trials[name][position], viewer) if name in extra.trials else ""
+            cells.append(CellView(shown, between, text=words, reason=reason, link=link))
         rows.append(RowView(str(record[head]), tuple(cells)))
     return TableView(tuple(name.replace("_", " ") for name in names), tuple(rows), head=head)
+
+
+def sample_link(model: ModelTrials, row: int, viewer: str) -> str:
+    """Return the address of a trial's sample in Inspect's viewer; empty where the file is none of its logs."""
+    file = model.files[int(model.columns["file"][row])]
+    if not file.is_log:
+        return ""
+    log = quote(file.path.rsplit("/", 1)[-1])
+    sample = quote(str(model.columns["sample_id"][row]), safe="")
+    return f"{viewer.rstrip('/')}/#/logs/{log}/samples/sample/{sample}/{model.columns['epoch'][row]}/"
 
 
 def _numbers(column: pd.Series[Any]) -> list[float]:

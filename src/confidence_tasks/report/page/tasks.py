@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import quote
 
 import numpy as np
 from markupsafe import Markup
@@ -22,6 +21,7 @@ from confidence_tasks.report.page.tables import (
     extra_view,
     measure_tables,
     model_tables,
+    sample_link,
     source_tables,
 )
 from confidence_tasks.report.page.views import (
@@ -33,7 +33,6 @@ from confidence_tasks.report.page.views import (
     TaskView,
 )
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.variants import ways_figure
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
@@ -121,7 +120,7 @@ def task_view(
         figures=tuple(figure for figure in views if figure.name not in shown),
         all_measures=(every := model_tables(results)),
         definitions=_definitions(results, {row.label for table in every for row in table.rows}),
-        extras=tuple((extra.title, extra.note, extra_view(extra)) for extra in extras),
+        extras=tuple((extra.title, extra.note, extra_view(extra, viewer)) for extra in extras),
         contrasts=contrast_table(results),
         contrasts_baseline=group_label(design.baseline),
         sources=source_tables(results, headline),
@@ -212,13 +211,3 @@ def _errors(results: TaskResults, viewer: str) -> Iterator[ErrorView]:
                 number(float(columns["confidence"][row])),
                 sample_link(model, int(row), viewer),
             )
-
-
-def sample_link(model: ModelTrials, row: int, viewer: str) -> str:
-    """Return the address of a trial's sample in Inspect's viewer; empty where the file is none of its logs."""
-    file = model.files[int(model.columns["file"][row])]
-    if not file.is_log:
-        return ""
-    log = quote(file.path.rsplit("/", 1)[-1])
-    sample = quote(str(model.columns["sample_id"][row]), safe="")
-    return f"{viewer.rstrip('/')}/#/logs/{log}/samples/sample/{sample}/{model.columns['epoch'][row]}/"

@@ -22,6 +22,7 @@ class CellView:
     star: bool = False
     text: bool = False
     reason: str = ""
+    link: str = ""
     at: float = math.nan
     low: float = math.nan
     high: float = math.nan

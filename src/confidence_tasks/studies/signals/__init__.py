@@ -76,7 +76,6 @@ STUDY = Study(
     rank_conditions=True,
     figures=(
         _report.worth_and_price,
-        _report.by_signal,
         _general.reliability,
         _general.type2_roc,
         _general.selective,

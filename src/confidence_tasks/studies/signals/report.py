@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,25 @@ from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import ModelStyles, by_condition, model_keys
+from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import BY_CONDITION
+from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import ModelTrials
 
 DISAGREEMENTS = 10
 """Questions that are listed for a model."""
+
+LONGEST = 80
+"""So many characters of an answer are shown."""
 
 
 def worth_and_price(results: TaskResults, styles: ModelStyles) -> Figure:
@@ -46,7 +54,7 @@ def worth_and_price(results: TaskResults, styles: ModelStyles) -> Figure:
             )
             lines.append(Line(signal, colour, x, y, low, high, marker))
         if lines:
-            draw = partial(panels.points, lines=lines, x="tokens a question", y="AUROC", reference=0.5)
+            draw = partial(_named_points, lines=lines)
             its_panels.append(Panel(model.label, draw))
     return Figure(
         f"{results.task_trials.slug}_worth_and_price",
@@ -59,17 +67,35 @@ def worth_and_price(results: TaskResults, styles: ModelStyles) -> Figure:
     )
 
 
-def by_signal(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the AUROC of every signal."""
-    return by_condition(
-        results,
-        styles,
-        "auroc",
-        title="What each signal tells",
-        caption="AUROC of each signal with its interval: the chance that a right answer has a surer signal than a wrong"
-        " one.",
-        reference=0.5,
-    )
+def _named_points(axes: Axes, lines: Sequence[Line]) -> None:
+    """Draw points with intervals on a logarithmic scale of tokens, each with the name of its signal."""
+    panels.points(axes, lines, "tokens a question", "AUROC", reference=0.5)
+    axes.set_xscale("log")
+    prices = np.array([line.x[0] for line in lines])
+    left, right = prices.min() / 1.15, prices.max() * 3.0  # names stand on the right
+    axes.set_xlim(left, right)
+    decades = 10.0 ** np.arange(np.floor(np.log10(left)), np.ceil(np.log10(right)))
+    ticks = [tick for decade in decades for tick in (decade, 3 * decade) if left <= tick <= right]
+    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+    axes.minorticks_off()
+    low, high = axes.get_ylim()
+    for price in np.unique(prices):
+        height = -np.inf
+        for line in sorted((line for line in lines if line.x[0] == price), key=lambda line: line.y[0]):
+            height = max(float(line.y[0]), height + LINE_HEIGHT * (high - low))
+            axes.annotate(
+                line.label.replace("_", " "),
+                (price, height),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=6,
+                color=Colour.INK,
+            )
+
+
+LINE_HEIGHT = 0.05
+"""Distance of two names, as a part of the axis."""
 
 
 def combined(results: TaskResults) -> ExtraTable:
@@ -120,6 +146,7 @@ def _spearman(first: Any, second: Any) -> float:
 def disagreements(results: TaskResults) -> ExtraTable:
     """Return the questions whose answers' ranks differ most between the signals."""
     records: list[dict[str, Any]] = []
+    trials: list[tuple[ModelTrials, int]] = []
     for model in results.models:
         table = signal_table(model.columns)
         if len(table.signals) < 2 or len(table.correct) < 2:
@@ -135,13 +162,14 @@ def disagreements(results: TaskResults) -> ExtraTable:
         for row in np.argsort(-spread, kind="stable")[:DISAGREEMENTS]:
             if spread[row] <= 0:
                 break
-            trial = table.first[row]
+            trial = int(table.first[row])
+            trials.append((model, trial))
             low, high = int(np.nanargmin(ranks[row])), int(np.nanargmax(ranks[row]))
             records.append(
                 {
                     "model": model.label,
-                    "question": str(model.columns["question_id"][trial]),
-                    "answer": str(model.columns["answer"][trial])[:80],
+                    "question": printable(str(model.columns["question_id"][trial])[:LONGEST]),
+                    "answer": printable(str(model.columns["answer"][trial])[:LONGEST]),
                     "right": "yes" if table.correct[row] else "no",
                     "surest by": table.signals[high],
                     "its rank": ranks[row, high],
@@ -153,9 +181,10 @@ def disagreements(results: TaskResults) -> ExtraTable:
         f"{results.task_trials.slug}_disagreements",
         "Where signals disagree most",
         "Answers that one signal ranks among the surest and another among the least sure. Ranks run from 0, the least"
-        " sure answer of all, to 1.",
+        " sure answer of all, to 1. Links open in Inspect’s viewer.",
         pd.DataFrame(records),
         decimals=2,
+        trials={"question": trials},
     )
 
 
