@@ -30,7 +30,11 @@ STUDY = Study(
     },
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
     condition_numbers=_report.radius_column,
-    domains={"age": Domain(0.0, 150.0, needed=True), "difficulty": Domain(0.0, 1.0, needed=True)},
+    domains={
+        "age": Domain(0.0, 150.0, needed=True),
+        "difficulty": Domain(0.0, 1.0, needed=True),
+        "window": Domain(values=("half_open", "inclusive")),
+    },
     grouping=_tables.by_radius_sex_and_age,
     figures=(
         _general.reliability_of_scores,

@@ -97,7 +97,7 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
     Figure 4, the maximum achievable score, is the grey line of :func:`by_age`.
     """
     columns = [model.columns for model in results.models]
-    windows = sorted({str(window) for its in columns for window in its["window"]})
+    windows = sorted({str(window) for its in columns for window in its["window"] if window})
     radii = sorted({float(radius) for its in columns for radius in its["radius"]})
     tables = sorted({file.setup.get("table", _SHIPPED) for model in results.models for file in model.files})
     its_panels = []
