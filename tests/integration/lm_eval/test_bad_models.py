@@ -34,5 +34,6 @@ def test_what_a_model_says_ends_no_run(reply):
 def test_tasks_of_several_studies_run_together(batch_size):
     """With their own metadata, and with parameters that only some of them have."""
     metadata = {"n": 2, "token_probabilities": True, "samples": 2}
-    found = lm_eval_run(Scripted(lambda prompt: ""), TASKS, metadata, batch_size=batch_size)["results"]
-    assert {found[name]["trial,none"] for name in TASKS} == {2}
+    found = lm_eval_run(Scripted(lambda prompt: ""), TASKS, metadata, batch_size=batch_size)
+    assert {found["n-samples"][name]["effective"] for name in TASKS} == {2}
+    assert {found["results"][name]["parse_rate,none"] for name in TASKS} == {0.0}
