@@ -238,8 +238,8 @@ def test_every_task_runs_by_include_path_where_the_index_has_changed(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stderr.count("confidence_tasks could not add its tasks") == 1
     (results,) = tmp_path.rglob("results_*.json")
-    found = json.loads(results.read_text())["results"]["scale_granularity_0_20_arithmetic"]
-    assert found["trial,none"] == 5
+    counted = json.loads(results.read_text())["n-samples"]["scale_granularity_0_20_arithmetic"]
+    assert counted["effective"] == 5
 
 
 MODELS = """
