@@ -143,7 +143,6 @@ _PAPER_MEASURES = (
     "ece",
     "brier",
     "auarc",
-    "confidence",
     "abstention_rate",
     "policy_consistency",
     "normalized_regret",
