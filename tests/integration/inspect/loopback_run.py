@@ -45,7 +45,7 @@ def loopback() -> type[ModelAPI]:
 
 if __name__ == "__main__":
     done, _ = eval_set(
-        riskeval(source=QUESTIONS, penalties="1,10,100", parser="model"),
+        riskeval(source=QUESTIONS, penalties="1,10,100", parser="model", metrics="all"),
         log_dir=LOGS,
         model="loopback/solver",
         model_roles={"parser": "loopback/parser", "judge": "loopback/judge"},
