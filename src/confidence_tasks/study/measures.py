@@ -467,6 +467,28 @@ def calibration_error(
     )
 
 
+def overconfidence(
+    name: str, description: str, correct: str = "correct", confidence: str = "confidence"
+) -> Measure:
+    """Make the measure of mean confidence less accuracy, over the trials that have both columns.
+
+    Parameters
+    ----------
+    name, description : str
+        As of a measure.
+    correct, confidence : str
+        Columns it takes.
+    """
+    return Measure(
+        name,
+        statistic_of("overconfidence", correct, confidence),
+        description,
+        interval="student",
+        is_mean=True,
+        informative=min_count(*right_and_wrong(correct, confidence), enough=ENOUGH_FOR_A_MEAN),
+    )
+
+
 def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
     def holds(trials: Columns) -> NDArray[Any]:
         import numpy as np

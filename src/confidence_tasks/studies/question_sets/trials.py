@@ -28,8 +28,6 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
-    ENOUGH_FOR_A_MEAN,
-    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
@@ -37,6 +35,7 @@ from confidence_tasks.study.measures import (
     calibration_error,
     min_count,
     named,
+    overconfidence,
     proportion,
     right_and_wrong,
     statistic_of,
@@ -45,6 +44,7 @@ from confidence_tasks.study.measures import (
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.stage import Token
+from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -236,31 +236,13 @@ def _used_rule(name: str) -> Compute:
     return proportion(used)
 
 
-_ANSWERED = right_and_wrong("answer_correct", "answer_confidence")
-_OF_JUDGEMENTS = right_and_wrong("judged_correct", "judged_confidence")
-_BY_TOKENS = right_and_wrong("token_correct", "token_confidence")
-
 MEASURES: tuple[Measure, ...] = (
     calibration_error("ece", "Expected calibration error, 10 bins closed on the right."),
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
-    Measure(
-        "overconfidence",
-        statistic_of("overconfidence", *GRADED),
-        "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="student",
-        is_mean=True,
-        informative=min_count(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
-    ),
-    Measure(
-        "brier",
-        statistic_of("brier", *GRADED),
-        "Mean squared difference of confidence and correctness.",
-        "lower",
-        interval="wilson",
-        informative=min_count(*right_and_wrong()),
-    ),
+    OVERCONFIDENCE,
+    BRIER,
     auroc(
         "auroc",
         "Chance that a right stated answer has more confidence than a wrong one; ties count one half.",
@@ -322,13 +304,11 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "answer_correct",
         "answer_confidence",
     ),
-    Measure(
+    overconfidence(
         "answer_overconfidence",
-        statistic_of("overconfidence", "answer_correct", "answer_confidence"),
         "Mean probability of the stated answers minus their accuracy.",
-        interval="student",
-        is_mean=True,
-        informative=min_count(*_ANSWERED, enough=ENOUGH_FOR_A_MEAN),
+        "answer_correct",
+        "answer_confidence",
     ),
 )
 
@@ -359,13 +339,11 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         is_mean=True,
         bounds=(0.0, 1.0),
     ),
-    Measure(
+    overconfidence(
         "judged_overconfidence",
-        statistic_of("overconfidence", "judged_correct", "judged_confidence"),
         "Mean confidence minus accuracy of the replies that judge the given answer.",
-        interval="student",
-        is_mean=True,
-        informative=min_count(*_OF_JUDGEMENTS, enough=ENOUGH_FOR_A_MEAN),
+        "judged_correct",
+        "judged_confidence",
     ),
     auroc(
         "judged_auroc",
@@ -397,13 +375,11 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         is_mean=True,
         bounds=(0.0, 1.0),
     ),
-    Measure(
+    overconfidence(
         "token_overconfidence",
-        statistic_of("overconfidence", "token_correct", "token_confidence"),
         "Mean token probability minus correctness of the options that it favours.",
-        interval="student",
-        is_mean=True,
-        informative=min_count(*_BY_TOKENS, enough=ENOUGH_FOR_A_MEAN),
+        "token_correct",
+        "token_confidence",
     ),
 )
 

@@ -20,7 +20,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, ordered
 from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table, top_value
 from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.trials import THRESHOLDS
+from confidence_tasks.study.standard import HIGH_CONFIDENCE
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -149,7 +149,7 @@ def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
 def _mean_d_prime(results: TaskResults, model: ModelTrials, condition: str) -> float:
     """Return d' of a condition, as the mean over the sources, which is how meta-d' is pooled."""
     values = [
-        float(fit_meta_d_threshold(threshold_table(*pair, THRESHOLDS[0])).d_prime)
+        float(fit_meta_d_threshold(threshold_table(*pair, HIGH_CONFIDENCE)).d_prime)
         for pair in judged(results, model, condition)
     ]
     return float(np.mean(values)) if values else np.nan
@@ -189,7 +189,7 @@ def unstable_m_ratio(results: TaskResults) -> Iterator[Notice]:
     where = []
     for model, condition, columns in cells_of(results):
         correct, confidence = complete(columns["correct"], columns["confidence"])
-        fit = fit_meta_d_threshold(threshold_table(correct, confidence, THRESHOLDS[0]))
+        fit = fit_meta_d_threshold(threshold_table(correct, confidence, HIGH_CONFIDENCE))
         if fit.unstable and not np.isnan(fit.d_prime):
             where.append(f"{model}, {condition}: d′ = {fit.d_prime:.2f}")
     yield from notice_if_any(

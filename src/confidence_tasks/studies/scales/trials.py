@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -22,42 +22,25 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
-    ENOUGH_FOR_A_MEAN,
-    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Compute,
-    Incomparable,
-    Influence,
-    Informative,
     Measure,
-    Posterior,
-    auroc,
     calibration_error,
-    incomparable_by,
-    influence_of,
-    inverted_test_of,
-    min_count,
-    right_and_wrong,
     statistic_of,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.standard import (
+    AUROC,
+    BRIER,
+    ECE,
+    M_RATIO,
+    META_INFORMATION,
+    OVERCONFIDENCE,
+    of_threshold,
+)
 from confidence_tasks.study.trial import Trial
-
-if TYPE_CHECKING:
-    from confidence_tasks.study.measures import Columns
-
-THRESHOLDS = (0.9, 0.95)
-"""Where confidence is split into high and low for meta-d' (section 3.3)."""
-
-PADDING = "hautus"
-"""The paper adds one half to each cell (section 3.3); it costs little at its numbers of questions."""
-
-_PRIOR = 0.75
-"""Trials of each outcome that the posterior distributions of meta-d' start from, halfway from Jeffreys' half to
-Laplace's whole. Where three sure and wrong answers are expected, one study in twenty has none, and a half puts its
-interval above the truth; where half a one is, hardly any interval lies above it (``docs/reliability.md``)."""
 
 
 class ScaleTrial(Trial):
@@ -152,125 +135,30 @@ def _on_scale(statistic: str) -> Compute:
     return statistic_of(statistic, "confidence_raw", constants=("lower", "upper"))
 
 
-def _sides(trials: Columns) -> Columns:
-    """A right and a wrong answer on either side of every threshold."""
-    import numpy as np
-
-    return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
-
-
-def _split(statistic: str, threshold: float) -> Posterior:
-    """Return the posterior distribution of a statistic of the four cells that a threshold makes."""
-    return Posterior(
-        _sides, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
-    )
-
-
-def _moved(quantity: str, threshold: float) -> Influence:
-    """Return how much each trial moves a quantity of the four cells that a threshold makes."""
-    return influence_of(
-        "threshold_influence",
-        "correct",
-        "confidence",
-        quantity=quantity,
-        threshold=threshold,
-        padding=PADDING,
-    )
-
-
-def _incomparable(quantity: str, threshold: float) -> Incomparable:
-    """Return why differences of such a quantity are withheld."""
-    return incomparable_by(
-        "threshold_incomparable", "correct", "confidence", quantity=quantity, threshold=threshold
-    )
-
-
-def _apart_from_the_usual(trials: Columns) -> Informative:
-    """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
-    import numpy as np
-
-    stated = trials["confidence"][~np.isnan(trials["confidence"])]
-    _, counts = np.unique(stated, return_counts=True)
-    usual = counts.max(initial=0) / max(len(stated), 1)
-    return replace(min_count(*right_and_wrong())(trials), weight=float(1.0 - usual))
-
-
 MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "mratio",
-        statistic_of("m_ratio_threshold", *GRADED, threshold=THRESHOLDS[0], padding=PADDING),
-        "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
-        "higher",
-        posterior=_split("m_ratio_threshold", THRESHOLDS[0]),
-        influence=_moved("m_ratio", THRESHOLDS[0]),
-        incomparable=_incomparable("m_ratio", THRESHOLDS[0]),
-    ),
-    auroc(
-        "auroc",
-        "Chance that a right answer has more confidence than a wrong one; ties count one half.",
-    ),
-    calibration_error("ece", "Expected calibration error, 10 bins of equal width."),
+    M_RATIO,
+    AUROC,
+    ECE,
     ACCURACY,
     ACCURACY_OF_ALL,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    Measure(
-        "overconfidence",
-        statistic_of("overconfidence", *GRADED),
-        "Mean confidence minus accuracy; above 0 is overconfident.",
-        interval="student",
-        is_mean=True,
-        informative=min_count(*right_and_wrong(), enough=ENOUGH_FOR_A_MEAN),
-    ),
-    Measure(
-        "brier",
-        statistic_of("brier", *GRADED),
-        "Mean squared difference of confidence and correctness.",
-        "lower",
-        interval="wilson",
-        informative=min_count(*right_and_wrong()),
-    ),
+    OVERCONFIDENCE,
+    BRIER,
     CONFIDENCE,
     calibration_error("ece_15", "Expected calibration error, 15 bins of equal width.", bins=15),
     calibration_error("ece_20", "Expected calibration error, 20 bins of equal width.", bins=20),
     calibration_error(
         "ece_mass", "Expected calibration error, 10 bins of equal numbers.", binning="equal_mass"
     ),
-    Measure(
+    of_threshold(
         "meta_d",
-        statistic_of("meta_d_threshold", *GRADED, threshold=THRESHOLDS[0], padding=PADDING),
+        "meta_d",
         "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
-        "higher",
-        posterior=_split("meta_d_threshold", THRESHOLDS[0]),
-        influence=_moved("meta_d", THRESHOLDS[0]),
-        incomparable=_incomparable("meta_d", THRESHOLDS[0]),
     ),
-    Measure(
-        "meta_d_95",
-        statistic_of("meta_d_threshold", *GRADED, threshold=THRESHOLDS[1], padding=PADDING),
-        "The same with the split at 0.95.",
-        "higher",
-        posterior=_split("meta_d_threshold", THRESHOLDS[1]),
-        influence=_moved("meta_d", THRESHOLDS[1]),
-        incomparable=_incomparable("meta_d", THRESHOLDS[1]),
-    ),
-    Measure(
-        "mratio_95",
-        statistic_of("m_ratio_threshold", *GRADED, threshold=THRESHOLDS[1], padding=PADDING),
-        "meta-d' / d' with the split at 0.95.",
-        "higher",
-        posterior=_split("m_ratio_threshold", THRESHOLDS[1]),
-        influence=_moved("m_ratio", THRESHOLDS[1]),
-        incomparable=_incomparable("m_ratio", THRESHOLDS[1]),
-    ),
-    Measure(
-        "meta_information",
-        statistic_of("meta_information", *GRADED),
-        "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
-        "higher",
-        informative=_apart_from_the_usual,
-        test_inversion=inverted_test_of("InformationTables", "correct", "confidence"),
-    ),
+    of_threshold("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
+    of_threshold("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
+    META_INFORMATION,
     Measure(
         "top1_share",
         _reported("top_share"),
