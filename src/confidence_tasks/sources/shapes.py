@@ -9,7 +9,7 @@ from typing import Any
 
 from confidence_tasks.sources.errors import RowError
 from confidence_tasks.sources.sampling import shuffled_options
-from confidence_tasks.study.question import LETTERS, Question
+from confidence_tasks.study.question import LETTERS, Kind, Question
 
 Row = Mapping[str, Any]
 
@@ -21,6 +21,12 @@ class RowIdentity:
     source: str
     id: str
     seed: int
+
+    def question(self, text: str, kind: Kind, gold: str | None, **more: Any) -> Question:
+        """Make a question of this source and id; ``more`` are further fields of :class:`Question`."""
+        return Question(
+            **{"id": self.id, "source": self.source, "text": text, "kind": kind, "gold": gold, **more}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +71,11 @@ def mmlu_level(subject: str) -> str:
 
 def _mmlu(row: Row, identity: RowIdentity) -> list[Question]:
     choices = _options(row, "choices")
+    gold = LETTERS[_position(row["answer"], len(choices))]
     subject = _text(row, "subject")
-    return [
-        Question(
-            id=identity.id,
-            source=identity.source,
-            text=_text(row, "question"),
-            kind="choice",
-            gold=LETTERS[_position(row["answer"], len(choices))],
-            choices=choices,
-            subject=subject,
-            level=mmlu_level(subject),
-        )
-    ]
+    level = mmlu_level(subject)
+    text = _text(row, "question")
+    return [identity.question(text, "choice", gold, choices=choices, subject=subject, level=level)]
 
 
 _GSM8K_GOLD = re.compile(r"#### *(-?\d[\d,]*(?:\.\d+)?)\s*\Z", re.ASCII)
@@ -91,16 +89,9 @@ def _gsm8k(row: Row, identity: RowIdentity) -> list[Question]:
     match = _GSM8K_GOLD.search(worked)
     if match is None:
         raise RowError("column 'answer' does not end in '#### ' and a number")
-    return [
-        Question(
-            id=identity.id,
-            source=identity.source,
-            text=_text(row, "question"),
-            kind="number",
-            gold=match[1].replace(",", ""),
-            metadata={"solution": _GSM8K_CALCULATOR.sub("", worked[: match.start()]).rstrip()},
-        )
-    ]
+    solution = _GSM8K_CALCULATOR.sub("", worked[: match.start()]).rstrip()
+    gold = match[1].replace(",", "")
+    return [identity.question(_text(row, "question"), "number", gold, metadata={"solution": solution})]
 
 
 def _truthfulqa(row: Row, identity: RowIdentity) -> list[Question]:
@@ -130,16 +121,8 @@ def _boolq(row: Row, identity: RowIdentity) -> list[Question]:
     answer = row["answer"]
     if not isinstance(answer, bool):
         raise RowError(f"gold out of range: column 'answer' must be true or false, not {_shown(answer)}")
-    return [
-        Question(
-            id=identity.id,
-            source=identity.source,
-            text=_text(row, "question"),
-            kind="boolean",
-            gold="yes" if answer else "no",
-            metadata={"passage": row.get("passage") or ""},
-        )
-    ]
+    passage = {"passage": row.get("passage") or ""}
+    return [identity.question(_text(row, "question"), "boolean", "yes" if answer else "no", metadata=passage)]
 
 
 _AGIEVAL_OPTIONS = "Answer Choices:"
@@ -155,29 +138,21 @@ def _agieval(row: Row, identity: RowIdentity) -> list[Question]:
     gold = row["gold"]
     position = gold[0] if isinstance(gold, list | tuple) and len(gold) == 1 else gold
     choices = tuple(map(_unlettered, _options(row, "choices"), LETTERS))
-    return [
-        Question(
-            id=identity.id,
-            source=identity.source,
-            text=f"{passage.strip()}\n\n{question.strip()}".strip(),
-            kind="choice",
-            gold=LETTERS[_position(position, len(choices))],
-            choices=choices,
-            metadata={"passage": passage.strip(), "question": question.strip()},
-        )
-    ]
+    parts = {"passage": passage.strip(), "question": question.strip()}
+    letter = LETTERS[_position(position, len(choices))]
+    text = "\n\n".join(parts.values()).strip()
+    return [identity.question(text, "choice", letter, choices=choices, metadata=parts)]
 
 
 def _halueval(row: Row, identity: RowIdentity) -> list[Question]:
     """Ask twice whether a given answer is right: once of the right one, once of the hallucinated one."""
     text, knowledge = _text(row, "question"), row.get("knowledge") or ""
     return [
-        Question(
+        identity.question(
+            text,
+            "boolean",
+            gold,
             id=f"{identity.id}_{column[0]}",
-            source=identity.source,
-            text=text,
-            kind="boolean",
-            gold=gold,
             metadata={"answer": _text(row, column), "knowledge": knowledge},
         )
         for column, gold in (("right_answer", "yes"), ("hallucinated_answer", "no"))
@@ -207,12 +182,10 @@ def _hle(row: Row, identity: RowIdentity) -> list[Question]:
     stem, choices = _inline_options(text)
     lettered = row["answer_type"] == "multipleChoice" and gold in list(LETTERS[: len(choices)])
     return [
-        Question(
-            id=identity.id,
-            source=identity.source,
-            text=stem if lettered else text,
-            kind="choice" if lettered else "text",
-            gold=gold,
+        identity.question(
+            stem if lettered else text,
+            "choice" if lettered else "text",
+            gold,
             choices=choices if lettered else (),
             subject=row.get("category") or "",
             image=_data_url(row["image"]),
@@ -286,28 +259,14 @@ def _shuffled(
 ) -> Question:
     """Build a question from options that the source lists with the right one at a fixed position."""
     choices, letter = shuffled_options(options, gold, identity.seed, identity.id)
-    return Question(
-        id=identity.id,
-        source=identity.source,
-        text=text,
-        kind="choice",
-        gold=letter,
-        choices=choices,
-        subject=subject,
-    )
+    return identity.question(text, "choice", letter, choices=choices, subject=subject)
 
 
 def _short_answer(row: Row, identity: RowIdentity, gold: str, aliases: Sequence[str]) -> Question:
     if not all(isinstance(answer, str) for answer in (gold, *aliases)):
         raise RowError("column 'answer' has an answer that is not a text")
-    return Question(
-        id=identity.id,
-        source=identity.source,
-        text=_text(row, "question"),
-        kind="text",
-        gold=gold,
-        aliases=tuple(alias for alias in dict.fromkeys(aliases) if alias != gold),
-    )
+    others = tuple(alias for alias in dict.fromkeys(aliases) if alias != gold)
+    return identity.question(_text(row, "question"), "text", gold, aliases=others)
 
 
 def _unlettered(option: str, letter: str) -> str:
