@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from confidence_tasks.cli import COMMANDS
+
 HEAVY = ("scipy", "pandas", "datasets", "matplotlib", "torch")
 
 PROBE = f"""
@@ -17,6 +21,24 @@ print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
 def test_registry_pulls_in_nothing_heavy() -> None:
     found = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+HELP_OF_ONE = f"""
+import sys
+from confidence_tasks.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print(sorted({{*{HEAVY!r}, "numpy", "inspect_ai", "lm_eval"}} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], *([name, "--help"] for name in sorted(COMMANDS))], ids=" ".join
+)
+def test_help_of_a_command_imports_nothing_heavy(arguments: list[str]) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", HELP_OF_ONE, *arguments], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines()[-1] == "[]"
 
 
 HELP = f"""

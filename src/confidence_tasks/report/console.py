@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -20,12 +20,43 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from confidence_tasks.report.collection import Collection, collect
+if TYPE_CHECKING:
+    from confidence_tasks.report.collection import Collection
 
 errors = Console(stderr=True)
 """Progress and messages go here, so that what a command prints can be piped."""
 
 Command = Callable[..., Any]
+
+
+class StudyChoice(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no parameter
+    """The name of a study, among names that are known once the studies are imported: not for ``--help``.
+
+    Parameters
+    ----------
+    names : callable
+        Returns them.
+    """
+
+    name = "study"
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse any other name."""
+        return click.Choice(list(self._names())).convert(value, param, ctx)
+
+
+def list_option(listing: Callable[[], str], help: str) -> Callable[[Command], Command]:
+    """Return what adds ``--list``, which prints what the studies offer, and exits."""
+
+    def show(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(listing())
+            context.exit()
+
+    return click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
 def json_option(command: Command) -> Command:
@@ -78,6 +109,8 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 def read(paths: Sequence[str]) -> Collection:
     """Read trials under a progress bar, and name what was skipped."""
+    from confidence_tasks.report.collection import collect
+
     with progress("reading logs") as advance:
         found = collect(paths, advance)
     for skipped in found.skipped:

@@ -17,7 +17,7 @@ from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.svg import figure_svg
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.overviews import Overview
-from confidence_tasks.report.page.numbers import decimals_for, why_missing
+from confidence_tasks.report.page.numbers import decimals_for, json_number, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.statistics import Interval
@@ -189,13 +189,6 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
         {str(key): json_number(value) if isinstance(value, float) else value for key, value in row.items()}
         for row in table.to_dict("records")
     ]
-
-
-def json_number(value: float) -> float | str | None:
-    """Return a number as JSON can hold it: None for NaN, the name of an infinity that pandas and JavaScript read."""
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return None if math.isnan(value) else float(value)
 
 
 def plain_cell(value: object) -> object:

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 
 from confidence_tasks.study.trial import Status
 
+TITLE = "Do these models know what they know?"
+"""Title of a report."""
+
+VIEWER = "http://127.0.0.1:7575"
+"""Where ``inspect view`` serves by default."""
+
 _MEASURES: Mapping[str, str] = {
     "mratio": "M-ratio",
     "mratio_95": "M-ratio at 0.95",

@@ -11,6 +11,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.report.overviews import Overview, overviews
 from confidence_tasks.report.page.overview import overview_figures, overview_view
 from confidence_tasks.report.page.page import page
@@ -22,11 +23,6 @@ from confidence_tasks.report.results import Advance, TaskResults, compute_result
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.variants import ways_table
 from confidence_tasks.study.reference import loaded
-
-VIEWER = "http://127.0.0.1:7575"
-"""Where ``inspect view`` serves by default."""
-
-TITLE = "Do these models know what they know?"
 
 
 @dataclass(frozen=True, slots=True)

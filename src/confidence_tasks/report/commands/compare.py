@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.markup import escape
 
-from confidence_tasks.report.checks import Notice
-from confidence_tasks.report.compare import Comparison, cautions
-from confidence_tasks.report.compare import compare as compared
 from confidence_tasks.report.console import (
     errors,
     json_option,
@@ -22,11 +19,20 @@ from confidence_tasks.report.console import (
     read,
     settings_options,
 )
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.export import json_number
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import limits, number, p_value, signed, why_missing
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_by_task
+from confidence_tasks.report.page.numbers import (
+    json_number,
+    limits,
+    number,
+    p_value,
+    signed,
+    why_missing,
+)
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.checks import Notice
+    from confidence_tasks.report.compare import Comparison
+    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 
 _DECIMALS = 3
 MOST_SHOWN = 10
@@ -74,6 +80,11 @@ def compare(
 
     Exits with 1 when there is nothing that both were asked.
     """
+    from confidence_tasks.report.compare import cautions
+    from confidence_tasks.report.compare import compare as compared
+    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.task_trials import group_by_task
+
     settings = Settings(resamples, level, seed)
     collections = [read([path]) for path in (first, second)]
     ours, theirs = (group_by_task(collection.files) for collection in collections)
@@ -142,7 +153,8 @@ def _pairs(
         {(task_trials.study.name, task_trials.task): task_trials for task_trials in side}
         for side in (ours, theirs)
     ]
-    pairs, unpaired = [], {}
+    pairs: list[tuple[TaskTrials, ModelTrials, ModelTrials]] = []
+    unpaired = {}
     for key in dict.fromkeys([*by_task[0], *by_task[1]]):
         here = [side.get(key) for side in by_task]
         if None in here:
@@ -153,7 +165,7 @@ def _pairs(
         if reasons := [each for each in chosen if isinstance(each, str)]:
             unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
             continue
-        a, b = (each for each in chosen if isinstance(each, ModelTrials))
+        a, b = (each for each in chosen if not isinstance(each, str))
         pairs.append((one, a, b))
     return pairs, unpaired
 

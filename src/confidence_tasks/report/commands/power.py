@@ -9,30 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-import pandas as pd
 
 from confidence_tasks.catalogue import power_designs
-from confidence_tasks.report.console import json_option, print_json, print_table, progress, seed_option
-from confidence_tasks.report.export import json_number
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import SERIES, Colour
-from confidence_tasks.report.figures.svg import figure_svg
+from confidence_tasks.report.console import (
+    StudyChoice,
+    json_option,
+    list_option,
+    print_json,
+    print_table,
+    progress,
+    seed_option,
+)
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.page.numbers import number, signed
-from confidence_tasks.report.power import QUESTIONS, PowerCurve, power_curve
+from confidence_tasks.report.page.numbers import json_number, number, signed
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.sources.storage import write_atomically
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
-_MEASURES = "\n".join(
-    f"  {name:<10} {', '.join(design.measures)} (under {group_label(design.condition)})"
-    for name, design in power_designs().items()
-)
+    from confidence_tasks.report.figures.figure import Figure
+    from confidence_tasks.report.power import PowerCurve
+
 _EXAMPLES = """
   confidence-tasks power scales --effect 0.2
   confidence-tasks power scales --measure ece --effect -0.05 --profile overconfident --correlation 0.5
@@ -45,7 +44,17 @@ _NOTABLY_WITHHELD = 0.02
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-def _sizes(_context: click.Context, _parameter: click.Parameter, value: str) -> list[int]:
+def _listing() -> str:
+    """Return the measures that can be planned for, by study."""
+    return "\n".join(
+        f"{name:<10} {', '.join(design.measures)} (under {group_label(design.condition)})"
+        for name, design in power_designs().items()
+    )
+
+
+def _sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
+    if value is None:
+        return None
     try:
         return [int(part) for part in value.split(",")]
     except ValueError:
@@ -66,19 +75,19 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
     return changes
 
 
-@click.command(epilog=f"\b\nMeasures of each study:\n{_MEASURES}\n\n\b\nExamples:{_EXAMPLES}")
-@click.argument("study", type=click.Choice(list(power_designs())))
+@click.command(epilog=f"\b\nExamples:{_EXAMPLES}")
+@click.argument("study", type=StudyChoice(power_designs))
+@list_option(_listing, "List the studies, and the measures of each.")
 @click.option(
     "--effect", type=float, required=True, help="Difference to detect: A minus B, as `compare` subtracts."
 )
-@click.option("--measure", help="What differs.  [default: the first of the study's measures below]")
+@click.option("--measure", help="What differs.  [default: the first of the study's measures]")
 @click.option(
     "--n",
     "sizes",
     callback=_sizes,
-    default=",".join(map(str, QUESTIONS)),
-    show_default=True,
-    help="Numbers of questions to try.",
+    show_default="50 and its doubles up to 6400",
+    help="Numbers of questions to try, such as 100,200,300.",
 )
 @click.option("--condition", default="", help="Condition that both are asked under, such as 0-20 or p=0.8.")
 @click.option(
@@ -132,7 +141,7 @@ def power(
     study: str,
     effect: float,
     measure: str | None,
-    sizes: list[int],
+    sizes: list[int] | None,
     condition: str,
     profile: str,
     changes: dict[str, Any],
@@ -152,13 +161,16 @@ def power(
     the power is the share of them in which the test finds the difference. Questions count that both answer readably:
     ask more where replies get lost. No model and no network are needed.
     """
+    from confidence_tasks.report.figures.svg import figure_svg
+    from confidence_tasks.report.power import QUESTIONS, power_curve
+
     try:
         with progress("simulating studies") as advance:
             curve = power_curve(
                 study,
                 measure or next(iter(power_designs()[study].measures)),
                 effect,
-                n=sizes,
+                n=sizes or QUESTIONS,
                 condition=condition,
                 profile=profile,
                 parameters=changes,
@@ -182,6 +194,8 @@ def power(
 
 
 def _frame(curve: PowerCurve) -> pd.DataFrame:
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "n": curve.n,
@@ -237,8 +251,14 @@ def _answer(curve: PowerCurve) -> str:
 
 
 def _figure(curve: PowerCurve) -> Figure:
+    import numpy as np
+
+    from confidence_tasks.report.figures import panels
+    from confidence_tasks.report.figures.figure import Figure, Panel
+    from confidence_tasks.report.figures.style import SERIES, Colour
+
     positions = np.arange(len(curve.n), dtype=np.float64)
-    line = Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)
+    line = panels.Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)
     labels = [f"{n:,}" for n in curve.n]
 
     def draw(axes: Axes) -> None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 from rich.markup import escape
 
-from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.console import errors, json_option, print_json, progress, read, settings_options
-from confidence_tasks.report.estimates import ModelGroups, Settings
-from confidence_tasks.report.export import (
-    contrasts_frame,
-    estimates_frame,
-    records,
-    write_figures,
-    write_tables,
-)
-from confidence_tasks.report.model_groups import parse_groups
-from confidence_tasks.report.paper_files import write_paper
-from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.write import TITLE, VIEWER, report_of
+from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.sources.storage import write_atomically
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.collection import Collection
+    from confidence_tasks.report.estimates import ModelGroups
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -36,6 +29,10 @@ def _web_address(_context: click.Context, _parameter: click.Parameter, value: st
 
 def _groups(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> ModelGroups:
     """Read groups of models."""
+    if not value:
+        return ()
+    from confidence_tasks.report.model_groups import parse_groups
+
     try:
         return parse_groups(value)
     except ValueError as error:
@@ -118,6 +115,18 @@ def report(
     Exits with 1 when no trials were found; the page then says what was, unless there is a page already, which is left
     as it is.
     """
+    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.export import (
+        contrasts_frame,
+        estimates_frame,
+        records,
+        write_figures,
+        write_tables,
+    )
+    from confidence_tasks.report.paper_files import write_paper
+    from confidence_tasks.report.task_trials import group_by_task
+    from confidence_tasks.report.write import report_of
+
     collection = read(paths)
     _check_groups(groups, collection)
     total = sum(len(task_trials.models) for task_trials in group_by_task(collection.files))

@@ -6,18 +6,16 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import fsspec
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 
-from confidence_tasks.harness.inspect.model_calls import RoleError
-from confidence_tasks.report.collection import LOG_SUFFIXES, files_under
 from confidence_tasks.report.console import errors, json_option, print_json, print_table, progress
-from confidence_tasks.report.export import json_number
-from confidence_tasks.report.rescore import rescore as rescored
-from confidence_tasks.report.trial_files import NotTrialsError
+from confidence_tasks.report.page.numbers import json_number
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,8 @@ def rescore(logs: tuple[str, ...], write: bool, output: str | None, as_json: boo
     """
     if write and output is not None:
         raise click.UsageError("--write and --output exclude each other")
+    from confidence_tasks.report.collection import LOG_SUFFIXES, files_under
+
     found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
     paths = {_address(path): path for path in found}
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
@@ -126,6 +126,10 @@ def _shared(folders: Iterable[tuple[str, ...]]) -> int:
 
 def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log, or say why not: one log must not cost the others."""
+    from confidence_tasks.harness.inspect.model_calls import RoleError
+    from confidence_tasks.report.rescore import rescore as rescored
+    from confidence_tasks.report.trial_files import NotTrialsError
+
     try:
         done = rescored(path)
     except (NotTrialsError, RoleError) as error:
@@ -143,6 +147,8 @@ def _rescore(path: str, target: str) -> Outcome:
 
 def _write(log: EvalLog, target: str) -> None:
     """Write a log whole or not at all: it may be the only one of replies that were paid for."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
     system, root = fsspec.core.url_to_fs(target)
     name = PurePosixPath(root).name
     if system.exists(root):

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from inspect_ai.log import EvalLog
 
 from confidence_tasks.catalogue import reply_forms
-from confidence_tasks.report.console import json_option, print_json, print_table
-from confidence_tasks.report.export import json_number
+from confidence_tasks.report.console import StudyChoice, json_option, list_option, print_json, print_table
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import number
-from confidence_tasks.report.rescore import metrics_of
-from confidence_tasks.report.score_replies import score_replies
+from confidence_tasks.report.page.numbers import json_number, number
 
-_FIELDS = "\n".join(
-    f"  {name:<9}  {', '.join(f'{field} ({meaning})' for field, meaning in form.fields.items()) or 'none of its own'}"
-    for name, form in reply_forms().items()
-)
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+
+def _listing() -> str:
+    """Return the fields that a row of each study has."""
+    return "\n".join(
+        f"{name:<9}  {', '.join(f'{field} ({meaning})' for field, meaning in form.fields.items()) or 'none of its own'}"
+        for name, form in reply_forms().items()
+    )
 
 
 def _fields(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
@@ -32,7 +34,7 @@ def _fields(_context: click.Context, _parameter: click.Parameter, value: tuple[s
 
 
 @click.command(
-    epilog=f"""\b
+    epilog="""\b
 A row has the fields
   question   what was asked, without its options
   reply      what the model said, word for word
@@ -44,8 +46,7 @@ A row has the fields
   id, subject, level, source
              of the question
   model      who replied; each model gets a log
-and those of its study, the last of which may be called condition:
-{_FIELDS}
+and those of its study, which --list shows; the last of them may be called condition.
 
 \b
 Examples:
@@ -55,9 +56,8 @@ Examples:
 """,
 )
 @click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--study", type=click.Choice(list(reply_forms())), required=True, help="What the replies are to."
-)
+@click.option("--study", type=StudyChoice(reply_forms), required=True, help="What the replies are to.")
+@list_option(_listing, "List the studies, and the fields that a row has for each.")
 @click.option(
     "--model-name",
     default="",
@@ -85,6 +85,8 @@ def score(
     REPLIES is a JSON lines, CSV or Parquet file, one reply a row. Then `inspect view`, `report`, `compare` and
     `rescore` work on the logs. Nothing is written unless every row is sound.
     """
+    from confidence_tasks.report.score_replies import score_replies
+
     folder = log_dir or Path(os.environ.get("INSPECT_LOG_DIR", "logs"))
     logs = score_replies(replies, study, model=model_name, fields=fields, log_dir=folder)
     if as_json:
@@ -95,6 +97,8 @@ def score(
 
 
 def _record(log: EvalLog) -> dict[str, Any]:
+    from confidence_tasks.report.rescore import metrics_of
+
     return {
         "log": log.location,
         "model": log.eval.model,
@@ -105,6 +109,8 @@ def _record(log: EvalLog) -> dict[str, Any]:
 
 def _print(log: EvalLog) -> None:
     """Print the metrics, a column a condition."""
+    from confidence_tasks.report.rescore import metrics_of
+
     metrics = metrics_of(log)
     conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
     names = list(dict.fromkeys(name.partition("/")[0] for name in metrics))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from confidence_tasks.statistics import Interval
+if TYPE_CHECKING:
+    from confidence_tasks.statistics import Interval
 
 
 def number(value: float, decimals: int = 2) -> str:
@@ -101,6 +103,13 @@ def p_is(p: float) -> str:
     """
     said = p_value(p)
     return f"p < {said[1:]}" if said.startswith("<") else f"p = {said}"
+
+
+def json_number(value: float) -> float | str | None:
+    """Return a number as JSON can hold it: None for NaN, the name of an infinity that pandas and JavaScript read."""
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return None if math.isnan(value) else float(value)
 
 
 def decimals_for(values: list[float]) -> int:
