@@ -44,6 +44,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Lead links to the root of the repository to the copies."""
+    for page, original in COPIED.items():
+        markdown = markdown.replace(f"](../{original}", f"]({page}")
+    return markdown
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in this folder."""
     for module in public_names():

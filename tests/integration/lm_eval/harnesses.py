@@ -1,10 +1,11 @@
 """Both harnesses with a model of fixed replies: what the tests of every study on lm-eval share."""
 
 import json
+import os
 import tempfile
 from functools import cache
 from inspect import signature
-from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -15,7 +16,7 @@ from lm_eval.tasks import TaskManager
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import running_sample
-from confidence_tasks.harness.lm_eval.groups import write_stubs
+from confidence_tasks.harness.lm_eval.groups import stub_folder
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.questions import asked_question
 
@@ -23,9 +24,8 @@ from confidence_tasks.harness.questions import asked_question
 @cache
 def stubs():
     """Return a folder for ``--include_path`` with the tasks of every study."""
-    folder = Path(tempfile.mkdtemp(prefix="stubs-"))
-    write_stubs(folder, studies())
-    return folder
+    with patch.dict(os.environ, CONFIDENCE_TASKS_CACHE=tempfile.mkdtemp(prefix="stubs-")):
+        return stub_folder(studies())
 
 
 def said(reply, prompt, metadata):

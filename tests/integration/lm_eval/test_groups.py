@@ -13,7 +13,7 @@ from tests.integration.lm_eval.harnesses import stubs
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
-from confidence_tasks.harness.lm_eval.groups import task_groups, write_stubs
+from confidence_tasks.harness.lm_eval.groups import stub_folder, task_groups
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
 from confidence_tasks.study import Reference
 
@@ -65,13 +65,16 @@ def test_a_file_that_is_gone_from_the_cache_is_written_again(tmp_path, monkeypat
     assert {path.stem for path in folder.iterdir()} == set(names)
 
 
-def test_studies_whose_tasks_cannot_be_loaded_are_named_in_one_line_and_the_others_go_on(tmp_path, caplog):
+def test_studies_whose_tasks_cannot_be_loaded_are_named_in_one_line_and_the_others_go_on(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path))
     riskeval, scales = (study for study in studies() if study.name in {"scales", "riskeval"})
     broken = replace(scales, lm_eval=Reference("no_such_module", "GROUPS"))
     with caplog.at_level(logging.WARNING):
-        write_stubs(tmp_path, [broken, replace(broken, name="mine"), riskeval])
-    assert (tmp_path / "riskeval.yaml").exists()
-    assert not list(tmp_path.glob("scale*"))
+        folder = stub_folder([broken, replace(broken, name="mine"), riskeval])
+    assert (folder / "riskeval.yaml").exists()
+    assert not list(folder.glob("scale*"))
     (record,) = caplog.records
     assert record.getMessage() == (
         "left out of lm-eval: scales, mine (ModuleNotFoundError: No module named 'no_such_module')"

@@ -1,6 +1,6 @@
 """The lm-eval tasks and groups of a study, as lm-eval's configurations.
 
-The start-up hook adds the configurations to lm-eval's index; `write_stubs` writes them as YAML for ``--include_path``.
+The start-up hook adds the configurations to lm-eval's index; `stub_folder` writes them as YAML for ``--include_path``.
 
 A study is a group of conditions. A condition is a task or, where it has several sources, a group of tasks, one a
 source, and its metrics are the means over sources, as in Inspect. A study has no metrics of its own: conditions ask
@@ -141,19 +141,6 @@ def _groups_of_stages(study: Study) -> tuple[TaskGroup, ...]:
     return (group,)
 
 
-def write_stubs(folder: Path, studies: Iterable[Study]) -> None:
-    """Write the tasks and groups of some studies into a folder, one YAML file each.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder for ``lm_eval --include_path``; it is made if it is missing.
-    studies : iterable of Study
-        The studies.
-    """
-    _write(folder, _stubs(studies))
-
-
 def stub_folder(studies: Iterable[Study]) -> Path:
     """Return a folder of the user's cache that has the tasks and groups of some studies; write it at the first use.
 
@@ -162,7 +149,9 @@ def stub_folder(studies: Iterable[Study]) -> Path:
     stubs = _stubs(studies)
     digest = sha256(json.dumps(stubs, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_folder() / "lm_eval" / digest
-    _write(folder, {name: text for name, text in stubs.items() if not (folder / name).exists()})
+    for name, text in stubs.items():
+        if not (folder / name).exists():
+            write_atomically(folder / name, text.encode())
     return folder
 
 
@@ -179,8 +168,3 @@ def _yaml(value: Any) -> str:
     if isinstance(value, Reference):
         return f"!function {value.module}.{value.name}"
     return json.dumps(value)
-
-
-def _write(folder: Path, stubs: Mapping[str, str]) -> None:
-    for name, text in stubs.items():
-        write_atomically(folder / name, text.encode())

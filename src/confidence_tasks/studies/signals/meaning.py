@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 ENTAILMENT = "entailment"
 """The key of a question's metadata that names the rule."""
 
-ENTAILMENTS = ("match", "judge", "nli")
-
 _SAME = "Do the two answers mean the same? Reply with yes or no and nothing else."
 
 

@@ -1,0 +1,65 @@
+"""What keeps the package small: limits that may be lowered and not raised, and no code that nothing reaches."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = sorted((ROOT / "src").rglob("*.py"))
+
+LINES_OF_A_FILE = 800
+LINES_OF_A_FUNCTION = 90
+"""Without its docstring."""
+LINES_IN_ALL = 55_000
+"""The aim is 30,000."""
+
+CALLED_BY_OTHERS = [
+    *("__getattr__", "on_config", "on_files", "on_page_markdown", "on_object"),  # Python, MkDocs, griffe
+    *(
+        "get_command",
+        "format_commands",
+        "lm_eval_path",
+        "new_study",
+    ),  # click; commands that are imported by name
+    *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval
+    *(
+        "install",
+        "SimulatedLM",
+        "StagedTask",
+        "RestructuredText",
+        "*_scorer",
+    ),  # files and entry points name them
+    *("true_values", "true_auroc"),  # for readers of a study's page
+]
+"""Names that a framework or a user calls, as patterns."""
+
+REACHED_FROM = ("src", "docs", "tasks", "scorers", "benchmarks", "tests/validity")
+"""Where a use counts. Code that only its own test calls is dead."""
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Yield each function with its number of lines below the docstring."""
+    for path in SOURCE:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                yield f"{path.name}: {node.name}", node.end_lineno - body[0].lineno + 1 if body else 0
+
+
+def test_no_file_and_no_function_is_long() -> None:
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE}
+    assert {path: n for path, n in lines.items() if n > LINES_OF_A_FILE} == {}
+    assert {name: n for name, n in functions() if n > LINES_OF_A_FUNCTION} == {}
+    assert sum(lines.values()) <= LINES_IN_ALL
+
+
+def test_no_function_and_no_class_is_unreachable() -> None:
+    """Fields are left out: records are written by name and read from files, tables and templates."""
+    vulture = pytest.importorskip("vulture")
+    found = vulture.Vulture(ignore_names=CALLED_BY_OTHERS)
+    found.scavenge([str(ROOT / folder) for folder in REACHED_FROM])
+    kinds = ("function", "class", "method", "property", "unreachable_code")
+    unused = [item for item in found.get_unused_code() if item.typ in kinds]
+    assert [f"{item.filename}: {item.name}" for item in unused if "tests" not in item.filename.parts] == []
