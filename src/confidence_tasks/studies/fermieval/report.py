@@ -81,7 +81,11 @@ def calibration(results: TaskResults, styles: ModelStyles) -> Figure:
         " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
         " for; below it a model, in its own colour, is overconfident.",
         (("", tuple(its_panels)),),
-        (LegendEntry("asked for", Colour.MUTED), LegendEntry("conformal", Colour.INK)),
+        (
+            LegendEntry("asked for", Colour.MUTED),
+            LegendEntry("conformal", Colour.INK, "D"),
+            *(LegendEntry(f"{model.label}, as stated", *styles[model.label]) for model in results.models),
+        ),
         size=(2.5, 2.1),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -159,14 +160,28 @@ def _rows(trials: Columns, keep: Any) -> Columns:
     return {key: column[keep] for key, column in trials.items()}
 
 
-def _of_split(split: str, compute: Compute) -> Compute:
-    """A measure of the trials of one half."""
+def _where(kept: Callable[[Columns], Any], compute: Compute) -> Compute:
+    """A measure of some of the trials."""
 
     def restricted(trials: Columns, weights: FloatArray | None = None) -> Computed:
-        keep = trials["split"] == split
+        keep = kept(trials)
         return compute(_rows(trials, keep), None if weights is None else weights[..., keep])
 
     return restricted
+
+
+def _of_split(split: str, compute: Compute) -> Compute:
+    """A measure of the trials of one half."""
+    return _where(lambda trials: trials["split"] == split, compute)
+
+
+def _of_counted(measure: Measure) -> Measure:
+    """A measure of replies without those that ``n_excluded`` counts."""
+    return replace(
+        measure,
+        compute=_where(lambda trials: trials["split"] != EXCLUDED, measure.compute),
+        description=f"{measure.description} Replies that `n_excluded` counts are left out.",
+    )
 
 
 _COVERAGE = statistic_of("coverage", "truth", "lower", "upper")
@@ -247,8 +262,8 @@ MEASURES: tuple[Measure, ...] = (
         "Share of the intervals for the test half that are a single exponent.",
         interval="wilson",
     ),
-    PARSE_RATE,
-    PARSE_RATE_STRICT,
+    _of_counted(PARSE_RATE),
+    _of_counted(PARSE_RATE_STRICT),
     Measure(
         "n_excluded",
         _n_excluded,
