@@ -18,7 +18,7 @@ from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import figures_of, task_view
 from confidence_tasks.report.page.views import TaskView
 from confidence_tasks.report.paper import Filled, Replication, filled_papers
-from confidence_tasks.report.paper_files import item_view
+from confidence_tasks.report.paper.files import item_view
 from confidence_tasks.report.results import Advance, TaskResults, compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.variants import ways_table

@@ -36,7 +36,7 @@ from confidence_tasks.report.overviews import overviews
 from confidence_tasks.report.page.overview import overview_figures
 from confidence_tasks.report.page.tasks import figures_of
 from confidence_tasks.report.paper import FilledTable, NotMade, PaperTable, filled_papers, heading
-from confidence_tasks.report.paper_files import html_table, latex_paper_table, paper_frame, write_paper
+from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import extras_of

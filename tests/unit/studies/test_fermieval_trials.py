@@ -252,9 +252,7 @@ def test_a_reply_counts_as_read_as_unread_or_as_left_out():
     """An end beyond what any reading takes, 10^1000, is left out as one beyond the largest exponent is."""
     stated = [interval_reply(4, 6), interval_reply(4, 900), interval_reply(4, 5_000), "Hard to say."]
     for limit, read, left_out in ((100, 1 / 2, 2), (None, 2 / 4, 0)):
-        trials = [
-            fermieval_trial(question(i), 0.99, "test", reply, limit) for i, reply in enumerate(stated)
-        ]
+        trials = [fermieval_trial(question(i), 0.99, "test", reply, limit) for i, reply in enumerate(stated)]
         summary = fermieval_summary(trials, [0.99], conformal=False)
         assert summary["parse_rate/p=0.99"] == pytest.approx(read)
         assert summary["parse_rate_strict/p=0.99"] == pytest.approx(read)

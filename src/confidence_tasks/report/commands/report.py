@@ -123,7 +123,7 @@ def report(
         write_figures,
         write_tables,
     )
-    from confidence_tasks.report.paper_files import write_paper
+    from confidence_tasks.report.paper.files import write_paper
     from confidence_tasks.report.task_trials import group_by_task
     from confidence_tasks.report.write import report_of
 

@@ -1,0 +1,295 @@
+"""The tables and figures of a paper, filled with the models of a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.figures.figure import Figure
+from confidence_tasks.report.labels import printable
+from confidence_tasks.report.page.numbers import why_missing
+from confidence_tasks.report.paper.items import (
+    MODELS,
+    Cell,
+    NotMade,
+    PaperFigure,
+    PaperItem,
+    PaperTable,
+    Replication,
+    Value,
+    crossed,
+    heading,
+)
+from confidence_tasks.report.paper.lacking import lacks
+from confidence_tasks.report.paper.runs import Runs
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.statistics import Interval
+
+NOT_DEFINED = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class FilledCell:
+    """A cell: its numbers or texts, the whole as printed, and how it is set."""
+
+    values: tuple[float | str | None, ...]
+    text: str
+    mark: str = ""
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilledTable:
+    """A table of the paper with the models of the report.
+
+    Attributes
+    ----------
+    item : PaperTable
+        What it is.
+    columns : tuple of tuple of str
+        Headings of each column of numbers, outermost first.
+    names : tuple of tuple of str
+        Names of the numbers of each column, for files.
+    rows : tuple of (tuple of str, tuple of FilledCell)
+        Labels and cells of each row; none where the logs fill no cell.
+    notes : tuple of str
+        Why numbers are missing, over which sources means are, and which runs are lacking.
+    """
+
+    item: PaperTable
+    columns: tuple[tuple[str, ...], ...]
+    names: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[FilledCell, ...]], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What the paper calls it."""
+        return self.item.title
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the logs fill any of its cells."""
+        return bool(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class FilledFigure:
+    """A figure of the paper with the models of the report: none, with a note, where runs are lacking."""
+
+    item: PaperFigure
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What the paper calls it."""
+        return self.item.title
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the report draws it."""
+        return bool(self.figures)
+
+
+Filled: TypeAlias = FilledTable | FilledFigure | NotMade
+
+
+def filled_papers(
+    results: Sequence[TaskResults], extras: Iterable[ExtraTable] = (), figures: Iterable[Figure] = ()
+) -> Iterator[tuple[Replication, list[Filled]]]:
+    """Yield the papers of which a task was run, with everything that they number for the models of a report.
+
+    Parameters
+    ----------
+    results : sequence of TaskResults
+        The tasks of the report.
+    extras : iterable of ExtraTable
+        Its tables beside the measures.
+    figures : iterable of Figure
+        Its figures.
+    """
+    runs = Runs(results, extras, figures)
+    for study in studies():
+        if study.replication is not None:
+            replication = study.replication.load()
+            if runs.results.keys() & replication.tasks.keys():
+                yield replication, [_filled(item, replication, runs) for item in replication.items]
+
+
+def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
+    if isinstance(item, PaperTable):
+        return fill_table(item, replication, runs)
+    if isinstance(item, PaperFigure):
+        figures = tuple(runs.figures(item))
+        lacking = [Cell(task=name) for name in item.tasks if not figures or name not in runs.results]
+        notes = tuple(lacks(replication, runs, lacking, item.parameters))
+        return FilledFigure(item, figures, notes)
+    if isinstance(item, NotMade):
+        return item
+    raise TypeError(f"{item.title} is none of PaperTable, PaperFigure and NotMade")
+
+
+def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> FilledTable:
+    """Fill a table of the paper with the models of a report.
+
+    Parameters
+    ----------
+    table : PaperTable
+        The table.
+    replication : Replication
+        The paper.
+    runs : Runs
+        The results.
+    """
+    models = _models_of(table, replication, runs)
+    types = {label: name for name, labels in runs.groups for label in labels}
+    own = tuple(
+        heading(model, *([types.get(model, "")] if table.by_type else []), model=model) for model in models
+    )
+    rows, columns = (
+        crossed([own if axis is MODELS else axis for axis in axes]) for axes in (table.rows, table.columns)
+    )
+    cells = [[Cell(**{**table.at, **row.at, **column.at}) for column in columns] for row in rows]
+    parts = {(i, j): cell.parts for i, its in enumerate(cells) for j, cell in enumerate(its)}
+    values = {where: [runs.value(part) for part in its] for where, its in parts.items()}
+    made = [[_cell(runs, cell, values[i, j]) for j, cell in enumerate(its)] for i, its in enumerate(cells)]
+    made = _with_best(table, runs, cells, made)
+    lacking = [cells[i][j] for (i, j), its in values.items() if all(value is None for value in its)]
+    notes = (
+        *_of_sources(runs, cells),
+        *_reasons(pair for where, its in parts.items() for pair in zip(its, values[where], strict=True)),
+        *lacks(replication, runs, lacking),
+    )
+    if table.of_type and table.of_type not in dict(runs.groups):
+        notes = (*notes, f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
+    labelled = [(row.labels, tuple(its)) for row, its in zip(rows, made, strict=True)]
+    if table.total:
+        labelled = list(_with_totals(table, table.total, runs, cells, labelled))
+    return FilledTable(
+        table,
+        tuple(column.labels for column in columns),
+        tuple(tuple(part.name for part in cell.parts) for cell in cells[0]),
+        tuple(labelled) if len(lacking) < len(parts) else (),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
+    """Return the models of a table in order."""
+    axes = (*table.rows, *table.columns)
+    headings = [each for axis in axes for each in axis]
+    tasks = [name for at in (table.at, *(each.at for each in headings)) for name in Cell(**at).tasks if name]
+    models = runs.models(tasks) or runs.models(replication.tasks)
+    of_type = dict(runs.groups).get(table.of_type)
+    if of_type is not None:
+        models = [label for label in models if label in of_type]
+    if table.order_by is None:
+        return models
+    keys = {label: Cell(**{**table.at, **table.order_by, "model": label}) for label in models}
+    numbers = {label: _number(runs.value(cell)) for label, cell in keys.items()}
+    ways = {runs.better(cell) for cell in keys.values()}
+    falling = -1.0 if ways != {"lower"} else 1.0
+    return sorted(models, key=lambda label: (math.isnan(numbers[label]), falling * numbers[label]))
+
+
+def _number(value: Value) -> float:
+    if value is None or isinstance(value, str):
+        return math.nan
+    return float(value.estimate if isinstance(value, Interval) else value)
+
+
+def _held(value: Value, part: Cell) -> float | str | None:
+    return float(getattr(value, part.limit)) if isinstance(value, Interval) else value
+
+
+def _cell(runs: Runs, cell: Cell, values: Sequence[Value]) -> FilledCell:
+    held = tuple(_held(value, part) for value, part in zip(values, cell.parts, strict=True))
+    first = held[0]
+    if first is None or (isinstance(first, float) and math.isnan(first)):
+        return FilledCell(held, NOT_DEFINED)
+    texts = [
+        NOT_DEFINED if value is None else part.printed(value)
+        for value, part in zip(held, cell.parts, strict=True)
+    ]
+    mark = cell.mark[0] if cell.mark and cell.mark[1](runs, cell) else ""
+    bold = cell.bold is not None and cell.bold(runs, cell)
+    return FilledCell(held, cell.text.format(*texts), mark, bold)
+
+
+def _with_best(
+    table: PaperTable, runs: Runs, cells: Sequence[Sequence[Cell]], made: list[list[FilledCell]]
+) -> list[list[FilledCell]]:
+    """Set the best number of each measure bold, and the second best in italics if the paper marks it."""
+    if not table.best:
+        return made
+    compared: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for i, its in enumerate(cells):
+        for j, cell in enumerate(its):
+            # A row may hold several measures; a column holds one, or numbers that are made alike.
+            where = (i, cell.measure) if table.best == "row" else (j,)
+            compared.setdefault(where, []).append((i, j))
+    for places in compared.values():
+        ways = {runs.better(cells[i][j]) for i, j in places} & {"higher", "lower"}
+        numbers = {place: _number(made[place[0]][place[1]].values[0]) for place in places}
+        ranked = sorted(
+            {value for value in numbers.values() if not math.isnan(value)}, reverse=ways == {"higher"}
+        )
+        if len(ranked) < 2 or len(ways) != 1:
+            continue
+        for (i, j), value in numbers.items():
+            made[i][j] = replace(
+                made[i][j], bold=value == ranked[0], italic=table.second and value == ranked[1]
+            )
+    return made
+
+
+_Row: TypeAlias = "tuple[tuple[str, ...], tuple[FilledCell, ...]]"
+
+
+def _with_totals(
+    table: PaperTable,
+    total: tuple[str, Callable[[Sequence[float]], float]],
+    runs: Runs,
+    cells: Sequence[Sequence[Cell]],
+    rows: Sequence[_Row],
+) -> Iterator[_Row]:
+    """Yield the rows, and after those of each type of models, or after all, their last row."""
+    label, function = total
+    grouped = [set(labels) for _, labels in runs.groups] if table.by_type else []
+    rest = {its[0].model for its in cells} - set[str]().union(*grouped)
+    for members in [*grouped, rest]:
+        own = [(its, row) for its, row in zip(cells, rows, strict=True) if its[0].model in members]
+        yield from (row for _, row in own)
+        if not own:
+            continue
+        last = []
+        for column, cell in enumerate(own[0][0]):
+            values = [_number(row[1][column].values[0]) for _, row in own]
+            defined = [value for value in values if not math.isnan(value)]
+            found = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
+            value = _number(found)
+            digits = cell.digits if table.total_digits is None else table.total_digits
+            last.append(FilledCell((value,), replace(cell, digits=digits).printed(value)))
+        yield (label, *[""] * (len(own[0][1][0]) - 1)), tuple(last)
+
+
+def _reasons(parts: Iterable[tuple[Cell, Value]]) -> Iterator[str]:
+    """Say why numbers or limits are undefined."""
+    for part, value in parts:
+        if isinstance(value, Interval) and math.isnan(getattr(value, part.limit)):
+            yield f"{NOT_DEFINED}: {why_missing(value)}."
+
+
+def _of_sources(runs: Runs, cells: Sequence[Sequence[Cell]]) -> Iterator[str]:
+    """Say over which sources of questions the means of a table are."""
+    sources = {source for its in cells for cell in its if not cell.source for source in runs.sources(cell)}
+    if sources:
+        yield f"Questions: {', '.join(map(printable, sorted(sources)))}" + (
+            "; numbers are means over these." if len(sources) > 1 else "."
+        )

@@ -1,0 +1,307 @@
+"""What a paper numbers: its tables, cell by cell, its figures, and what cannot be made from logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from confidence_tasks.report.page.numbers import number, signed
+from confidence_tasks.statistics import Interval
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.paper.runs import Runs
+
+Value: TypeAlias = "float | str | Interval | None"
+"""What a cell holds: NaN where it is undefined, None where a model was not asked."""
+
+Compute: TypeAlias = "Callable[[Runs, Cell], Value]"
+Rule: TypeAlias = "Callable[[Runs, Cell], bool]"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a number of a paper's table comes from, and how it is printed.
+
+    Attributes
+    ----------
+    model : str
+        Label of the model.
+    task : str or tuple of str
+        Name of the task; of several, the first that has the entry.
+    group, source : str
+        The condition or other group of trials, and the source of questions; by default the mean over sources.
+    measure : str or callable
+        Name of a measure, or a function that computes the number.
+    limit : {"estimate", "low", "high"}
+        What is printed of a measure with an interval.
+    digits : int
+        Decimals.
+    percent : bool
+        Whether a proportion is printed as a percentage.
+    leading_zero, sign : bool
+        Whether a number below 1 has a zero before the point, and a positive number a plus sign.
+    text : str
+        The whole cell, with ``{}`` in the place of each number.
+    more : tuple of mapping
+        The further numbers of the cell: what they have other than the first. ``name`` is the suffix of the column in
+        CSV files.
+    name : str
+        Suffix of the column of the number in CSV files.
+    mark : (str, callable), optional
+        A raised sign, and the rule by which a cell has it.
+    bold : callable, optional
+        The rule by which a cell is bold.
+    better : {"", "higher", "lower"}
+        Direction of what is best; by default that of the measure.
+    total : callable, optional
+        What a last row holds in the place of the table's function.
+    """
+
+    model: str = ""
+    task: str | tuple[str, ...] = ""
+    group: str = ""
+    source: str = ""
+    measure: str | Compute = ""
+    limit: Literal["estimate", "low", "high"] = "estimate"
+    digits: int = 2
+    percent: bool = False
+    leading_zero: bool = True
+    sign: bool = False
+    text: str = "{}"
+    more: tuple[Mapping[str, Any], ...] = ()
+    name: str = ""
+    mark: tuple[str, Rule] | None = None
+    bold: Rule | None = None
+    better: str = ""
+    total: Compute | None = None
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks that it may come from."""
+        return (self.task,) if isinstance(self.task, str) else self.task
+
+    @property
+    def parts(self) -> list[Cell]:
+        """Its numbers, each as a cell."""
+        return [replace(self, more=(), **changes) for changes in ({}, *self.more)]
+
+    def printed(self, value: float | str) -> str:
+        """Return a number as the paper prints it.
+
+        Examples
+        --------
+        >>> Cell(digits=1, percent=True).printed(0.4213), Cell(leading_zero=False).printed(0.811)
+        ('42.1', '.81')
+        """
+        if isinstance(value, str):
+            return value
+        scaled = 100.0 * value if self.percent else value
+        text = signed(scaled, self.digits) if self.sign else number(scaled, self.digits)
+        return text if self.leading_zero else text.replace("0.", ".", 1) if abs(scaled) < 1.0 else text
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A row or a column: its labels, outermost first, and what its cells have in common."""
+
+    labels: tuple[str, ...]
+    at: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no attribute of a cell when the list is loaded."""
+        Cell(**self.at)
+
+
+Axis: TypeAlias = tuple[Heading, ...]
+
+MODELS: Axis = (Heading(("model",), {"model": ""}),)
+"""In the place of this axis a table has the models of the report."""
+
+
+def heading(*labels: str, **at: Any) -> Heading:
+    """Return a heading of some labels; the keywords are attributes of its cells."""
+    return Heading(labels, at)
+
+
+def by_measure(name: str, /, *labels: str, **at: Any) -> Heading:
+    """Return the heading of a measure."""
+    return Heading(labels, {"measure": name, **at})
+
+
+def by_group(labels: Mapping[str, str], **at: Any) -> Axis:
+    """Return an axis of conditions, by their labels in the paper."""
+    return tuple(Heading((label,), {"group": group, **at}) for label, group in labels.items())
+
+
+def crossed(axes: Sequence[Axis]) -> list[Heading]:
+    """Return every combination of the headings of some axes, the first outermost."""
+    return [
+        Heading(
+            tuple(label for part in parts for label in part.labels),
+            {key: value for part in parts for key, value in part.at.items()},
+        )
+        for parts in product(*axes)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperItem:
+    """What the paper numbers.
+
+    Attributes
+    ----------
+    number : str
+        Its number in the paper.
+    caption : str
+        What it shows.
+    kind : {"table", "figure"}
+        What the paper calls it.
+    """
+
+    number: str
+    caption: str
+    kind: Literal["table", "figure"] = "table"
+
+    @property
+    def title(self) -> str:
+        """What the paper calls it, such as "Table 1"."""
+        return f"{self.kind.capitalize()} {self.number}"
+
+    @property
+    def file(self) -> str:
+        """Name of its files."""
+        return f"{self.kind}_{self.number.replace(' ', '_')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTable(PaperItem):
+    """A table of the paper.
+
+    Attributes
+    ----------
+    stubs : tuple of str
+        Headings of the columns that name the rows.
+    rows, columns : tuple of Axis
+        What is crossed, outermost first.
+    at : mapping
+        Attributes of all cells.
+    order_by : mapping, optional
+        Attributes of the number by which models are ordered, the best first; by default they are in alphabetical order.
+    best : {"", "row", "column"}
+        Among which numbers of a measure the best is set bold.
+    second : bool
+        Whether the second best is set in italics.
+    total : (str, callable), optional
+        Label of a last row, and the function of a column's numbers that it holds.
+    total_digits : int, optional
+        Decimals of the last row, where it has others than the column.
+    by_type : bool
+        Whether rows of models have the name of their group as a second label, and each group a last row of its own.
+    of_type : str
+        Name of the group of models that the table is of; while the user names no such group, it is of all models.
+    """
+
+    stubs: tuple[str, ...]
+    rows: tuple[Axis, ...]
+    columns: tuple[Axis, ...]
+    at: Mapping[str, Any] = field(default_factory=dict)
+    order_by: Mapping[str, Any] | None = None
+    best: Literal["", "row", "column"] = ""
+    second: bool = False
+    total: tuple[str, Callable[[Sequence[float]], float]] | None = None
+    total_digits: int | None = None
+    by_type: bool = False
+    of_type: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no attribute of a cell when the list is loaded."""
+        for at in (self.at, self.order_by or {}):
+            Cell(**at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperFigure(PaperItem):
+    """A figure of the paper that the report draws.
+
+    Attributes
+    ----------
+    name : str
+        Name of the report's figure, with or without the task.
+    tasks : tuple of str
+        Names of the tasks that it shows; each may have one of its own.
+    parameters : str
+        Parameters of the runs that it shows, as on the command line.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    parameters: str = ""
+    kind: Literal["table", "figure"] = "figure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMade(PaperItem):
+    """What cannot be made from logs, and why."""
+
+    why: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why it cannot be made."""
+        return (self.why,)
+
+    @property
+    def is_filled(self) -> bool:
+        """Never."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskParameters:
+    """Names of a task's parameters: that of its conditions, and that of its sources of questions.
+
+    A parameter ``source`` takes one source a run, ``sources`` takes several.
+    """
+
+    conditions: str = ""
+    sources: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """Everything that a paper numbers.
+
+    Attributes
+    ----------
+    name, title : str
+        Name of its folder, and the paper in a few words.
+    tasks : mapping of str to TaskParameters
+        The tasks that the paper's numbers come from.
+    items : tuple of PaperItem
+        Tables, figures and what cannot be made, in the paper's order.
+    """
+
+    name: str
+    title: str
+    tasks: Mapping[str, TaskParameters]
+    items: tuple[PaperItem, ...]
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the largest number less the smallest.
+
+    Examples
+    --------
+    >>> spread([0.5, 0.75])
+    0.25
+    """
+    return max(values) - min(values)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean."""
+    return float(np.mean(values))
