@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.report import performance
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 from ..report.runs import write
@@ -129,12 +132,43 @@ def test_groups_of_models_have_a_row_of_their_means(published: Report) -> None:
     assert list(frame.index) == [DEEPSEEK, LLAMA, "chat (mean)", HAIKU, "small (mean)"]
     mean = frame.loc["chat (mean)"]
     assert mean["Answer ECE"] == pytest.approx((0.241907514450867 + 0.11537630641676877) / 2)
-    assert (mean["n"], math.isnan(mean["Answer ECE low"])) == (173, True)
+    assert mean["n"] == 173
     columns = list(extra(published, "question_sets_performance").frame.columns)
     assert columns[3:] == [DEEPSEEK, LLAMA, HAIKU]
     overview = extra(published, "lifeeval_overview").frame.set_index("model")
     pair = overview.loc[[DEEPSEEK, LLAMA], "Hard–easy slope"]
     assert overview.loc["chat (mean)", "Hard–easy slope"] == pytest.approx(pair.mean())
+
+
+def test_the_interval_of_a_groups_mean_is_over_questions_that_its_models_share(published: Report) -> None:
+    """Student's t by hand, of each question's mean over the models: models that err together do not cancel out."""
+    (results,) = (each for each in published.results if each.task_trials.task == "sat_en")
+    section = results.task_trials
+    stated = [
+        dict(zip(model.columns["question_id"], model.columns["answer_confidence"], strict=True))
+        for model in section.models
+        if model.label in (DEEPSEEK, LLAMA)
+    ]
+    judged = [
+        {
+            name
+            for name, said in zip(model.columns["question_id"], model.columns["confidence"], strict=True)
+            if said == said
+        }
+        for model in section.models
+    ]
+    common = sorted(set.intersection(*judged))
+    of_question = [(stated[0][name] + stated[1][name]) / 2 for name in common]
+    error = stdev(of_question) / math.sqrt(len(common))
+    table = performance(replace(results, settings=Settings(n_resamples=4_000, groups=GROUPS)))
+    row = table.frame.set_index("model").loc["chat (mean)"]
+    assert row["Answer confidence"] == pytest.approx(fmean(of_question))
+    half = (row["Answer confidence high"] - row["Answer confidence low"]) / 2
+    assert half == pytest.approx(1.974 * error, rel=0.05)
+    apart = math.sqrt(sum(stdev(its[name] for name in common) ** 2 for its in stated) / 4 / len(common))
+    assert error > 1.1 * apart
+    for name in ("Answer ECE", "Accuracy", "ECE"):
+        assert row[f"{name} low"] < row[name] < row[f"{name} high"]
 
 
 @pytest.mark.parametrize(

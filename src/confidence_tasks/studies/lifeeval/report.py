@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.report.checks import Notice, notice_if_any
-from confidence_tasks.report.estimates import distributions, estimates
+from confidence_tasks.report.estimates import (
+    Estimated,
+    distributions,
+    estimates,
+    interval_of_measure,
+    mean,
+    together,
+)
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
@@ -22,7 +29,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.model_groups import with_group_means
+from confidence_tasks.report.model_groups import members_of, ordered_by_group
 from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.statistics import (
@@ -41,7 +48,6 @@ from confidence_tasks.studies.lifeeval.tables import (
 )
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
     from confidence_tasks.statistics.core import FloatArray, IntArray
@@ -246,7 +252,7 @@ _OVERVIEW = (
 def overview(results: TaskResults) -> ExtraTable:
     """Return table 2 of the paper: the models side by side, on the questions that all of them answered.
 
-    Groups of models that the user names have a row of their means, as the paper's "Aggregate" rows.
+    Groups of models that the user names have a row of their means, as the paper's "Aggregate" rows, with intervals.
     """
     return common_table(
         results,
@@ -278,22 +284,29 @@ def common_table(
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
     n = len(common[["question_id", "condition"]].drop_duplicates())
     of_all = len(trials[["question_id", "condition"]].drop_duplicates())
-    rows = [
-        (
-            model.label,
-            _on_rows(results, model, common.loc[common["model"] == model.label, "row"].to_numpy(), measures),
-        )
-        for model in results.models
-    ]
-    every = "every model" if len(rows) > 1 else "the model"
-    table = table_of_entries(
+    rows_of = {label: its["row"].to_numpy() for label, its in common.groupby("model")}
+    nothing = np.array([], dtype=np.int64)
+    ordered = ordered_by_group(results.models, results.settings.groups)
+    own = {
+        model.label: _on_rows(results, model, rows_of.get(model.label, nothing), measures)
+        for model in ordered
+    }
+    means: dict[str, list[tuple[str, list[Estimated | None]]]] = {}
+    for group, names in results.settings.groups:
+        members = [model for model in members_of(ordered, names) if model.label in rows_of]
+        if members:
+            asked = [(model, rows_of[model.label]) for model in members]
+            last = max(members, key=ordered.index)
+            means.setdefault(last.label, []).append((f"{group} (mean)", _mean_over(results, asked, measures)))
+    rows = [row for label, entries in own.items() for row in ((label, entries), *means.get(label, []))]
+    every = "every model" if len(own) > 1 else "the model"
+    return table_of_entries(
         name,
         title,
         f"On the {n:,} of {of_all:,} questions that {every} answered with a confidence. {note}",
         rows,
         measures,
     )
-    return with_group_means(table, results.models, results.settings.groups)
 
 
 def _on_rows(
@@ -313,6 +326,32 @@ def _on_rows(
         entry
         for entry in estimates(model.label, [group], measures, drawn, results.settings)
         if not entry.source
+    ]
+
+
+def _mean_over(
+    results: TaskResults, asked: Sequence[tuple[ModelTrials, IntArray]], names: Sequence[str]
+) -> list[Estimated | None]:
+    """Estimate the means of measures over models on their common questions, which are resampled for all together."""
+    measures = [results.task_trials.study.measure[name] for name in names]
+    of_models = []
+    for model, rows in asked:
+        columns = {name: column[rows] for name, column in model.columns.items()}
+        cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
+        drawn = distributions(columns, cells, measures, results.settings)
+        of_models.append(
+            {
+                measure.name: together(measure, [drawn[cell, measure.name] for cell in cells])
+                for measure in measures
+            }
+        )
+    whole = {name: mean([its[name] for its in of_models], skips_undefined=True) for name in names}
+    n = min(len(rows) for _, rows in asked)
+    return [
+        Estimated(
+            "", "all", "all", "", measure.name, interval_of_measure(measure, whole, results.settings), n
+        )
+        for measure in measures
     ]
 
 
