@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections import Counter
 from importlib import import_module
 from typing import NamedTuple
 
@@ -354,6 +355,25 @@ def test_log_probability_tables_are_the_estimates_with_ranks_quarters_and_the_we
         entry = found.estimate(label, f"T={float(temperature):g}", "d_prime_v1", "trivia_qa")
         entry = entry or found.estimate(label, f"T={float(temperature):g}", "d_prime_v1")
         assert cells[0].values == (float(entry.interval.estimate),)
+
+
+def test_the_discretisation_profile_shows_what_was_stated_on_the_whole_scale(made):
+    """Figure 2 of the scales paper, counted by hand: means over the sources."""
+    (figure,) = next(each for each in items(made, "scales") if each.title == "Figure 2").figures
+    rows = [row for row in scale_rows() if (row["task"], row["condition"]) == ("scale_granularity", "0-100")]
+    expected = {}
+    for model in MODELS:
+        profiles = []
+        for source in ("mmlu", "gsm8k"):
+            its = [row for row in rows if (row["model"], row["source"]) == (model, source)]
+            often = sorted(Counter(row["confidence_raw"] for row in its).values(), reverse=True)
+            profiles.append((often[0] / len(its), sum(often[:3]) / len(its), len(often)))
+        expected[model] = np.mean(profiles, axis=0)
+    ((_, panels),) = figure.rows
+    for column, panel in enumerate(panels):
+        for line in panel.draw.keywords["lines"]:
+            assert line.y.tolist() == pytest.approx([expected[line.label][column]])
+    assert len(panels) == 3
 
 
 # Runs that are lacking --------------------------------------------------------------------------------------------

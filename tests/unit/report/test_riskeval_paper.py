@@ -10,7 +10,7 @@ import pytest
 
 from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.paper import FilledTable
+from confidence_tasks.report.paper import FilledFigure, FilledTable
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE, SOURCES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
@@ -132,6 +132,36 @@ def test_a_figure_has_a_row_a_measure_and_a_column_a_source(report: Report, numb
     assert len(figure.rows) == rows
     for _, panels in figure.rows:
         assert [panel.title for panel in panels] == ["HLE", "GPQA Diamond", "GSM8K"]
+
+
+def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_asked(
+    tmp_path: Path, trials: list[dict[str, Any]]
+) -> None:
+    write(tmp_path / "every.jsonl", [*trials, *made_up("arithmetic", 9, n=5)], "lab/every")
+    write(tmp_path / "one.jsonl", [row for row in trials if row["source"] == "gsm8k"], "lab/one")
+    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    ((_, items),) = made.papers
+    shown = {each.title: each for each in items if isinstance(each, FilledFigure)}
+    titles = {
+        title: [[panel.title for panel in panels] for figure in each.figures for _, panels in figure.rows]
+        for title, each in shown.items()
+    }
+    assert titles["Figure 1"] == [["HLE"]]
+    assert titles["Figure 5"] == [["HLE", "GPQA Diamond", "GSM8K"]] * 4
+    (page,) = (figure for figure in made.figures if figure.name == "riskeval_figure_1")
+    assert [panel.title for panel in page.rows[0][1]] == ["HLE", "GPQA Diamond", "GSM8K", "arithmetic"]
+    (note,) = shown["Figure 1"].notes
+    assert note.startswith("Lacks riskeval · hle of lab/one: `inspect eval")
+    assert note.endswith("-T source=hle`")
+    assert not shown["Figure 7"].figures
+
+
+def test_a_figure_without_the_papers_sources_is_not_made_of_others(tmp_path: Path) -> None:
+    write(tmp_path / "other.jsonl", made_up("arithmetic", 9, n=5), "lab/other")
+    ((_, items),) = report_of(collect(tmp_path), settings=Settings(n_resamples=20)).papers
+    figures = [each for each in items if isinstance(each, FilledFigure)]
+    assert not any(each.is_filled for each in figures)
+    assert all("-T source=hle" in note for each in figures for note in each.notes)
 
 
 def test_figures_of_the_second_prompt_are_there_once_both_were_asked(report: Report) -> None:

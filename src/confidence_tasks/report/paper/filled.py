@@ -127,12 +127,24 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         figures = tuple(runs.figures(item))
-        lacking = [Cell(task=name) for name in item.tasks if not figures or name not in runs.results]
-        notes = tuple(lacks(replication, runs, lacking, item.parameters))
+        notes = tuple(lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
         return FilledFigure(item, figures, notes)
     if isinstance(item, NotMade):
         return item
     raise TypeError(f"{item.title} is none of PaperTable, PaperFigure and NotMade")
+
+
+def _lacking(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
+    """Return the tasks that a figure lacks, and the sources that models were not asked in those that there are."""
+    whole = [name for name in item.tasks if name not in runs.results or not (drawn or item.sources)]
+    return [Cell(task=name) for name in whole] + [
+        Cell(task=name, model=model, source=source)
+        for name in item.tasks
+        if name not in whole
+        for source in item.sources
+        for model in runs.models([name])
+        if not (drawn and runs.has_source(model, name, source))
+    ]
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> FilledTable:

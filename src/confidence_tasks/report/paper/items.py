@@ -235,11 +235,15 @@ class PaperFigure(PaperItem):
         Names of the tasks that it shows; each may have one of its own.
     parameters : str
         Parameters of the runs that it shows, as on the command line.
+    sources : mapping of str to str
+        The sources of questions that it shows, with the titles of their panels; the figure's other panels are left out.
+        By default it shows all panels.
     """
 
     name: str
     tasks: tuple[str, ...]
     parameters: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["table", "figure"] = "figure"
 
 

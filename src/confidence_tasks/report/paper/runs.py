@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -115,7 +116,13 @@ class Runs:
         """Return the figures that stand for one of the paper, one a task."""
         slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
         names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
-        return [self._figures[name] for name in names if name in self._figures]
+        shown = [_of_sources(self._figures[name], item) for name in names if name in self._figures]
+        return [figure for figure in shown if figure.rows]
+
+    def has_source(self, model: str, task: str, source: str) -> bool:
+        """Return whether a model was asked questions of a source in a task."""
+        asked = self.results[task].models if task in self.results else []
+        return any(each.label == model and source in each.columns["source"] for each in asked)
 
     def value(self, cell: Cell) -> Value:
         """Return what a cell holds."""
@@ -133,6 +140,18 @@ class Runs:
             return cell.better
         measure = task.task_trials.study.measure.get(str(cell.measure))
         return measure.better if measure else ""
+
+
+def _of_sources(figure: Figure, item: PaperFigure) -> Figure:
+    """Return a figure with the panels of the paper's sources."""
+    if not item.sources:
+        return figure
+    titles = set(item.sources.values())
+    rows = [
+        (label, tuple(panel for panel in its_panels if panel.title in titles))
+        for label, its_panels in figure.rows
+    ]
+    return replace(figure, rows=tuple((label, its_panels) for label, its_panels in rows if its_panels))
 
 
 def is_better(runs: Runs, cell: Cell) -> bool:

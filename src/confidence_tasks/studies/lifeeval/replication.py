@@ -171,7 +171,7 @@ REPLICATION = Replication(
             caption="LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
             " difficulty, 1 minus the best possible score. N: replies with an answer and a confidence, in the"
             " aggregate rows the questions in common. Rounded is counted exactly; the paper’s count misses .55 and"
-            " others.",
+            " others. The means of named groups have intervals in the report’s table of models side by side.",
             stubs=("Model", "Type"),
             rows=(MODELS,),
             columns=(

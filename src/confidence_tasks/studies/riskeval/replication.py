@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from confidence_tasks.report.paper import (
     MODELS,
     Axis,
@@ -55,13 +57,16 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
     )
 
 
-def _figure(number: int, caption: str, parameters: str = "") -> PaperFigure:
+def _figure(
+    number: int, caption: str, parameters: str = "", sources: Mapping[str, str] = SOURCES
+) -> PaperFigure:
     return PaperFigure(
         number=str(number),
         caption=caption,
         name=f"figure_{number}",
         tasks=("riskeval",),
         parameters=parameters,
+        sources=sources,
     )
 
 
@@ -72,7 +77,7 @@ REPLICATION = Replication(
     title="RiskEval: Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767",
     tasks={"riskeval": TaskParameters("penalties", "source")},
     items=(
-        _figure(1, "Abstention rate by penalty, on every source of questions; the paper’s panel is HLE."),
+        _figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
         _figure(2, "Stated confidence by penalty."),
         _figure(3, "Normalised utility by penalty."),
         _figure(4, "Policy consistency by penalty."),

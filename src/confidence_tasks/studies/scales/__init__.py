@@ -42,6 +42,7 @@ STUDY = Study(
     witnesses={"mratio": ("auroc", "meta_information")},
     figures=(
         _report.histograms,
+        _report.discretisation_profile,
         _general.reliability,
         _general.type2_roc,
         _general.selective,

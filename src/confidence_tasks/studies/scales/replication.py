@@ -178,10 +178,11 @@ REPLICATION = Replication(
         ),
         PaperFigure(
             number="2",
-            caption="What is stated, the three most frequent values marked; their shares on 0–100, which the"
-            " paper draws, are in table 1.",
-            name="histograms",
+            caption="Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
+            " most frequent value, share of the three most frequent, and number of distinct values of 101.",
+            name="discretisation_profile",
             tasks=("scale_granularity",),
+            parameters=f"-T scales={BASELINE.label}",
         ),
         PaperTable(
             number="2",

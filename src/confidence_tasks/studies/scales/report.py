@@ -15,9 +15,17 @@ from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, averaged, judged, model_keys, rows_of_models
+from confidence_tasks.report.figures.general import (
+    ModelStyles,
+    averaged,
+    interval_line,
+    judged,
+    model_keys,
+    rows_of_models,
+)
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, ordered
+from confidence_tasks.report.labels import measure_label
 from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table, top_value
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
@@ -156,6 +164,34 @@ def _mean_d_prime(results: TaskResults, model: ModelTrials, condition: str) -> f
 
 
 _BASELINE = "0-100"
+
+_PROFILE = {"top1_share": 1.0, "top3_share": 1.0, "distinct": 101.0}
+"""Measures of the paper's figure 2, and the largest value of each."""
+
+
+def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 2 of the paper: how often each model states its favourite values on 0-100, and how many it uses."""
+    its_panels = []
+    for name, largest in _PROFILE.items():
+        lines = [
+            interval_line(results, model.label, [_BASELINE], name, *styles[model.label])
+            for model in results.models
+        ]
+        unit = "share" if largest == 1.0 else "values"
+        draw = partial(panels.intervals, labels=[""], lines=lines, y=unit, span=(0.0, largest))
+        if _BASELINE in results.conditions:
+            its_panels.append(Panel(measure_label(name), draw))
+    return Figure(
+        f"{results.task_trials.slug}_discretisation_profile",
+        "Discretisation on 0–100",
+        "Share of the most frequent confidence, share of the three most frequent, and number of distinct values of 101,"
+        " averaged over sources, with intervals where resamples tell any. Models that state a few round numbers have"
+        " high shares and few values.",
+        (("", tuple(its_panels)),),
+        model_keys(results, styles),
+        size=(2.4, 2.0),
+    )
+
 
 _diagnostics = side_by_side(
     "discretisation",
