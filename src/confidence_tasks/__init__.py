@@ -5,7 +5,7 @@ each name below is imported when it is first used, so that ``confidence_tasks.st
 
 Examples
 --------
->>> from confidence_tasks import scale_granularity
+>>> from confidence_tasks import scale_granularity, summary
 >>> from confidence_tasks.statistics import ece
 """
 
@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from confidence_tasks.report.summary import compare, metrics, summary
     from confidence_tasks.sources import Question, load
     from confidence_tasks.studies.fermieval.task import fermieval
     from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Question": "confidence_tasks.sources",
     "boolq": "confidence_tasks.studies.question_sets.task",
+    "compare": "confidence_tasks.report.summary",
     "fermieval": "confidence_tasks.studies.fermieval.task",
     "fermieval_logprob": "confidence_tasks.studies.fermieval_logprob.task",
     "fermieval_sampling": "confidence_tasks.studies.fermieval_sampling.task",
@@ -33,6 +35,7 @@ _HOMES = {
     "lifeeval": "confidence_tasks.studies.lifeeval.task",
     "load": "confidence_tasks.sources",
     "lsat_ar": "confidence_tasks.studies.question_sets.task",
+    "metrics": "confidence_tasks.report.summary",
     "nlp_metad": "confidence_tasks.studies.logprob_metacognition.task",
     "riskeval": "confidence_tasks.studies.riskeval.task",
     "sat_en": "confidence_tasks.studies.question_sets.task",
@@ -40,11 +43,13 @@ _HOMES = {
     "scale_granularity": "confidence_tasks.studies.scales.task",
     "scale_nonstandard": "confidence_tasks.studies.scales.task",
     "sciq": "confidence_tasks.studies.question_sets.task",
+    "summary": "confidence_tasks.report.summary",
 }
 
 __all__ = [
     "Question",
     "boolq",
+    "compare",
     "fermieval",
     "fermieval_logprob",
     "fermieval_sampling",
@@ -52,6 +57,7 @@ __all__ = [
     "lifeeval",
     "load",
     "lsat_ar",
+    "metrics",
     "nlp_metad",
     "riskeval",
     "sat_en",
@@ -59,6 +65,7 @@ __all__ = [
     "scale_granularity",
     "scale_nonstandard",
     "sciq",
+    "summary",
 ]
 
 

@@ -136,7 +136,70 @@ def compare(
                 for found in _of_conditions(one, other, task_trials, label, among, its_measures, settings):
                     by_measure[found.measure].append(found)
     shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
-    return [corrected for found in shown for corrected in _corrected(found)]
+    return [corrected for found in shown for corrected in holm_corrected(found)]
+
+
+def model_pairs(
+    ours: Sequence[TaskTrials],
+    theirs: Sequence[TaskTrials],
+    wanted: tuple[str | None, str | None] = (None, None),
+    options: tuple[str, str] = ("--model-a", "--model-b"),
+) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
+    """Return the models to compare, task by task, and why there are none in the other tasks.
+
+    Parameters
+    ----------
+    ours, theirs : sequence of TaskTrials
+        The tasks of A and of B.
+    wanted : pair of str, optional
+        Name or label of the model of each; None for the only one.
+    options : pair of str
+        What names them, for messages.
+
+    Raises
+    ------
+    ValueError
+        If a model that is wanted is in no task, or none is wanted of several.
+    """
+    for side, name, option in zip((ours, theirs), wanted, options, strict=True):
+        labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
+        names = {model.name for task_trials in side for model in task_trials.models}
+        if name is not None and side and name not in names.union(labels):
+            raise ValueError(f"{option}: there is no {name}; choose one of {', '.join(labels)}")
+    by_task = [
+        {(task_trials.study.name, task_trials.task): task_trials for task_trials in side}
+        for side in (ours, theirs)
+    ]
+    pairs, unpaired = [], {}
+    for key in dict.fromkeys([*by_task[0], *by_task[1]]):
+        here = [side.get(key) for side in by_task]
+        if None in here:
+            unpaired[key[1]] = f"only {'A' if here[0] else 'B'} has trials of this task"
+            continue
+        one, other = (task_trials for task_trials in here if task_trials)
+        chosen = [_model(*each) for each in zip((one, other), wanted, options, strict=True)]
+        if reasons := [each for each in chosen if isinstance(each, str)]:
+            unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
+            continue
+        a, b = (each for each in chosen if isinstance(each, ModelTrials))
+        pairs.append((one, a, b))
+    return pairs, unpaired
+
+
+def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
+    """Return the model asked for by its label or name, or the only one; otherwise why there is none."""
+    labels = ", ".join(model.label for model in task_trials.models)
+    if wanted is None:
+        if len(task_trials.models) == 1:
+            return task_trials.models[0]
+        raise ValueError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
+    for named in ({model.label: [model] for model in task_trials.models}.get(wanted), task_trials.models):
+        found = [model for model in named or () if wanted in (model.label, model.name)]
+        if len(found) == 1:
+            return found[0]
+    if found:
+        return f"{wanted} was asked in several ways: name one with {option}: {labels}"
+    return f"it has no {wanted} ({option}), but {labels}"
 
 
 MOST_VALUES = 30
@@ -184,8 +247,35 @@ def _of_conditions(
     settings: Settings,
 ) -> Iterator[Comparison]:
     columns, side = _paired(first.columns, second.columns, conditions)
-    if not len(side):
-        return
+    if len(side):
+        named = {
+            "study": task_trials.study.name,
+            "task": task_trials.task,
+            "condition": label,
+            "first": first.label,
+            "second": second.label,
+        }
+        yield from compared_measures(columns, side, measures, settings, **named)
+
+
+def compared_measures(
+    columns: Columns, side: NDArray[Any], measures: Sequence[Measure], settings: Settings, **named: str
+) -> Iterator[Comparison]:
+    """Compare measures of two sets of trials, paired by what questions both have.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, shape (n,)
+        The trials of both.
+    side : ndarray of str, shape (n,)
+        ``FIRST`` or ``SECOND``: whose each trial is.
+    measures : sequence of Measure
+        What to compare.
+    settings : Settings
+        Number of resamples, level and seed.
+    **named
+        What a comparison says of itself: ``study``, ``task``, ``condition``, ``first`` and ``second``.
+    """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
     of_model = {
@@ -196,15 +286,12 @@ def _of_conditions(
         for group in groups
     }
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
+    by_name = {measure.name: measure for measure in measures}
     for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
-        measure = task_trials.study.measure[contrast.measure]
+        measure = by_name[contrast.measure]
         yield Comparison(
-            study=task_trials.study.name,
-            task=task_trials.task,
-            condition=label,
+            **{"study": "", "task": "", "condition": "", "first": "", "second": "", **named},
             measure=contrast.measure,
-            first=first.label,
-            second=second.label,
             first_interval=interval_of_measure(measure, of_model[FIRST], settings),
             second_interval=interval_of_measure(measure, of_model[SECOND], settings),
             difference=contrast.interval,
@@ -358,7 +445,7 @@ def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
     )
 
 
-def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
+def holm_corrected(found: Sequence[Comparison]) -> list[Comparison]:
     """Correct the p-values of one measure for the conditions."""
     adjusted = adjusted_for_all([each.p_value for each in found], holm)
     return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]

@@ -370,6 +370,11 @@ def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     return compute
 
 
+def mean_of(column: str) -> Compute:
+    """Make a measure of the mean of a column; trials where it is NaN are left out."""
+    return StatisticCall((column,), proportion(lambda trials: trials[column]))
+
+
 def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
     """Find the questions that have a trial in the smallest of several sets: those that decide what compares the sets.
 
@@ -508,7 +513,7 @@ def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
 
 ACCURACY = Measure(
     "accuracy",
-    proportion(lambda trials: trials["correct"]),
+    mean_of("correct"),
     "Mean correctness of the answers given; replies without an answer are left out.",
     "higher",
     interval="wilson",
@@ -536,7 +541,7 @@ PARSE_RATE_STRICT = Measure(
 )
 CONFIDENCE = Measure(
     "confidence",
-    proportion(lambda trials: trials["confidence"]),
+    mean_of("confidence"),
     "Mean confidence of the replies that state one.",
     interval="student",
     is_mean=True,

@@ -123,3 +123,6 @@ STANDARD: tuple[Measure, ...] = (
     M_RATIO,
 )
 """What :func:`confidence_tasks.summary` shows: how right, how sure, how far apart, and what confidence tells."""
+
+NEED_OUTCOMES = frozenset({AUROC.name, META_INFORMATION.name, M_RATIO.name})
+"""Those that compare right with wrong answers, and have no value where ``correct`` is a probability."""

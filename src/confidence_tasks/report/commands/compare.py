@@ -80,7 +80,7 @@ def compare(
 
     Exits with 1 when there is nothing that both were asked.
     """
-    from confidence_tasks.report.compare import cautions
+    from confidence_tasks.report.compare import cautions, model_pairs
     from confidence_tasks.report.compare import compare as compared
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.task_trials import group_by_task
@@ -93,7 +93,10 @@ def compare(
         for collection in collections
         for file in collection.skipped
     ]
-    pairs, unpaired = _pairs(ours, theirs, model_a, model_b)
+    try:
+        pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
     found: list[Comparison] = []
     doubts: dict[str, list[Notice]] = {}
@@ -132,58 +135,6 @@ def compare(
     if not found:
         errors.print("there is no question that both were asked under the same condition of the same task")
         raise SystemExit(1)
-
-
-def _pairs(
-    ours: Sequence[TaskTrials], theirs: Sequence[TaskTrials], model_a: str | None, model_b: str | None
-) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
-    """Return the models to compare, task by task, and why there are none in the other tasks.
-
-    Raises
-    ------
-    UsageError
-        If a model that was asked for is in no task.
-    """
-    for side, wanted, option in ((ours, model_a, "--model-a"), (theirs, model_b, "--model-b")):
-        labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
-        names = {model.name for task_trials in side for model in task_trials.models}
-        if wanted is not None and side and wanted not in names.union(labels):
-            raise click.UsageError(f"{option}: there is no {wanted}; choose one of {', '.join(labels)}")
-    by_task = [
-        {(task_trials.study.name, task_trials.task): task_trials for task_trials in side}
-        for side in (ours, theirs)
-    ]
-    pairs: list[tuple[TaskTrials, ModelTrials, ModelTrials]] = []
-    unpaired = {}
-    for key in dict.fromkeys([*by_task[0], *by_task[1]]):
-        here = [side.get(key) for side in by_task]
-        if None in here:
-            unpaired[key[1]] = f"only {'A' if here[0] else 'B'} has trials of this task"
-            continue
-        one, other = (task_trials for task_trials in here if task_trials)
-        chosen = [_model(one, model_a, "--model-a"), _model(other, model_b, "--model-b")]
-        if reasons := [each for each in chosen if isinstance(each, str)]:
-            unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
-            continue
-        a, b = (each for each in chosen if not isinstance(each, str))
-        pairs.append((one, a, b))
-    return pairs, unpaired
-
-
-def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
-    """Return the model asked for by its label or name, or the only one; otherwise why there is none."""
-    labels = ", ".join(model.label for model in task_trials.models)
-    if wanted is None:
-        if len(task_trials.models) == 1:
-            return task_trials.models[0]
-        raise click.UsageError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
-    for named in ({model.label: [model] for model in task_trials.models}.get(wanted), task_trials.models):
-        found = [model for model in named or () if wanted in (model.label, model.name)]
-        if len(found) == 1:
-            return found[0]
-    if found:
-        return f"{wanted} was asked in several ways: name one with {option}: {labels}"
-    return f"it has no {wanted} ({option}), but {labels}"
 
 
 def _record(each: Comparison) -> dict[str, Any]:

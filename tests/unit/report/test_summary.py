@@ -1,0 +1,315 @@
+"""``summary``, ``compare`` and ``metrics``: against other libraries, against the report, and on bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind, ttest_rel
+from sklearn.metrics import brier_score_loss, roc_auc_score
+
+from confidence_tasks import compare, metrics, summary
+from confidence_tasks.report import trials
+from confidence_tasks.report.commands.compare import compare as compare_command
+from confidence_tasks.report.commands.report import report as report_command
+
+FEW = {"n_resamples": 200}
+ANSWERS = st.lists(st.tuples(st.booleans(), st.integers(0, 20)), min_size=1, max_size=60)
+RNG = np.random.default_rng(7)
+SURE = RNG.uniform(0.4, 1.0, 240).round(2)
+RIGHT = (RNG.random(240) < SURE).astype(float)
+
+
+def values(table: pd.DataFrame, key: str = "value") -> dict[str, float]:
+    return dict(zip(table["measure"], table[key], strict=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANSWERS)
+def test_values_are_those_of_other_libraries(answers: list[tuple[bool, int]]) -> None:
+    correct = np.array([right for right, _ in answers], dtype=float)
+    confidence = np.array([twentieths for _, twentieths in answers]) / 20
+    found = summary(correct, confidence, n_resamples=20).to_frame()
+    value = values(found)
+    assert value["accuracy"] == pytest.approx(correct.mean())
+    assert value["brier"] == pytest.approx(brier_score_loss(correct, confidence, pos_label=1))
+    assert value["overconfidence"] == pytest.approx(confidence.mean() - correct.mean())
+    if 0.0 < correct.mean() < 1.0:
+        assert value["auroc"] == pytest.approx(roc_auc_score(correct, confidence))
+    else:
+        assert "one class" in values(found, "reason")["auroc"]
+    missing = found["value"].isna() | found["low"].isna()
+    assert (found["reason"] != "").equals(missing)
+    assert (found["low"] <= found["high"])[~missing].all()
+
+
+@pytest.fixture(scope="module")
+def own_trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of two models, two conditions and repeated questions."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {
+            "study": "scales",
+            "task": "scale_granularity",
+            "model": model,
+            "question_id": f"q-{i}",
+            "source": "mine",
+            "condition": condition,
+            "epoch": epoch,
+            "status": "ok",
+            "confidence": float(sure),
+            "correct": float(rng.random() < sure - bias),
+        }
+        for model, bias in (("lab/old", 0.1), ("lab/new", 0.25))
+        for condition in ("0-20", "0-100")
+        for i in range(80)
+        for epoch in (1, 2)
+        for sure in [rng.choice([0.6, 0.75, 0.9, 0.95])]
+    ]
+    path = tmp_path_factory.mktemp("own") / "trials.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def reported(own_trials: Path) -> pd.DataFrame:
+    page = own_trials.parent / "page.html"
+    run = CliRunner().invoke(
+        report_command, [str(own_trials), "-o", str(page), "--resamples", "200", "--json"]
+    )
+    assert run.exit_code == 0, run.output
+    table = pd.DataFrame(json.loads(run.stdout)["estimates"])
+    return table[table["source"] == ""].rename(columns={"group": "condition"})
+
+
+KEY = ["model", "condition", "measure"]
+DRAWN = ["mratio"]
+"""Measures whose intervals are draws that depend on what else is drawn."""
+
+
+@pytest.mark.parametrize("given_as", ["path", "table"])
+def test_a_summary_of_trials_says_what_the_report_says(
+    own_trials: Path, reported: pd.DataFrame, given_as: str
+) -> None:
+    if given_as == "path":
+        found = summary(own_trials, **FEW).to_frame()
+    else:
+        by = ("task", "model", "condition")
+        found = summary(trials(own_trials), by=by, **FEW).to_frame()
+    both = found.merge(reported, on=KEY, suffixes=("", "_reported"))
+    assert len(both) == len(found) == 2 * 2 * 8
+    np.testing.assert_allclose(both["value"], both["value_reported"].astype(float))
+    same = both[~both["measure"].isin(DRAWN)]
+    for limit in ("low", "high"):
+        np.testing.assert_allclose(same[limit], same[f"{limit}_reported"].astype(float))
+    assert both["reason"].tolist() == both["reason_reported"].tolist()
+
+
+def test_metrics_are_those_of_the_report(own_trials: Path, reported: pd.DataFrame) -> None:
+    found = metrics(own_trials, **FEW)
+    assert len(found) == len(reported)
+    both = found.merge(reported, on=KEY, suffixes=("", "_reported"))
+    for column in ("value", "low", "high", "n"):
+        np.testing.assert_allclose(both[column], both[f"{column}_reported"].astype(float))
+    assert set(metrics(own_trials, measures=["ece"], **FEW)["measure"]) == {"ece"}
+
+
+def test_a_comparison_of_logs_is_that_of_the_command(own_trials: Path) -> None:
+    chosen = ["--model-a", "lab/old", "--model-b", "lab/new", "--resamples", "200", "--json"]
+    run = CliRunner().invoke(compare_command, [str(own_trials), str(own_trials), *chosen])
+    told = pd.DataFrame(json.loads(run.stdout)["comparisons"])
+    found = compare(own_trials, own_trials, models=("lab/old", "lab/new"), **FEW).to_frame()
+    assert found["measure"].tolist() == told["measure"].tolist()
+    for ours, theirs in (
+        ("difference", "difference"),
+        ("low", "difference_low"),
+        ("p_adjusted", "p_adjusted"),
+    ):
+        np.testing.assert_allclose(found[ours], told[theirs].astype(float))
+
+
+def test_groups_are_summarised_as_if_alone() -> None:
+    group = np.where(np.arange(240) % 3 == 0, "first", "second")
+    asked = np.arange(240)
+    together = summary(RIGHT, SURE, by=group, questions=asked, **FEW).to_frame()
+    for name in ("first", "second"):
+        alone = summary(RIGHT[group == name], SURE[group == name], **FEW).to_frame()
+        its = together[together["group"] == name]
+        assert values(its) == pytest.approx(values(alone), nan_ok=True)
+        assert values(its, "n") == values(alone, "n")
+
+
+def test_a_table_is_read_by_the_names_of_its_columns() -> None:
+    table = pd.DataFrame(
+        {"ok": RIGHT, "p": SURE, "domain": "history", "id": [f"{i:03d}" for i in range(240)]}
+    )
+    found = summary("ok", "p", data=table, by="domain", questions="id", **FEW).to_frame()
+    pd.testing.assert_frame_equal(found.drop(columns="domain"), summary(RIGHT, SURE, **FEW).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("correct", "confidence"),
+    [
+        ([True, False, None, True], [0.9, 0.2, 0.4, None]),
+        (pd.array([1, 0, None, 1], dtype="Int8"), pd.Series([0.9, 0.2, 0.4, None])),
+        ([1, 0, math.nan, 1], (0.9, 0.2, 0.4, math.nan)),
+    ],
+)
+def test_what_is_missing_is_left_out_and_counted(correct: object, confidence: object) -> None:
+    found = summary(correct, confidence, **FEW).to_frame()
+    assert values(found, "n") == {
+        **dict.fromkeys(found["measure"], 2),
+        "accuracy": 3,
+        "confidence": 3,
+    }
+    assert values(found)["accuracy"] == pytest.approx(2 / 3)
+    assert values(found)["brier"] == pytest.approx((0.1**2 + 0.2**2) / 2)
+
+
+@pytest.mark.parametrize(
+    ("correct", "confidence", "reason"),
+    [
+        ([], [], "n=0"),
+        ([1, 1, 1], [0.2, 0.5, 0.9], "one class"),
+        ([math.nan] * 3, [0.2, 0.5, 0.9], "n=0"),
+        ([0.2, 0.5, 0.9], [0.2, 0.5, 0.9], "correct is a probability"),
+    ],
+)
+def test_what_cannot_be_computed_has_a_reason(
+    correct: list[float], confidence: list[float], reason: str
+) -> None:
+    found = summary(correct, confidence, **FEW)
+    assert reason in values(found.to_frame(), "reason")["auroc"]
+    assert reason in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 0], [0.5]), {}, "correct has 2 values and confidence 1"),
+        (([1, 0], [90, 20]), {}, "trial 0 has 90: divide percentages by 100"),
+        (([1, 0], [0.9, -0.2]), {}, "confidence must lie in .0, 1., and trial 1 has -0.2"),
+        (([1, 0], [0.9, math.inf]), {}, "confidence must lie in"),
+        ((["A", "B"], [0.9, 0.2]), {}, "correct holds 'A', which is a text: give 1 for right"),
+        (([1, 0], ["85%", "20%"]), {}, "confidence holds '85%', which is a text"),
+        (([2, 0], [0.9, 0.2]), {}, "correct must lie in .0, 1., and trial 0 has 2"),
+        (([1, 0], [[0.9, 0.1], [0.2, 0.8]]), {}, "give one number a trial"),
+        (([1, 0],), {}, "give confidence beside correct"),
+        ((), {}, "give confidence beside correct"),
+        (([1, 0], [0.9, 0.2]), {"by": ["a"]}, "group has 1 values for 2 trials"),
+        (([1, 0], [0.9, 0.2]), {"questions": ["a", None]}, "questions lacks a value at trial 1"),
+        (([1, 0], [0.9, 0.2]), {"level": 95}, "95% is 0.95"),
+        (([1, 0], [0.9, 0.2]), {"measures": ["auc"]}, "no measure 'auc'; did you mean 'auroc'"),
+        ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "no column 'correct'"),
+        (
+            (pd.DataFrame({"correct": [1], "confidence": [0.9], "model": "m"}),),
+            {"by": "modle"},
+            "mean 'model'",
+        ),
+        (("no/such.eval",), {}, "no trials were found: no/such.eval: there is no such file or folder"),
+    ],
+)
+def test_bad_input_is_refused_with_the_fix(arguments: tuple, options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        summary(*arguments, **options)
+
+
+def test_unpaired_differences_agree_with_welch() -> None:
+    a, b = (RIGHT[:90], SURE[:90]), (RIGHT[90:], SURE[90:] * 0.95)
+    found = compare(a, b, n_resamples=4000).to_frame().set_index("measure")
+    for measure, (one, other) in {
+        "confidence": (a[1], b[1]),
+        "overconfidence": (a[1] - a[0], b[1] - b[0]),
+    }.items():
+        welch = ttest_ind(one, other, equal_var=False)
+        row = found.loc[measure]
+        assert row["difference"] == pytest.approx(one.mean() - other.mean())
+        assert row["p_value"] == pytest.approx(welch.pvalue, abs=0.02)
+        limits = welch.confidence_interval()
+        assert [row["low"], row["high"]] == pytest.approx([limits.low, limits.high], abs=0.006)
+
+
+def test_paired_differences_agree_with_the_paired_t_test() -> None:
+    shuffled = np.random.default_rng(0).permutation(240)
+    lower = (SURE - 0.02 * (np.arange(240) % 3)).clip(0, 1)
+    asked = (np.arange(240), np.arange(240)[shuffled])
+    found = compare((RIGHT, SURE), (RIGHT[shuffled], lower[shuffled]), questions=asked, n_resamples=4000)
+    row = found.to_frame().set_index("measure").loc["confidence"]
+    paired = ttest_rel(SURE, lower)
+    limits = paired.confidence_interval()
+    assert [row["low"], row["high"]] == pytest.approx([limits.low, limits.high], abs=1e-3)
+    assert row["n"] == 240
+
+
+def test_a_difference_turned_round_is_its_opposite() -> None:
+    a, b = (RIGHT[:90], SURE[:90]), (RIGHT[90:], SURE[90:])
+    one, other = (compare(*sides, **FEW).to_frame() for sides in ((a, b), (b, a)))
+    np.testing.assert_allclose(one["difference"], -other["difference"])
+    assert ((one["p_value"] < 0.05) == ((one["low"] > 0) | (one["high"] < 0))).all()
+
+
+@pytest.mark.parametrize(
+    ("sides", "options", "message"),
+    [
+        (("a.eval", ([1], [0.5])), {}, "a is logs and b arrays: give two of a kind"),
+        (([1, 0, 1], [0.5]), {}, "give a and b as .correct, confidence."),
+        ((([1], [0.5]), ([0], [0.5])), {"questions": (["x"], ["y"])}, "no question that both were asked"),
+        ((([1], [0.5]), ([], [])), {}, "a or b has no trials"),
+        ((([1], [0.5]), ([0], [0.5])), {"by": "domain"}, "by names a column of tables or logs"),
+        ((([1], [0.5]), ([0], [0.5])), {"models": ("m", None)}, "models are chosen of logs"),
+    ],
+)
+def test_bad_comparisons_are_refused_with_the_fix(sides: tuple, options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(*sides, **options)
+
+
+def test_logs_of_several_models_ask_which(own_trials: Path) -> None:
+    with pytest.raises(ValueError, match=r"choose one of its models with models\[0\]: lab/new, lab/old"):
+        compare(own_trials, own_trials)
+
+
+def test_tables_compare_each_group_and_correct_for_all(own_trials: Path) -> None:
+    table = trials(own_trials)
+    old, new = (table[table["model"] == name] for name in ("lab/old", "lab/new"))
+    found = compare(old, new, by="condition", **FEW)
+    frame = found.to_frame()
+    assert list(dict.fromkeys(frame["condition"])) == ["0-20", "0-100"]
+    p = frame[frame["measure"] == "ece"].set_index("condition")["p_value"]
+    corrected = frame[frame["measure"] == "ece"].set_index("condition")["p_adjusted"]
+    assert corrected.min() == pytest.approx(min(1.0, 2 * p.min()))
+    heading = "condition measure A B A − B 95% interval p n"
+    assert " ".join(repr(found).splitlines()[0].split()).startswith(heading)
+
+
+def test_tables_print_in_a_terminal_and_in_a_notebook() -> None:
+    found = summary(RIGHT, SURE, by=np.where(SURE > 0.7, "high", "low"), measures=["accuracy", "ece"], **FEW)
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["group", "measure", "value", "95%", "interval", "n"]
+    assert len(lines) == 1 + 4
+    assert max(map(len, lines)) < 100
+    html = found._repr_html_()
+    assert html.count("<tr") == 5
+    assert "<td>Accuracy</td>" in html
+
+
+def test_plots_are_axes_with_a_curve_a_group() -> None:
+    from matplotlib import pyplot
+
+    axes = summary(RIGHT, SURE, by=np.where(np.arange(240) % 2, "odd", "even"), **FEW).plot()
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["even", "odd"]
+    curve = next(line for line in axes.lines if line.get_label() == "odd")
+    chosen = (np.arange(240) % 2 == 1) & (SURE > 0.5) & (SURE <= 0.6)
+    x, y = SURE[chosen].mean(), RIGHT[chosen].mean()
+    assert np.isclose(curve.get_xydata(), [x, y]).all(axis=1).any()
+    drawn = compare((RIGHT, SURE), (RIGHT, SURE * 0.9), questions=np.arange(240), **FEW).plot()
+    assert "ECE" in [text.get_text() for text in drawn.get_yticklabels()]
+    pyplot.close("all")
