@@ -15,9 +15,11 @@ from typing import Any
 
 from inspect_ai import eval
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.scorer import Score
 from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
+from confidence_tasks.harness.inspect.viewer import scored_trial
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -59,11 +61,16 @@ def anonymous(log: EvalLog) -> EvalLog:
     return log
 
 
+def _trial(score: Score) -> object:
+    whole = isinstance(score.value, dict)
+    return sorted(scored_trial(score.value, score.metadata).items()) if whole else score.value
+
+
 def trials(log: EvalLog) -> dict[tuple[str, int], str]:
     """What was said, and the trial that became of it, by sample and epoch."""
     return {
         (str(sample.id), sample.epoch): repr(
-            [_said(sample), [s.value for s in (sample.scores or {}).values()]]
+            [_said(sample), [_trial(score) for score in (sample.scores or {}).values()]]
         )
         for sample in log.samples or []
     }

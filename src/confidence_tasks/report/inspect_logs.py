@@ -18,6 +18,7 @@ from inspect_ai.model import ModelConfig
 from pydantic_core import to_jsonable_python
 
 from confidence_tasks.catalogue import studies, study_of_scores
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.run_config import PROMPT, QUESTION, prompt_digest, question_digest, setup_of
 from confidence_tasks.report.trial_files import NotTrialsError, TrialFile, provenance_of, trial_columns
 from confidence_tasks.study.definition import Study
@@ -58,7 +59,7 @@ def read_inspect_log(path: str) -> TrialFile:
     spec = header.eval
     columns, wrong = trial_columns(
         study,
-        [summary["scores"][study.scorer_name]["value"] | _digests(summary) for summary in scored],
+        [_trial(summary, study) | _digests(summary) for summary in scored],
         (summary["id"] for summary in scored),
         (summary["epoch"] for summary in scored),
     )
@@ -138,7 +139,10 @@ def _summaries(path: str) -> list[Mapping[str, Any]]:
                 "epoch": summary.epoch,
                 "input": to_jsonable_python(summary.input),
                 "metadata": summary.metadata,
-                "scores": {name: {"value": score.value} for name, score in (summary.scores or {}).items()},
+                "scores": {
+                    name: {"value": score.value, "metadata": score.metadata}
+                    for name, score in (summary.scores or {}).items()
+                },
             }
             for summary in read_eval_log_sample_summaries(path)
         ]
@@ -181,6 +185,11 @@ def _study(header: EvalLog, summaries: Sequence[Mapping[str, Any]]) -> Study:
 def _has_trial(summary: Mapping[str, Any], study: Study) -> bool:
     score = (summary.get("scores") or {}).get(study.scorer_name)
     return score is not None and isinstance(score["value"], Mapping)
+
+
+def _trial(summary: Mapping[str, Any], study: Study) -> dict[str, Any]:
+    score = summary["scores"][study.scorer_name]
+    return scored_trial(score["value"], score.get("metadata"))
 
 
 def _planned(header: EvalLog) -> int:

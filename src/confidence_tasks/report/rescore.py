@@ -22,7 +22,7 @@ from inspect_ai.scorer import Scorer
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
-from confidence_tasks.harness.inspect.viewer import versions
+from confidence_tasks.harness.inspect.viewer import scored_trial, versions
 from confidence_tasks.report.inspect_logs import RESCORED, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError
 
@@ -159,7 +159,14 @@ def _key(sample: EvalSample) -> tuple[str, int]:
 
 def _values(sample: EvalSample) -> str:
     """Return the scores of a sample as text, in which NaN equals NaN."""
-    return repr({name: found.value for name, found in (sample.scores or {}).items()})
+    return repr(
+        {
+            name: sorted(scored_trial(found.value, found.metadata).items())
+            if isinstance(found.value, Mapping)
+            else found.value
+            for name, found in (sample.scores or {}).items()
+        }
+    )
 
 
 def _same(one: Any, other: Any) -> bool:

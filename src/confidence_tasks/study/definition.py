@@ -188,7 +188,9 @@ class Study:
         ``subject(question, request)``: the reply of a simulated subject to a call of a study of stages
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
     columns : tuple of str
-        Keys of a trial that the log viewer shows after the common ones, for a study of stages.
+        Keys of a trial that the log viewer shows after the common ones; the others are in the metadata of the score. Of
+        those, a log's summary, which reports read, keeps 1,000 characters of a text: name here what may be longer and
+        is read again.
     version : str
         Version of the task of a study of stages, such as ``1-A``.
     tested : tuple of str

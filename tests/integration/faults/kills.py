@@ -196,7 +196,10 @@ def _trials(log: EvalLog) -> tuple[dict[tuple[str, int], str], int]:
     samples = log.samples or []
     trials = {
         (str(sample.id), sample.epoch): repr(
-            (sample.output.completion, [score.value for score in (sample.scores or {}).values()])
+            (
+                sample.output.completion,
+                [(score.value, score.metadata) for score in (sample.scores or {}).values()],
+            )
         )
         for sample in samples
         if sample.scores

@@ -55,7 +55,7 @@ def samples(log: EvalLog) -> list[EvalSample]:
 
 
 def trials(log: EvalLog) -> dict[str, str]:
-    return {str(sample.id): repr(sample.scores["scale_scorer"].value) for sample in samples(log)}
+    return {str(sample.id): repr(sample.scores["scale_scorer"]) for sample in samples(log)}
 
 
 def statuses(log: EvalLog) -> list[str]:

@@ -9,6 +9,7 @@ from inspect_ai import Task, eval
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.rescore import rescore
 
 collect_ignore = ["loopback_run.py"]
@@ -48,4 +49,8 @@ def metrics(log: EvalLog) -> dict[str, float]:
 def trials(log: EvalLog) -> list[dict[str, Any]]:
     """The trials of a log, in the order of its samples."""
     assert log.samples is not None
-    return [score.value for sample in log.samples for score in (sample.scores or {}).values()]
+    return [
+        scored_trial(score.value, score.metadata) if isinstance(score.value, dict) else score.value
+        for sample in log.samples
+        for score in (sample.scores or {}).values()
+    ]

@@ -10,6 +10,7 @@ from inspect_ai import eval, score
 from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.studies.logprob_metacognition.prompts import read_domain
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, nlp_metad_scorer
@@ -204,8 +205,8 @@ class TestSmolLM2:
             assert logprobs is not None
             assert [item.logprob for item in logprobs.content] == pytest.approx(own, abs=1e-4)
             assert "".join(item.token for item in logprobs.content) == text
-            trial = (sample.scores or {})["nlp_metad_scorer"].value
-            assert isinstance(trial, dict)
+            score = (sample.scores or {})["nlp_metad_scorer"]
+            trial = scored_trial(score.value, score.metadata)
             forced = self.own(model, sample.messages[:-1], str(gold))
             assert trial["gold_mean_logprob"] == pytest.approx(sum(forced) / len(forced), abs=1e-4)
             if text == trial["answer"]:

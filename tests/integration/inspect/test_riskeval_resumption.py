@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
+
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid"}
 STAGES = ("solver", "parser", "judge")
 CALLS = {"solver": 9, "parser": 9, "judge": 3}
@@ -187,5 +189,9 @@ def logged(log: EvalLog) -> dict[str, float]:
 
 def scores(log: EvalLog) -> list[dict[str, Any]]:
     """The trials, those of each question together, the question with the wrong answer last."""
-    values = [score.value for sample in log.samples for score in sample.scores.values()]
+    values = [
+        scored_trial(score.value, score.metadata)
+        for sample in log.samples
+        for score in sample.scores.values()
+    ]
     return sorted(values, key=lambda trial: -trial["correct"])

@@ -18,6 +18,7 @@ from inspect_ai.model import (
 from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study import Measure, Stage
 from confidence_tasks.study.measures import proportion
 
@@ -60,7 +61,11 @@ def run(task: Any, model: Any, folder: Any, **options: Any) -> EvalLog:
 
 def trials(log: EvalLog, scorer: str) -> dict[str, Any]:
     assert log.status == "success", log.error
-    return {str(sample.id): sample.scores[scorer].value for sample in log.samples or [] if sample.scores}
+    return {
+        str(sample.id): scored_trial(sample.scores[scorer].value, sample.scores[scorer].metadata)
+        for sample in log.samples or []
+        if sample.scores
+    }
 
 
 def test_a_question_about_the_answer_continues_its_conversation_and_the_answer_is_asked_once(tmp_path):

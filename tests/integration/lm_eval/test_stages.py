@@ -12,6 +12,7 @@ from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.staged import StagedTask
 
@@ -52,7 +53,8 @@ def inspect_trials(study, model, folder, **parameters):
     assert log.status == "success", log.error
     found = {}
     for sample in read_eval_log(log.location).samples or []:
-        trial = sample.scores[study.scorer_name].value
+        score = sample.scores[study.scorer_name]
+        trial = scored_trial(score.value, score.metadata)
         found.setdefault(f"{study.name}_{trial['condition']}", {})[trial["question_id"]] = trial
     return found
 

@@ -18,6 +18,7 @@ from tests.unit.studies.question_sets_replies import real_replies
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.cli import main
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect, reply_files
 from confidence_tasks.report.rescore import metrics_of, rescore
 from confidence_tasks.report.score_replies import score_replies
@@ -85,7 +86,11 @@ def write(rows: list[Mapping[str, Any]], path: Path) -> Path:
 
 
 def trials(log: EvalLog) -> list[dict[str, Any]]:
-    return [score.value for sample in log.samples or [] for score in (sample.scores or {}).values()]
+    return [
+        scored_trial(score.value, score.metadata)
+        for sample in log.samples or []
+        for score in (sample.scores or {}).values()
+    ]
 
 
 @pytest.mark.parametrize("study", reply_forms())

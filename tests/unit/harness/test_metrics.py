@@ -7,7 +7,7 @@ from inspect_ai.scorer import SampleScore, Score
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
-from confidence_tasks.harness.inspect.viewer import viewer
+from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
 
@@ -79,6 +79,17 @@ def test_measures_come_in_the_order_of_their_names():
 
 
 def test_the_sample_list_begins_with_the_question_the_answer_and_the_key():
-    shown = [column.id for column in viewer("scale_scorer").task_samples_view.columns if column.visible]
+    shown = [column.id for column in viewer(STUDY).task_samples_view.columns if column.visible]
     assert shown[:3] == ["input", "answer", "target"]
     assert "sampleId" not in shown
+
+
+@pytest.mark.parametrize("study", studies(), ids=lambda study: study.name)
+def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_back(study):
+    trial = {key: "a" if kind is str else 0.5 for key, kind in study.record.items()}
+    score = trial_score(study, trial, answer="a", explanation="")
+    shown = [column.id for column in viewer(study).task_samples_view.columns if column.visible]
+    assert shown[3:] == [f"score__{study.scorer_name}__{key}" for key in score.value]
+    assert set(score.value) == {*SHOWN, *study.columns}
+    assert scored_trial(score.value, score.metadata) == trial
+    assert scored_trial(trial, None) == trial

@@ -7,6 +7,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import (
@@ -184,6 +185,6 @@ def test_impossible_log_probabilities_are_no_confidence_of_any_task(run, logprob
     for sample in log.samples:
         (score,) = sample.scores.values()
         column = "confidence" if task is nlp_metad else "token_confidence"
-        assert math.isnan(score.value[column])
+        assert math.isnan(scored_trial(score.value, score.metadata)[column])
         assert status in ("", score.value["status"])
         assert "which is impossible" in score.explanation

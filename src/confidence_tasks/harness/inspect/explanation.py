@@ -41,6 +41,17 @@ def verdict(correct: float) -> str:
     return {1.0: "right", 0.0: "wrong"}.get(correct, f"right with probability {correct:.3f}")
 
 
+def reading(status: Status, meaning: str = "") -> str:
+    """Say how a reply was read, in the words of the status or in others.
+
+    Examples
+    --------
+    >>> reading("refused")
+    'refused: The model declines to answer.'
+    """
+    return f"{status.replace('_', ' ')}: {meaning or MEANING[status]}"
+
+
 def table(rows: Iterable[tuple[str, str]]) -> str:
     """Return a two-column markdown table; the values are markdown already."""
     return "\n".join(["| | |", "| --- | --- |", *(f"| **{name}** | {value} |" for name, value in rows)])

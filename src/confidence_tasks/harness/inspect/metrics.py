@@ -10,6 +10,7 @@ from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, named, summarise
 from confidence_tasks.study.parameter import METRICS
@@ -74,7 +75,11 @@ def study_metrics(
     summarised = resolve_name(summary)
 
     def compute(scores: list[SampleScore]) -> Value:
-        trials = [score.score.value for score in scores if isinstance(score.score.value, Mapping)]
+        trials = [
+            scored_trial(score.score.value, score.score.metadata)
+            for score in scores
+            if isinstance(score.score.value, Mapping)
+        ]
         values = summarised(trials, names=measures, **arguments)
         return {key: value for key, value in values.items() if _is_logged(key, measures, overall)}
 

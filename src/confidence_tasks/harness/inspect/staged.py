@@ -31,7 +31,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.metrics import condition_summary, logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text
@@ -43,7 +43,7 @@ from confidence_tasks.harness.inspect.token_probabilities import (
     rejects_logprobs,
 )
 from confidence_tasks.harness.inspect.tokens import reply_tokens
-from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
 from confidence_tasks.harness.staged import (
@@ -107,16 +107,6 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
     data = dataset(staged_items(study, parameters, conditions), study.title)
-    shown = (
-        "question_id",
-        "source",
-        "condition",
-        "correct",
-        "confidence",
-        "status",
-        "answer",
-        *study.columns,
-    )
     return Task(
         dataset=data,
         setup=require_roles(sorted({stage.role for stage in stages if stage.role})),
@@ -127,9 +117,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         version=study.version,
         metadata=provenance(parameters["seed"], data),
         headline_metric=HeadlineMetric(metric=f"{study.headline[0]}/{conditions[0]}"),
-        viewer=viewer(
-            study.scorer_name, shown=study.columns, hidden=[key for key in study.record if key not in shown]
-        ),
+        viewer=viewer(study),
     )
 
 
@@ -392,8 +380,8 @@ def study_scorer(study: Study) -> Callable[[], Scorer]:
         async def score(state: TaskState, target: Target) -> Score:
             question = question_of(state.metadata)
             trial = trial_of(study, question, state.metadata["condition"], replies_of(state, study))
-            return Score(
-                value=trial, answer=trial.get("answer", ""), explanation=_explanation(trial, question)
+            return trial_score(
+                study, trial, answer=trial.get("answer", ""), explanation=_explanation(trial, question)
             )
 
         return score
@@ -409,6 +397,6 @@ def _explanation(trial: Mapping[str, Any], question: Question) -> str:
             ("Answer", f"{plain(trial.get('answer', '')) or 'none'}: **{verdict(trial['correct'])}**"),
             ("Key", plain(question.gold or "none")),
             ("Confidence", f"{trial['confidence']:.3f}"),
-            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            ("Reading", reading(trial["status"])),
         ]
     )

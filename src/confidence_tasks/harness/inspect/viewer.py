@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, Literal
 
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.model import ChatMessageUser
+from inspect_ai.scorer import Score
 from inspect_ai.viewer import (
     ScoreColorScale,
     TaskSamplesColumn,
@@ -18,38 +19,32 @@ from inspect_ai.viewer import (
 )
 
 from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.study.definition import Study
 
 _STATUS_COLOURS: Mapping[str, Literal["good", "bad", "warn", "info", "muted"]] = {
-    "ok": "good",
+    "ok": "muted",
     "repaired": "info",
     "out_of_range": "warn",
     "missing_confidence": "warn",
     "missing_answer": "bad",
     "unreadable": "bad",
-    "refused": "muted",
+    "refused": "warn",
 }
 
-_SHOWN = ("condition", "correct", "confidence", "status")
-_HIDDEN_SCORES = ("question_id", "source", "answer")
+SHOWN = ("condition", "correct", "confidence", "status")
+"""Columns of a trial that the viewer shows of every study."""
+
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
-def viewer(scorer: str, *, shown: Sequence[str] = (), hidden: Sequence[str] = ()) -> ViewerConfig:
-    """Return the sample list of a study, confident errors first.
-
-    Parameters
-    ----------
-    scorer : str
-        Name of the study's scorer.
-    shown, hidden : sequence of str
-        Keys of the study's own trial record that are shown after the common ones, and those that can be switched on.
-    """
+def viewer(study: Study) -> ViewerConfig:
+    """Return the sample list of a study, confident errors first."""
+    scorer = study.scorer_name
     columns = [
         TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
-        *(TaskSamplesColumn.score(scorer, key) for key in (*_SHOWN, *shown)),
-        *(TaskSamplesColumn.score(scorer, key, visible=False) for key in (*_HIDDEN_SCORES, *hidden)),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.columns)),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]
     return ViewerConfig(
@@ -70,6 +65,26 @@ def viewer(scorer: str, *, shown: Sequence[str] = (), hidden: Sequence[str] = ()
             color_scales_enabled=True,
         )
     )
+
+
+def trial_score(study: Study, trial: Mapping[str, Any], *, answer: str, explanation: str) -> Score:
+    """Return a trial as a score, which :func:`scored_trial` gives back.
+
+    The viewer makes a column of every key of a score's value, also of those that its configuration hides. So the value
+    has the columns that a reader of the sample list wants, and the metadata the others.
+    """
+    shown = (*SHOWN, *study.columns)
+    return Score(
+        value={key: trial[key] for key in shown},
+        answer=answer,
+        explanation=explanation,
+        metadata={key: value for key, value in trial.items() if key not in shown},
+    )
+
+
+def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the trial that the value and the metadata of a score make up; in an older log the value has it all."""
+    return {**(metadata or {}), **value}
 
 
 def provenance(seed: int, data: MemoryDataset | None = None) -> dict[str, Any]:

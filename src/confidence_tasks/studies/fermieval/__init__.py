@@ -32,6 +32,7 @@ STUDY = Study(
     designs={
         "fermieval": Design("FermiEval", "Do intervals hold the truth as often as they were asked to?"),
     },
+    columns=("lower", "upper", "truth", "winkler"),
     headline=(
         "coverage_gap",
         "coverage",

@@ -244,9 +244,5 @@ def fermieval(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{headline}"),
-        viewer=viewer(
-            "fermieval_scorer",
-            shown=("lower", "upper", "truth", "winkler"),
-            hidden=("level", "width", "split", "rules"),
-        ),
+        viewer=viewer(STUDY),
     )

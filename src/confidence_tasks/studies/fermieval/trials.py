@@ -15,8 +15,9 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, table
+from confidence_tasks.harness.inspect.explanation import plain, reading, table
 from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
 from confidence_tasks.studies.fermieval.refitting import conformal_refit, jackknife_refit, refitted
@@ -537,7 +538,7 @@ def _explanation(trial: IntervalTrial) -> str:
         rows.append(("Verdict", f"**{verdict}**; Winkler score {trial['winkler']:.3f}"))
     if trial["split"] == EXCLUDED:
         rows.append(("Left out", "The truth or an end lies beyond the largest exponent that counts."))
-    rows.append(("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"))
+    rows.append(("Reading", reading(trial["status"])))
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
     return table(rows)
@@ -546,6 +547,7 @@ def _explanation(trial: IntervalTrial) -> str:
 @scorer(metrics=[])
 def fermieval_scorer() -> Scorer:
     """Read the interval and compare it with the truth."""
+    from confidence_tasks.studies.fermieval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         about = state.metadata
@@ -556,6 +558,6 @@ def fermieval_scorer() -> Scorer:
             reply_text(state.output),
             about.get("max_exponent"),
         )
-        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial))
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial))
 
     return score

@@ -98,7 +98,5 @@ def fermieval_logprob(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"coverage_gap/{condition_of(chosen[0])}"),
-        viewer=viewer(
-            "fermieval_logprob_scorer", shown=("truth", "integer_mass"), hidden=("split", "distribution")
-        ),
+        viewer=viewer(STUDY),
     )

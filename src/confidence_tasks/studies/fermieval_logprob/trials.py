@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
+from confidence_tasks.harness.inspect.explanation import plain, reading, table
 from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.token_probabilities import ROUNDING, why_unknown
 from confidence_tasks.studies.fermieval.prompts import condition_of
@@ -311,14 +312,13 @@ _READING: Mapping[str, str] = {
 
 def _explanation(trial: DistributionTrial, problem: str = "") -> str:
     """Say what the tokens gave, or why they gave nothing."""
-    meaning = _READING.get(trial["status"], MEANING[trial["status"]])
     most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
     return table(
         [
             ("Distribution", ", ".join(f"10^{value}: {p:.3f}" for value, p in most) or "none"),
             ("Mass on integers", f"{trial['integer_mass']:.3f}"),
             ("Truth", f"10^{trial['truth']:g}"),
-            ("Reading", f"`{trial['status']}` {plain(problem) or meaning}"),
+            ("Reading", reading(trial["status"], plain(problem) or _READING.get(trial["status"], ""))),
         ]
     )
 
@@ -326,15 +326,14 @@ def _explanation(trial: DistributionTrial, problem: str = "") -> str:
 @scorer(metrics=[])
 def fermieval_logprob_scorer() -> Scorer:
     """Collect the probabilities of integers in the place of the answer."""
+    from confidence_tasks.studies.fermieval_logprob import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         tokens = reply_tokens(state.output)
         found = integer_probabilities(tokens)
         problem = "" if found else why_unknown(tokens)
         trial = distribution_trial(question_of(state.metadata), state.metadata["split"], found, problem)
-        return Score(
-            value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial, problem)
-        )
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial, problem))
 
     return score
 

@@ -176,9 +176,5 @@ def fermieval_sampling(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"coverage_gap/{where},{condition_of(chosen[0])}"),
-        viewer=viewer(
-            "fermieval_sampling_scorer",
-            shown=("lower", "upper", "truth"),
-            hidden=("ask", "temperature", "level", "split"),
-        ),
+        viewer=viewer(STUDY),
     )

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import plain, table
+from confidence_tasks.harness.inspect.explanation import plain, reading, table
 from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.fermieval.prompts import condition_of
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, MEANING, TEST
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
 from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, named, proportion
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.trial import READABLE, Trial
@@ -467,6 +468,7 @@ def sampling_summary(
 @scorer(metrics=[])
 def fermieval_sampling_scorer() -> Scorer:
     """Read one sample."""
+    from confidence_tasks.studies.fermieval_sampling import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         about = state.metadata
@@ -482,10 +484,10 @@ def fermieval_sampling_scorer() -> Scorer:
             [
                 ("Sample", plain(trial["answer"]) or "none"),
                 ("Truth", f"10^{trial['truth']:g}"),
-                ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+                ("Reading", reading(trial["status"])),
             ]
         )
-        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
 
     return score
 

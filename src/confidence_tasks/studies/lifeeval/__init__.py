@@ -28,6 +28,7 @@ STUDY = Study(
     designs={
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?"),
     },
+    columns=("mas",),
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
     condition_numbers=_report.radius_column,
     domains={

@@ -142,5 +142,5 @@ def lifeeval(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/all"),
-        viewer=viewer("lifeeval_scorer", shown=("mas",), hidden=("sex", "age", "confidence_raw", "rules")),
+        viewer=viewer(STUDY),
     )

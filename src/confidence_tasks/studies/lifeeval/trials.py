@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING, plain, table
+from confidence_tasks.harness.inspect.explanation import plain, reading, table
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.reading.token_probabilities import number_probability, why_unknown
 from confidence_tasks.sources.life_table import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
@@ -391,7 +392,7 @@ def _explanation(trial: LifeEvalTrial, tokens: Sequence[Token] = ()) -> str:
         ("Confidence", stated),
         (
             "Reading",
-            f"`{trial['status']}` {_NO_AGE if 'no_age' in trial['rules'] else MEANING[trial['status']]}",
+            reading(trial["status"], _NO_AGE if "no_age" in trial["rules"] else ""),
         ),
     ]
     if not math.isnan(trial["token_confidence"]):
@@ -406,11 +407,12 @@ def _explanation(trial: LifeEvalTrial, tokens: Sequence[Token] = ()) -> str:
 @scorer(metrics=[])
 def lifeeval_scorer() -> Scorer:
     """Read the reply and score its guess by the life table."""
+    from confidence_tasks.studies.lifeeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         tokens = reply_tokens(state.output)
         trial = lifeeval_trial(case_of(state.metadata), reply_text(state.output), tokens)
         explanation = _explanation(trial, tokens)
-        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
 
     return score

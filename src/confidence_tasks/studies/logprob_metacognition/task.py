@@ -262,9 +262,5 @@ def nlp_metad(
         version=VERSION,
         metadata={**provenance(seed, data), "k": k},
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{headline}"),
-        viewer=viewer(
-            "nlp_metad_scorer",
-            shown=("mean_logprob", "match", "domain"),
-            hidden=("temperature", "tokens", "gold_mean_logprob"),
-        ),
+        viewer=viewer(STUDY),
     )

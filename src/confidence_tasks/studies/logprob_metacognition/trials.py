@@ -13,10 +13,11 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, table, verdict
+from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.logprob_metacognition.domains import domain_of
 from confidence_tasks.studies.logprob_metacognition.prompts import (
@@ -291,6 +292,7 @@ def nlp_summary(
 @scorer(metrics=[])
 def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer:
     """Read the answer, align its tokens, compare it with the aliases, and keep all that as a trial."""
+    from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         from confidence_tasks.reading.answer_tokens import answer_tokens
@@ -309,7 +311,7 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
             gold_mean_logprob=float(state.store.get(GOLD_NLP, math.nan)),
         )
         explanation = _explanation(trial, question, why_unknown(tokens))
-        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
 
     return score
 
@@ -338,6 +340,6 @@ def _explanation(trial: LogprobTrial, question: Question, problem: str) -> str:
             ("Mean log-probability", evidence),
             *([] if math.isnan(gold) else [("Of the key", f"{gold:.4f} nats")]),
             ("Domain", plain(trial["domain"])),
-            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            ("Reading", reading(trial["status"])),
         ]
     )

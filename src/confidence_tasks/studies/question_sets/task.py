@@ -124,17 +124,7 @@ def _question_set_task(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{conditions[0]}"),
-        viewer=viewer(
-            "question_set_scorer",
-            hidden=(
-                "stated",
-                "favourites",
-                "judged_correct",
-                "judged_confidence",
-                "token_confidence",
-                "rules",
-            ),
-        ),
+        viewer=viewer(STUDY),
     )
 
 

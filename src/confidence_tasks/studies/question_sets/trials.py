@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import (
@@ -436,7 +437,7 @@ def _explanation(trial: QuestionSetTrial, question: Question, tokens: Sequence[T
         )
     elif tokens and (problem := why_unknown(tokens)):
         rows.append(("Token probability", f"none: {plain(problem)}"))
-    rows.append(("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"))
+    rows.append(("Reading", reading(trial["status"])))
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
     return table(rows)
@@ -445,6 +446,7 @@ def _explanation(trial: QuestionSetTrial, question: Question, tokens: Sequence[T
 @scorer(metrics=[])
 def question_set_scorer() -> Scorer:
     """Read the reply and judge its answer or its favourite option."""
+    from confidence_tasks.studies.question_sets import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         question = question_of(state.metadata)
@@ -454,6 +456,6 @@ def question_set_scorer() -> Scorer:
             form, question, reply_text(state.output), tokens, state.metadata.get("given", "")
         )
         explanation = _explanation(trial, question, tokens)
-        return Score(value=dict[str, Any](trial), answer=trial["answer"], explanation=explanation)
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
 
     return score

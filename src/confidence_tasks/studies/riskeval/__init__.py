@@ -34,6 +34,7 @@ STUDY = Study(
             reference="all",
         ),
     },
+    columns=("decision", "utility", "regret"),
     headline=(
         "policy_consistency",
         "normalized_utility",

@@ -207,7 +207,5 @@ def riskeval(
         version=VERSION,
         metadata={**provenance(seed, data), "skipped_images": skipped},
         headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{regime}"),
-        viewer=viewer(
-            "riskeval_scorer", shown=("decision", "utility", "regret"), hidden=("penalty", "outcome", "rules")
-        ),
+        viewer=viewer(STUDY),
     )

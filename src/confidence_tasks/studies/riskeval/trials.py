@@ -6,15 +6,16 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, section 2 and appendix A.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, table, verdict
+from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
 from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.prompts import (
@@ -193,6 +194,7 @@ def _of_one(statistic: str, *values: float) -> float:
 @scorer(metrics=[])
 def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool = True) -> Scorer:
     """Parse the reply, judge the answer, and keep both as a trial."""
+    from confidence_tasks.studies.riskeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         from confidence_tasks.studies.riskeval.judge import Fault
@@ -208,9 +210,7 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
             )
         by_rules = _by_rules(question, state) if parser == "model" else None
         trial = riskeval_trial(question, penalty, reading, right, by_rules)
-        return Score(
-            value=dict[str, Any](trial), answer=_said(reading), explanation=_explanation(trial, question)
-        )
+        return trial_score(STUDY, trial, answer=_said(reading), explanation=_explanation(trial, question))
 
     return score
 
@@ -293,7 +293,7 @@ def _explanation(trial: RiskTrial, question: Question) -> str:
                 for name in ("utility", "regret")
                 if not math.isnan(trial[name])
             ),
-            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            ("Reading", reading(trial["status"])),
             *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
         ]
     )

@@ -34,6 +34,7 @@ STUDY = Study(
             "Non-standard ranges", "Does the model heed odd bounds?", baseline="0-100"
         ),
     },
+    columns=("confidence_raw",),
     headline=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
     condition_numbers=_report.bounds_of,
     domains={"correct": BINARY},

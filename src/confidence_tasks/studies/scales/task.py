@@ -128,7 +128,7 @@ def _scale_task(
         version=VERSION,
         metadata=provenance(seed, data),
         headline_metric=HeadlineMetric(metric=f"{STUDY.headline[0]}/{conditions[0]}"),
-        viewer=viewer("scale_scorer", shown=["confidence_raw"], hidden=["lower", "upper", "rules"]),
+        viewer=viewer(STUDY),
     )
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING, plain, table, verdict
+from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.scales.prompts import Elicitation
@@ -218,7 +219,7 @@ def _explanation(trial: ScaleTrial, question: Question) -> str:
             ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**"),
             ("Key", plain(question.gold or "none")),
             ("Confidence", f"{stated} on {scale.label}{used}"),
-            ("Reading", f"`{trial['status']}` {MEANING[trial['status']]}"),
+            ("Reading", reading(trial["status"])),
             *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
         ]
     )
@@ -227,14 +228,13 @@ def _explanation(trial: ScaleTrial, question: Question) -> str:
 @scorer(metrics=[])
 def scale_scorer(strict: bool = False) -> Scorer:
     """Read the reply, judge the answer, and keep both as a trial; ``strict`` takes replies to the letter only."""
+    from confidence_tasks.studies.scales import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         question = question_of(state.metadata)
         scale = Scale.parse(state.metadata["condition"])
         reply = reply_text(state.output)
         trial = scale_trial(question, scale, reply, state.metadata["elicitation"], strict=strict)
-        return Score(
-            value=dict[str, Any](trial), answer=trial["answer"], explanation=_explanation(trial, question)
-        )
+        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial, question))
 
     return score
