@@ -34,6 +34,9 @@ _STATUS_COLOURS: Mapping[str, Literal["good", "bad", "warn", "info", "muted"]] =
 SHOWN = ("condition", "correct", "confidence", "status")
 """Columns of a trial that the viewer shows of every study."""
 
+_SORTED: Mapping[str, Literal["asc", "desc"]] = {"correct": "asc", "confidence": "desc"}
+"""The order of the sample list. A column is as wide as its label, without the sign of the order."""
+
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
@@ -51,12 +54,9 @@ def viewer(study: Study) -> ViewerConfig:
         task_samples_view=TaskSamplesView(
             name="Trials",
             columns=columns,
-            sort=[
-                TaskSamplesSort.score(scorer, "correct"),
-                TaskSamplesSort.score(scorer, "confidence", dir="desc"),
-            ],
+            sort=[TaskSamplesSort.score(scorer, key, dir=direction) for key, direction in _SORTED.items()],
             multiline=False,
-            score_labels={"confidence_raw": "stated"},
+            score_labels={"confidence_raw": "stated", **{key: f"{key:\u00a0<14}" for key in _SORTED}},
             score_color_scales={
                 "correct": ScoreColorScale(palette="good-high", min=0, max=1),
                 "confidence": ScoreColorScale(palette="neutral", min=0, max=1),
