@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
 from confidence_tasks.statistics.inference.running_sums import row_quantiles, running_sums
@@ -210,7 +210,7 @@ def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> R
     groups, weighting = _reports(raw, weights)
     share = ratio(groups.counts, weighting.total[:, None], otherwise=0.0)
     # Adding 0 turns the -0 of a single value into 0.
-    entropy = -xlogy(share, share).sum(axis=1) / np.log(2.0) + 0.0
+    entropy = -scipy.special.xlogy(share, share).sum(axis=1) / np.log(2.0) + 0.0
     return weighting.settle(entropy, weighting.empty)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import ratio
@@ -14,6 +14,6 @@ def folded_normal_mean(mean: FloatArray, deviation: FloatArray) -> FloatArray:
     distance = np.abs(mean)
     scaled = ratio(distance, deviation)
     spread = np.sqrt(2.0 / np.pi) * deviation * np.exp(-0.5 * scaled**2) + distance * (
-        1.0 - 2.0 * ndtr(-scaled)
+        1.0 - 2.0 * scipy.special.ndtr(-scaled)
     )
     return np.where(deviation > 0.0, spread, distance)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import digamma
 
 from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.running_sums import between, first_beyond, running_sums
@@ -512,6 +512,6 @@ def _harmonic(n: FloatArray) -> FloatArray:
     """Harmonic numbers, by table where all are whole and not too many."""
     whole = n.astype(np.intp)
     if n.size and n.max() <= _LARGEST_TABLE and np.array_equal(whole, n):
-        table = np.asarray(digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma
+        table = np.asarray(scipy.special.digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma
         return table[whole]
-    return np.asarray(digamma(n + 1.0)) + np.euler_gamma
+    return np.asarray(scipy.special.digamma(n + 1.0)) + np.euler_gamma

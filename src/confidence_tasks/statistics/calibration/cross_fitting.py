@@ -7,9 +7,8 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
-from scipy.special import expit
 
 from confidence_tasks.statistics.calibration.recalibration import logistic_recalibration
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_binary, as_probability, same_length
@@ -189,7 +188,7 @@ def _cross_fitted(
 def _isotonic(correct: FloatArray, confidence: FloatArray, new: FloatArray) -> FloatArray:
     values, group, counts = np.unique(confidence, return_inverse=True, return_counts=True)
     accuracy = np.bincount(group, weights=correct) / counts
-    steps = isotonic_regression(accuracy, weights=counts).x
+    steps = scipy.optimize.isotonic_regression(accuracy, weights=counts).x
     return np.interp(new, values, steps)
 
 
@@ -219,7 +218,7 @@ def _ridge_logistic(
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     coefficients = np.zeros(design.shape[1])
     for _ in range(_MAX_STEPS):
-        probability = expit(design @ coefficients)
+        probability = scipy.special.expit(design @ coefficients)
         gradient = design.T @ (targets - probability) - ridge @ coefficients
         curvature = (design.T * (probability * (1.0 - probability))) @ design + ridge
         step = np.linalg.solve(curvature, gradient)
@@ -228,7 +227,7 @@ def _ridge_logistic(
         coefficients += step * (np.log1p(reach) / reach if reach > 0.0 else 1.0)
         if reach <= _TOLERANCE:
             break
-    return np.asarray(expit(predictors @ coefficients))
+    return np.asarray(scipy.special.expit(predictors @ coefficients))
 
 
 def _standardised(features: FloatArray, new: FloatArray) -> tuple[FloatArray, FloatArray]:

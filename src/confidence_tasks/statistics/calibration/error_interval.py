@@ -8,8 +8,8 @@ from functools import partial
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
@@ -139,7 +139,7 @@ class BinnedTrials:
             return undefined(reason), undefined(reason)
         if (self.dispersion <= _ROUNDING).all():
             return undefined(Reason.CONSTANT), undefined(Reason.CONSTANT)
-        reach = float(ndtri((1.0 + level) / 2.0))
+        reach = float(scipy.special.ndtri((1.0 + level) / 2.0))
         paths = self._paths()
         ends = np.array([self._ece(path, self._accepted(path, reach)) for path in paths])
         high = max(ends[:, 1].max(), self._high_of_opposite(-paths[0], reach))

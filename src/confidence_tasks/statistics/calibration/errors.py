@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betaln, xlog1py, xlogy
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import FloatArray, as_probability
@@ -317,5 +317,9 @@ def _binomial_mean_deviation(count: FloatArray, probability: FloatArray) -> Floa
     certain = (probability <= 0.0) | (probability >= 1.0) | (count <= 0.0)
     n, p = np.where(certain, 1.0, count), np.where(certain, 0.5, probability)
     below = np.floor(n * p)
-    log_mean = xlogy(below + 1.0, p) + xlog1py(n - below, -p) - betaln(below + 1.0, n - below)
+    log_mean = (
+        scipy.special.xlogy(below + 1.0, p)
+        + scipy.special.xlog1py(n - below, -p)
+        - scipy.special.betaln(below + 1.0, n - below)
+    )
     return np.where(certain, 0.0, 2.0 * np.exp(log_mean))

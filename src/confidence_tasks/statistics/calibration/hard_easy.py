@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from confidence_tasks.statistics.core import (
     Estimate,
@@ -155,7 +155,11 @@ def hard_easy_regression(
     slope = (centred @ excess) / squares
     intercept = excess.mean() - slope * hard.mean()
     error = _robust_error(excess - intercept - slope * hard, centred, unit)
-    half = error if error.reason else Estimate(float(stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error)
+    half = (
+        error
+        if error.reason
+        else Estimate(float(scipy.special.stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error)
+    )
     low, high = (half, half) if half.reason else (Estimate(slope - half), Estimate(slope + half))
     return HardEasyRegression(Estimate(slope), Estimate(intercept), error, low, high, level, n)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.weights import ratio
@@ -112,7 +112,7 @@ def _newton_step(
     constant: BoolArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the Newton step of intercept and slope, shape (R,) each; NaN where rounding leaves no curvature."""
-    probability = expit(intercept[:, None] + slope[:, None] * z)
+    probability = scipy.special.expit(intercept[:, None] + slope[:, None] * z)
     residual = successes - counts * probability
     curvature = counts * probability * (1.0 - probability)
     gradient = residual.sum(axis=1), (residual * z).sum(axis=1)

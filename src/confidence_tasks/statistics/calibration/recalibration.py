@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit
 
 from confidence_tasks.statistics.calibration.logistic import fit_logistic
 from confidence_tasks.statistics.core import BoolArray, FloatArray, Reason, as_probability
@@ -44,7 +44,7 @@ class LogisticRecalibration:
         array([0.233, 0.645])
         """
         line = self.intercept + self.slope * _logits(as_probability(confidence, "confidence"), self.clip)
-        return np.asarray(expit(line))
+        return np.asarray(scipy.special.expit(line))
 
 
 def logistic_recalibration(
@@ -181,17 +181,17 @@ def calibration_intercept(
     accuracy = np.where(one_class[0], 0.5, ratio(hits.sum(axis=1), weighting.total))
 
     def shortfall(shift: FloatArray) -> FloatArray:
-        expected = ratio((counts * expit(shift[:, None] + x)).sum(axis=1), weighting.total)
+        expected = ratio((counts * scipy.special.expit(shift[:, None] + x)).sum(axis=1), weighting.total)
         # A row without an intercept is settled wherever it stands, and marked in the end.
         return np.where(one_class[0], 0.0, (accuracy - expected) / (accuracy * (1.0 - accuracy)))
 
-    level = logit(accuracy)
+    level = scipy.special.logit(accuracy)
     shift = decreasing_root(shortfall, level - x.max(initial=0.0), level - x.min(initial=0.0))
     return weighting.settle(shift, weighting.empty, one_class)
 
 
 def _logits(confidence: FloatArray, clip: float) -> FloatArray:
-    return np.asarray(logit(np.clip(confidence, clip, 1.0 - clip)))
+    return np.asarray(scipy.special.logit(np.clip(confidence, clip, 1.0 - clip)))
 
 
 def _logit_groups(

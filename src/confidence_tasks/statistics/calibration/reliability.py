@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
@@ -107,8 +108,6 @@ def reliability_curve(
     >>> curve.count, curve.confidence, curve.accuracy.round(3)
     (array([1., 3.]), array([0.5, 0.9]), array([1.   , 0.667]))
     """
-    from scipy.stats import binom
-
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     right, stated, weighting = trials(correct, confidence, None)
@@ -124,7 +123,7 @@ def reliability_curve(
     accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
     whole = np.floor(worth + _ROUNDING)
     consistency_low, consistency_high = (
-        ratio(np.asarray(binom.ppf(tail, whole, np.clip(mean, 0.0, 1.0))), whole)
+        ratio(np.asarray(scipy.stats.binom.ppf(tail, whole, np.clip(mean, 0.0, 1.0))), whole)
         for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
     )
     return ReliabilityCurve(

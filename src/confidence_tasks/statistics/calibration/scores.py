@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
-from scipy.special import xlog1py, xlogy
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import FloatArray, Reason
@@ -133,7 +132,7 @@ def log_loss(
         raise ValueError(f"clip must lie in [0, 0.5), got {clip}")
     right, stated, weighting = trials(correct, confidence, weights)
     stated = np.clip(stated, clip, 1.0 - clip)
-    terms = -(xlogy(right, stated) + xlog1py(1.0 - right, -stated))
+    terms = -(scipy.special.xlogy(right, stated) + scipy.special.xlog1py(1.0 - right, -stated))
     unbounded = np.isinf(terms)
     # Infinity times a weight of 0 would be NaN: a trial that was not drawn must cost nothing.
     finite = weighting.mean(np.where(unbounded, 0.0, terms))
@@ -303,7 +302,7 @@ def _pooled_squares(groups: Tied) -> FloatArray:
     if row.size == 0:
         return np.zeros(groups.counts.shape[0])
     count, hits = groups.counts[row, group], groups.sums[0][row, group]
-    blocks = isotonic_regression(hits / count + 2.0 * row, weights=count).blocks[:-1]
+    blocks = scipy.optimize.isotonic_regression(hits / count + 2.0 * row, weights=count).blocks[:-1]
     squares = np.add.reduceat(hits, blocks) ** 2 / np.add.reduceat(count, blocks)
     total = np.bincount(row[blocks], squares, minlength=groups.counts.shape[0])
     return total.astype(np.float64, copy=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.fft import dct, idct
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, trials
@@ -70,11 +70,11 @@ def smooth_ece(
         raise ValueError(f"bandwidth must be at least 0.005, got {bandwidth}")
     right, stated, weighting = trials(correct, confidence, weights)
     # Rows without trials are solved like the others, as rows without error, and marked in the end.
-    modes = dct(_on_grid(stated, right - stated, weighting), axis=1)
+    modes = scipy.fft.dct(_on_grid(stated, right - stated, weighting), axis=1)
 
     def error(sigma: FloatArray) -> FloatArray:
         frequency = np.pi * np.arange(_CELLS)
-        smoothed = idct(modes * np.exp(-0.5 * (sigma[:, None] * frequency) ** 2), axis=1)
+        smoothed = scipy.fft.idct(modes * np.exp(-0.5 * (sigma[:, None] * frequency) ** 2), axis=1)
         total: FloatArray = np.abs(smoothed).sum(axis=1)
         return total
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from confidence_tasks.statistics.core import FloatArray, as_binary, as_vector, same_length
 from confidence_tasks.statistics.inference.draws import Seed, drawn_counts
@@ -120,7 +120,7 @@ def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: Weigh
     """
     where, units = np.asarray(cell, dtype=np.intp), np.asarray(unit, dtype=np.intp)
     one = np.ones(same_length(cell=where, unit=units), dtype=np.int32)
-    members = csr_array((one, (where, units)), shape=(n_cells, columns.shape[0]))
+    members = scipy.sparse.csr_array((one, (where, units)), shape=(n_cells, columns.shape[0]))
     return np.asarray(members @ columns).T.astype(np.float64, order="C")
 
 

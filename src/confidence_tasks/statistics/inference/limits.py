@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from scipy.special import expit, stdtrit
+import scipy
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.proportion import wilson_interval
@@ -130,7 +130,7 @@ def _student(found: Resampled, level: float, bounds: Bounds) -> Limits:
     error, freedom = found.student_terms
     if error == 0.0 and found.estimate != 0.0:
         return _none(Reason.CONSTANT)
-    reach = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
 
 
@@ -145,14 +145,14 @@ def _transformed(found: Resampled, level: float, bounds: Bounds) -> Limits:
     if error == 0.0:
         return _none(Reason.CONSTANT)
     freedom = found._freedom(_BOTH_CLASSES * (found.freedom + 1.0))
-    reach = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     above = value - lowest
     if math.isinf(highest):
         factor = math.exp(min(reach / above, _LARGEST_EXPONENT))
         return Estimate(lowest + above / factor), Estimate(lowest + above * factor)
     below, width = highest - value, highest - lowest
     odds, reach = math.log(above / below), reach * width / (above * below)
-    low, high = (lowest + width * float(expit(each)) for each in (odds - reach, odds + reach))
+    low, high = (lowest + width * float(scipy.special.expit(each)) for each in (odds - reach, odds + reach))
     return Estimate(low), Estimate(high)
 
 

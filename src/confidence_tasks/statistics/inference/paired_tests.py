@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from confidence_tasks.statistics.core import Estimate, FloatArray
 from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of, seed_value
@@ -201,8 +201,8 @@ def student_pivot(
     (0.021, 0.417)
     """
     observed = float(np.abs(_studentised(difference, error, tie)))
-    reach = 0.0 if error <= tie else float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
-    return Pivot(2.0 * float(stdtr(freedom, -observed)), reach)
+    reach = 0.0 if error <= tie else float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    return Pivot(2.0 * float(scipy.special.stdtr(freedom, -observed)), reach)
 
 
 def _studentised(difference: ArrayLike, error: ArrayLike, tie: float) -> FloatArray:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from confidence_tasks.statistics.core import FloatArray
 
@@ -51,7 +51,7 @@ def wilson_interval(
         raise ValueError(f"level must lie within (0, 1), got {level}")
     size = np.where(n > 0.0, n, np.nan)
     share = k / size
-    squared = float(ndtri((1.0 + level) / 2.0)) ** 2 / size
+    squared = float(scipy.special.ndtri((1.0 + level) / 2.0)) ** 2 / size
     center = (share + squared / 2.0) / (1.0 + squared)
     half_width = np.sqrt(squared * (share * (1.0 - share) + squared / 4.0)) / (1.0 + squared)
     # At no and at all successes a limit is exact, which rounding would miss.

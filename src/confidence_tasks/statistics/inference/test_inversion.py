@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
 
@@ -72,7 +72,7 @@ def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: 
 def _center_and_error(held: InvertedTest, level: float) -> tuple[float, float]:
     center = float(np.mean(held.limits(_NO_LEVEL)))
     low, high = held.limits(level)
-    return center, max(center - low, high - center, 0.0) / float(ndtri((1.0 + level) / 2.0))
+    return center, max(center - low, high - center, 0.0) / float(scipy.special.ndtri((1.0 + level) / 2.0))
 
 
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, vstack
 
 from confidence_tasks.statistics.core import FloatArray, IntArray, same_length
 from confidence_tasks.statistics.inference.draws import Seed, drawn_counts, exchanges, is_exact
@@ -39,7 +39,7 @@ class TrialCounts:
     """
 
     example: IntArray
-    members: csr_array
+    members: scipy.sparse.csr_array
 
     @property
     def counts(self) -> FloatArray:
@@ -88,7 +88,7 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
         # Renumbered after each column, so that the product cannot overflow.
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind = np.unique(code, return_index=True, return_inverse=True)
-    members = csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
+    members = scipy.sparse.csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
     return TrialCounts(example, members)
 
 
@@ -113,7 +113,7 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
     >>> alike.example, alike.counts
     (array([0, 2]), array([2., 1.]))
     """
-    members = vstack([sample.members for sample in samples], format="csc")
+    members = scipy.sparse.vstack([sample.members for sample in samples], format="csc")
     members.sort_indices()
     ends = members.indptr
     number: dict[bytes, int] = {}
@@ -129,7 +129,8 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
             units.append(unit)
     shape = (len(example), members.shape[1])
     return TrialCounts(
-        np.array(example, dtype=np.int64), csr_array((np.ones(len(kind)), (kind, units)), shape=shape)
+        np.array(example, dtype=np.int64),
+        scipy.sparse.csr_array((np.ones(len(kind)), (kind, units)), shape=shape),
     )
 
 
@@ -283,7 +284,7 @@ def _of_kinds(
     time instead of K.
     """
     # By unit, whose weights are then read once for all samples.
-    members = vstack([sample.members for sample in samples], format="csc", dtype=dtype)
+    members = scipy.sparse.vstack([sample.members for sample in samples], format="csc", dtype=dtype)
     bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
     step = max(1, _CACHED // max(members.shape[1], 1))
     for size in _blocks(samples, total):

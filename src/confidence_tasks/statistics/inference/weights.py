@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 
 from confidence_tasks.statistics.core import (
     BoolArray,
@@ -80,7 +80,7 @@ class Weighting:
                 np.float64, copy=False
             )
         n = index.shape[0]
-        members = csc_array((column, index, np.arange(n + 1)), shape=(size, n))
+        members = scipy.sparse.csc_array((column, index, np.arange(n + 1)), shape=(size, n))
         return np.asarray(members @ self.rows.T).T
 
     def settle(self, values: FloatArray, *cases: tuple[BoolArray, Reason]) -> Result:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
-from scipy.special import logsumexp, xlogy
 
 from confidence_tasks.statistics.core import FloatArray, IntArray, as_probability, as_vector
 
@@ -83,7 +82,7 @@ def meaning_clusters(same: ArrayLike) -> IntArray:
     pairs = np.asarray(same, dtype=np.bool_)
     if pairs.ndim != 2 or pairs.shape[0] != pairs.shape[1]:
         raise ValueError(f"same must have shape (n, n), got {pairs.shape}")
-    _, component = connected_components(pairs, directed=True, connection="weak")
+    _, component = scipy.sparse.csgraph.connected_components(pairs, directed=True, connection="weak")
     _, first, number = np.unique(component, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.int64)
 
@@ -128,9 +127,9 @@ def semantic_entropy(clusters: ArrayLike, logprobs: ArrayLike | None = None) -> 
     if not label.size:
         return float("nan")
     _, number = np.unique(label, return_inverse=True)
-    share = np.exp(values - logsumexp(values))
+    share = np.exp(values - scipy.special.logsumexp(values))
     return _entropy(np.bincount(number, share).astype(np.float64))
 
 
 def _entropy(probabilities: FloatArray) -> float:
-    return max(0.0, -float(xlogy(probabilities, probabilities).sum()))
+    return max(0.0, -float(scipy.special.xlogy(probabilities, probabilities).sum()))

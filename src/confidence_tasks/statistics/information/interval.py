@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtri, xlog1py, xlogy
 
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import (
@@ -114,7 +114,7 @@ class _Table:
         to the first order, and a sample of few errors does not divide by next to nothing.
         """
         entropy, unknown = _entropy(self._errors), 1.0 - self.share(error_rate)
-        rise = np.asarray(-logit(self._errors))
+        rise = np.asarray(-scipy.special.logit(self._errors))
         slope = unknown[:, np.newaxis] * rise  # what an error adds to the entropy that is left unknown
         left, in_bins = _sampled_entropy(self._effective(self.count), error_rate, slope)
         # The bins vary around a straight line; so does the entropy of all together, which the bins' curves include.
@@ -128,15 +128,17 @@ class _Table:
 
     def error_rates(self, steepness: FloatArray) -> FloatArray:
         """Return the share of wrong answers in each bin, (T,) -> (T, B), where log odds have such a deviation."""
-        seen = logit((self.wrong + _PRIOR * self._errors) / (self.count + _PRIOR))
+        seen = scipy.special.logit((self.wrong + _PRIOR * self._errors) / (self.count + _PRIOR))
         direction = self._standardised(seen)
         if not direction.any():
             direction = self._standardised(np.arange(len(seen), dtype=np.float64))
         log_odds = steepness[:, np.newaxis] * direction
-        common, average = logit(self._errors), self._mass
+        common, average = scipy.special.logit(self._errors), self._mass
 
         def missing(intercept: FloatArray) -> FloatArray:
-            return np.asarray(self._errors - expit(intercept[:, np.newaxis] + log_odds) @ average)
+            return np.asarray(
+                self._errors - scipy.special.expit(intercept[:, np.newaxis] + log_odds) @ average
+            )
 
         intercept = decreasing_root(
             missing,
@@ -144,7 +146,7 @@ class _Table:
             common - log_odds.min(axis=1),
             tolerance=1e-7,
         )
-        return np.asarray(expit(intercept[:, np.newaxis] + log_odds))
+        return np.asarray(scipy.special.expit(intercept[:, np.newaxis] + log_odds))
 
     @property
     def _told(self) -> FloatArray:
@@ -222,7 +224,7 @@ class InformationTables:
         reasons = [table.missing for table in self.tables if table.missing]
         if reasons:
             return undefined(reasons[0]), undefined(reasons[0])
-        reach = _MOVING_BINS * float(ndtri((1.0 + level) / 2.0))
+        reach = _MOVING_BINS * float(scipy.special.ndtri((1.0 + level) / 2.0))
         ends = np.array(accepted(self._distance, reach, _N_TRIED))
         low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
         return Estimate(low), Estimate(high)
@@ -321,7 +323,7 @@ def _steepness(position: FloatArray) -> FloatArray:
 
 
 def _entropy(p: FloatArray) -> FloatArray:
-    return np.asarray(-xlogy(p, p) - xlog1py(1.0 - p, -p))
+    return np.asarray(-scipy.special.xlogy(p, p) - scipy.special.xlog1py(1.0 - p, -p))
 
 
 def _sampled_entropy(n: FloatArray, p: FloatArray, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -333,7 +335,7 @@ def _sampled_entropy(n: FloatArray, p: FloatArray, slope: FloatArray) -> tuple[F
     there, x = x <= high, np.minimum(x, high)
     log_factorial = log_factorials(int(n.max()))
     ways = log_factorial(x.astype(np.intp)) + log_factorial((n - x).astype(np.intp))
-    log_weight = xlogy(x, p) + xlog1py(n - x, -p) - ways
+    log_weight = scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p) - ways
     weight = there * np.exp(log_weight - log_weight.max(axis=0))
     weight /= weight.sum(axis=0)
     entropy = _entropy(x / n)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtri
 
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import (
@@ -255,11 +255,11 @@ def _ideal(table: FloatArray) -> FloatArray:
     accuracy = ratio(np.maximum(wrong, right), wrong + right)
     inside = (accuracy > 0.5) & (accuracy < 1.0)
     # At distance x the log odds of being correct are d' x. The trapezoid rule is as good as exact here.
-    d_prime = 2.0 * ndtri(np.where(inside, accuracy, 0.75))[:, np.newaxis]
+    d_prime = 2.0 * scipy.special.ndtri(np.where(inside, accuracy, 0.75))[:, np.newaxis]
     x = np.linspace(-12.0, 12.0, 481)
     weight = np.exp(-0.5 * np.square(x)) / np.sqrt(2.0 * np.pi) * (x[1] - x[0])
     odds = np.abs(d_prime * (x + 0.5 * d_prime))
-    left = (np.log1p(np.exp(-odds)) + odds * expit(-odds)) @ weight / np.log(2.0)
+    left = (np.log1p(np.exp(-odds)) + odds * scipy.special.expit(-odds)) @ weight / np.log(2.0)
     entropy = _information.entropy(table.sum(axis=2))
     return np.where(inside, entropy - left, np.where(accuracy == 0.5, 0.0, np.nan))
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
+import scipy
 
 from confidence_tasks.statistics.core import FloatArray, IntArray
 
@@ -60,7 +60,7 @@ def permuted_mean(tables: FloatArray) -> FloatArray:
 
 
 def _x_log_x(x: FloatArray) -> FloatArray:
-    return np.asarray(xlogy(x, x), dtype=np.float64)
+    return np.asarray(scipy.special.xlogy(x, x), dtype=np.float64)
 
 
 def _from_sums(tables: FloatArray, cells: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
@@ -111,8 +111,14 @@ def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:
 
     def terms(x: IntArray, of: IntArray) -> FloatArray:
         p = share[of]
-        log_p = log_factorial(n) - log_factorial(x) - log_factorial(n - x) + xlogy(x, p) + xlog1py(n - x, -p)
-        values: FloatArray = np.exp(log_p) * xlogy(x, x)
+        log_p = (
+            log_factorial(n)
+            - log_factorial(x)
+            - log_factorial(n - x)
+            + scipy.special.xlogy(x, p)
+            + scipy.special.xlog1py(n - x, -p)
+        )
+        values: FloatArray = np.exp(log_p) * scipy.special.xlogy(x, x)
         return values
 
     reach = _REACH * np.sqrt(mean) + _EXTRA
@@ -155,7 +161,7 @@ def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> Float
             - log_factorial(n - mx - y)
         )
         log_p -= log_factorial(n) - log_factorial(dx) - log_factorial(n - dx)
-        values: FloatArray = np.exp(log_p) * (xlogy(x, x) + xlogy(y, y))
+        values: FloatArray = np.exp(log_p) * (scipy.special.xlogy(x, x) + scipy.special.xlogy(y, y))
         return values
 
     mean = m * d / max(n, 1)
@@ -185,11 +191,11 @@ def _sum_terms(
 def log_factorials(n: int) -> Callable[[Any], Any]:
     """Return the logarithms of the factorials up to n, from a table unless that would be long."""
     if n > _LARGEST_TABLE:
-        return lambda x: gammaln(x + 1.0)
+        return lambda x: scipy.special.gammaln(x + 1.0)
     return _table_of_log_factorials(n).__getitem__
 
 
 @lru_cache(maxsize=4)
 def _table_of_log_factorials(n: int) -> FloatArray:
-    logs: FloatArray = gammaln(np.arange(n + 1) + 1.0)
+    logs: FloatArray = scipy.special.gammaln(np.arange(n + 1) + 1.0)
     return logs

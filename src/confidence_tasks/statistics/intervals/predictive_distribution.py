@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import entr
 
 from confidence_tasks.statistics.core import BoolArray, Estimate, FloatArray, Reason, as_vector, undefined
 from confidence_tasks.statistics.intervals.scores import winkler_score
@@ -325,4 +325,4 @@ def _mean_score(
 
 def _entropy(probabilities: FloatArray) -> FloatArray:
     """Return the entropy along the last axis, in bits."""
-    return np.asarray(entr(probabilities).sum(axis=-1) / np.log(2.0))
+    return np.asarray(scipy.special.entr(probabilities).sum(axis=-1) / np.log(2.0))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.statistics.sdt.arrow_newton import Expansion, Maximum, eliminate_thresholds, maximise
@@ -87,7 +87,7 @@ class MetaDProblems:
         total = reaching[:, :, :1]
         criterion = (self.slope * meta_d + self.offset)[:, :, np.newaxis]
         near = np.clip(criterion, -6.0, 6.0)
-        distance = -ndtri(reaching[:, :, 1:] / total * ndtr(-near)) - near
+        distance = -scipy.special.ndtri(reaching[:, :, 1:] / total * scipy.special.ndtr(-near)) - near
         # Far out in the tail the distribution is exponential, and distances shrink with the criterion's.
         distance *= 6.0 / np.maximum(np.abs(criterion), 6.0) / self.scale[:, np.newaxis]
         thresholds = (total * distance).sum(axis=1) / total.sum(axis=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx
+import scipy
 
 from confidence_tasks.statistics.core import FloatArray, IntArray
 
@@ -69,7 +69,7 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
     z = boundaries
     origin = np.maximum(z[..., :1, :], 0.0)
     density = np.exp(0.5 * (origin - z) * (origin + z))
-    tail = erfcx(np.abs(z) * _SQRT_HALF)
+    tail = scipy.special.erfcx(np.abs(z) * _SQRT_HALF)
     tail *= _SQRT_HALF_PI
     tail *= density
     np.copysign(tail, z, out=tail)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from confidence_tasks.statistics.core import BoolArray, Estimate, FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.weights import Result
@@ -90,7 +90,9 @@ def summary(at: Moments, batch: bool) -> dict[str, Any]:
         ) / d**2
         difference_variance = at.meta_d_variance + at.d_prime_variance - 2.0 * at.covariance
         d_se = np.sqrt(at.d_prime_variance)
-        stable = (d >= SMALLEST_D_PRIME) & (d - ndtri(0.975) * d_se > 0.0) & known(ratio_reasons)
+        stable = (
+            (d >= SMALLEST_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & known(ratio_reasons)
+        )
         values = {
             "d_prime": (d, at.d_prime_reasons),
             "d_prime_se": (d_se, at.d_prime_reasons),
@@ -179,7 +181,7 @@ def fieller_interval(
     if not np.isfinite([numerator, denominator, numerator_se, denominator_se, covariance]).all():
         missing = undefined(Reason.NOT_IDENTIFIED)
         return FiellerInterval(missing, missing, "undefined")
-    z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
+    z2 = float(scipy.special.ndtri(0.5 + 0.5 * level)) ** 2
     # The set is where a r^2 - 2 b r + c <= 0.
     a = denominator**2 - z2 * denominator_se**2
     b = numerator * denominator - z2 * covariance

@@ -7,9 +7,8 @@ from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
 from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import Result, ratio, trials
@@ -364,10 +363,12 @@ def threshold_incomparable(
     half = abs(float(fit.d_prime)) / 2.0
 
     def surplus(criterion: float) -> float:
-        return float(n * (ndtr(half - criterion) + ndtr(-half - criterion)) - sure)
+        return float(
+            n * (scipy.special.ndtr(half - criterion) + scipy.special.ndtr(-half - criterion)) - sure
+        )
 
-    criterion = float(brentq(surplus, 0.0, _FARTHEST))
-    return Reason.EMPTY_CELL if n * float(ndtr(-half - criterion)) < _HARDLY_ANY else None
+    criterion = float(scipy.optimize.brentq(surplus, 0.0, _FARTHEST))
+    return Reason.EMPTY_CELL if n * float(scipy.special.ndtr(-half - criterion)) < _HARDLY_ANY else None
 
 
 def _of_trials(
@@ -466,7 +467,7 @@ def _equation(
     m: FloatArray, high: FloatArray, high_rest: FloatArray, low: FloatArray, low_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return value and slope in m of z(high Phi(m/2)) - z(low Phi(-m/2)) - m, and its slopes in high and low."""
-    wrong = ndtr(-0.5 * m)
+    wrong = scipy.special.ndtr(-0.5 * m)
     right = 1.0 - wrong
     z_high, z_low = _z(high * right, high_rest + high * wrong), _z(low * wrong, low_rest + low * right)
     by_high, by_low = (
@@ -481,5 +482,5 @@ def _equation(
 def _z(p: FloatArray, rest: FloatArray) -> FloatArray:
     """Return z(p) from p and 1 - p, whichever is smaller."""
     lower = p <= rest
-    z = ndtri(np.where(lower, p, rest))
+    z = scipy.special.ndtri(np.where(lower, p, rest))
     return np.where(lower, z, -z)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr, ndtri
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.weights import Result
@@ -29,7 +29,7 @@ def z_rate(successes: FloatArray, failures: FloatArray) -> Rate:
     with np.errstate(divide="ignore", invalid="ignore"):
         total = successes + failures
         rate = successes / total
-        z = np.where(successes <= failures, ndtri(rate), -ndtri(failures / total))
+        z = np.where(successes <= failures, scipy.special.ndtri(rate), -scipy.special.ndtri(failures / total))
         variance = rate * (failures / total) / total * 2.0 * np.pi * np.exp(np.square(z))
     return Rate(rate, z, variance)
 
@@ -235,21 +235,21 @@ def d_prime_mafc(proportion_correct: ArrayLike, n_alternatives: int) -> Result:
 def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
     """Return d' of m alternatives for proportions strictly within (0, 1), and d PC / d d' there."""
     if m == 2:
-        closed: FloatArray = np.sqrt(2.0) * ndtri(wanted)
+        closed: FloatArray = np.sqrt(2.0) * scipy.special.ndtri(wanted)
         return closed, np.exp(-0.25 * np.square(closed)) / (np.sqrt(2.0) * _ROOT_TWO_PI)
     # The trapezoid rule converges faster than any power for a Gaussian integrand; 12 sd reach below rounding.
     x = np.linspace(-12.0, 12.0, 481)
     weight = np.exp(-0.5 * np.square(x)) / _ROOT_TWO_PI * (x[1] - x[0])
     high = wanted > 0.5
-    goal = np.where(high, -ndtri(1.0 - wanted), ndtri(wanted))
-    d: FloatArray = np.sqrt(2.0) * (goal - ndtri(1.0 / m))
+    goal = np.where(high, -scipy.special.ndtri(1.0 - wanted), scipy.special.ndtri(wanted))
+    d: FloatArray = np.sqrt(2.0) * (goal - scipy.special.ndtri(1.0 / m))
     slope = np.ones_like(d)
     # On the z scale the curve is nearly a straight line, which is what Newton's iteration likes.
     for _ in range(50):
-        rivals_below = (m - 1) * log_ndtr(x + d[:, np.newaxis])
+        rivals_below = (m - 1) * scipy.special.log_ndtr(x + d[:, np.newaxis])
         wins, loses = np.exp(rivals_below) @ weight, -np.expm1(rivals_below) @ weight
         slope = np.exp(rivals_below) @ (weight * x)
-        z = np.where(high, -ndtri(loses), ndtri(wins))
+        z = np.where(high, -scipy.special.ndtri(loses), scipy.special.ndtri(wins))
         step = (z - goal) * np.exp(-0.5 * np.square(z)) / _ROOT_TWO_PI / slope
         d = d - np.clip(step, -1.0, 1.0)
         if np.abs(step).max(initial=0.0) < 1e-12:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, Reason
 from confidence_tasks.statistics.inference.weights import Result
@@ -104,7 +104,7 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
         "intercept": found.intercept,
         "d_a": found.d_a,
         "d_a_se": found.d_a_se,
-        "area": ndtr(_SQRT_HALF * found.d_a),
+        "area": scipy.special.ndtr(_SQRT_HALF * found.d_a),
         "log_likelihood": found.log_likelihood,
     }
     criteria = np.where(known(reasons), unpack(found.thresholds, counts, first=-np.inf)[0], np.nan)
@@ -145,7 +145,7 @@ class _Problems:
         """Return a z-ROC through the smoothed points, and criteria at their false-alarm rates."""
         smooth = self.counts[0] + 0.5 / self.counts.shape[2]
         below = np.cumsum(smooth, axis=1)
-        z_hit, z_false_alarm = -ndtri(below[::-1, :-1] / below[::-1, -1:])
+        z_hit, z_false_alarm = -scipy.special.ndtri(below[::-1, :-1] / below[::-1, -1:])
         x, y = z_false_alarm - z_false_alarm.mean(axis=0), z_hit - z_hit.mean(axis=0)
         slope = np.clip((x * y).sum(axis=0) / (x * x).sum(axis=0), 0.1, 10.0)
         intercept = z_hit.mean(axis=0) - slope * z_false_alarm.mean(axis=0)
