@@ -18,7 +18,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from confidence_tasks.statistics import auarc, auroc2, bootstrap, brier, corp_decomposition, ece, smooth_ece
+from confidence_tasks.statistics import auarc, auroc2, bootstrap, brier, ece
+from confidence_tasks.statistics.calibration import corp_decomposition, smooth_ece
 
 N, BOOTSTRAP_N, RESAMPLES = 100_000, 2_000, 2_000
 RUNS, PEER_RUNS = 21, 3

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from tests.unit.statistics.metadpy_peer import load_fit_metad
 
-from confidence_tasks.statistics import (
-    fit_meta_d,
+from confidence_tasks.statistics import fit_meta_d
+from confidence_tasks.statistics.sdt import (
     fit_meta_d_threshold,
     fit_uv_sdt,
     meta_d_2afc_intervals,

@@ -19,8 +19,8 @@ from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
-from confidence_tasks.statistics.inference.evidence_draws import auroc2_columns, weight_columns
-from confidence_tasks.statistics.selective import auroc2
+from confidence_tasks.statistics.discrimination import auroc2
+from confidence_tasks.statistics.inference.draws import auroc2_columns, weight_columns
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity

@@ -13,10 +13,11 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from confidence_tasks.statistics import auarc, auroc2, bootstrap, permutation_test
+from confidence_tasks.statistics import auarc, auroc2, auroc2_interval, bootstrap, permutation_test
 
 N, RESAMPLES = 2_000, 2_000
 RUNS, PEER_RUNS = 9, 3
+MANY, FEW_RESAMPLES, ALL_RESAMPLES = 1_000_000, 10, 10_000
 
 
 def mean(x, *, weights):
@@ -86,6 +87,17 @@ def main() -> None:
         ours()
         fast, slow = seconds(ours, RUNS), seconds(peer, PEER_RUNS)
         print(f"| {label} | {fast:.3f} | {slow:.2f} | {slow / fast:.0f} |", flush=True)
+    large = rng.random(MANY)
+    outcome = (rng.random(MANY) < large).astype(float)
+    fast = seconds(lambda: auroc2_interval(outcome, large), PEER_RUNS)
+    few = seconds(
+        lambda: bootstrap(auroc2, outcome, large, n_resamples=FEW_RESAMPLES, method="transformed"), 1
+    )
+    slow = few * ALL_RESAMPLES / FEW_RESAMPLES
+    print(
+        f"| AUROC2 interval, {MANY:,} distinct values; {ALL_RESAMPLES:,} resamples extrapolated from ", end=""
+    )
+    print(f"{FEW_RESAMPLES} | {fast:.3f} | {slow:.0f} | {slow / fast:.0f} |")
 
 
 if __name__ == "__main__":

@@ -11,15 +11,15 @@ from scipy.special import expit
 
 from confidence_tasks.statistics import (
     auroc2,
-    bonferroni,
     ece,
     equivalence_test,
     holm,
     m_ratio_threshold,
-    meta_information_test,
     permutation_test,
-    spiegelhalter_z,
 )
+from confidence_tasks.statistics.calibration import spiegelhalter_z
+from confidence_tasks.statistics.inference import bonferroni
+from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.monotonicity import _rises, quarter_counts
 
 ALPHA = 0.05

@@ -10,16 +10,10 @@ import numpy as np
 from scipy.special import ndtr
 from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
-from confidence_tasks.statistics import (
-    auroc2,
-    bootstrap,
-    cross_conformal,
-    fieller_interval,
-    fit_conformal,
-    fit_meta_d,
-    m_ratio_threshold,
-)
+from confidence_tasks.statistics import auroc2, bootstrap, fit_meta_d, m_ratio_threshold
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.intervals import cross_conformal, fit_conformal
+from confidence_tasks.statistics.sdt import fieller_interval
 
 # Fieller ----------------------------------------------------------------------------------------------------------
 
@@ -193,7 +187,7 @@ def conformal(
 
 def bayes(n: int, n_units: int, n_studies: int, seed: int = 0) -> dict[str, float]:
     """Credible intervals of the typical M-ratio, of its spread and of each unit's, with short chains."""
-    from confidence_tasks.statistics import hierarchical_meta_d
+    from confidence_tasks.statistics.sdt import hierarchical_meta_d
 
     rng = np.random.default_rng([seed, n])
     typical, spread = np.log(0.8), 0.3

@@ -20,7 +20,7 @@ from confidence_tasks.report.estimates import Distribution, Settings, informativ
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.simulated_trials import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.statistics.inference.trial_counts import TrialCounts
+from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.studies.scales.power import reported
 from confidence_tasks.studies.scales.scale import ALL_SCALES, BASELINE, Scale

@@ -13,7 +13,8 @@ from tests.validity.populations import population
 from tests.validity.simulated_studies import Coverage, coverages, printed, studies
 
 from confidence_tasks.report.estimates import Settings, distributions, estimates
-from confidence_tasks.statistics import hard_easy_regression, wilson_interval
+from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics.calibration import hard_easy_regression
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,9 @@ import pytest
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
-from confidence_tasks.statistics import auroc2, bonferroni, bootstrap, ece_noise_floor, permutation_test
+from confidence_tasks.statistics import auroc2, bootstrap, permutation_test
+from confidence_tasks.statistics.calibration import ece_noise_floor
+from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.studies.scales.prompts import scale_prompt
 from confidence_tasks.studies.scales.scale import ALL_SCALES, BASELINE, GRANULARITY, Scale
 from confidence_tasks.studies.scales.subject import ENOUGH_ROUND_NUMBERS, report

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.trial_counts import TrialCounts, count_alike
+from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike
 from confidence_tasks.study.measures import Measure
 
 _PROBES = 8

@@ -19,9 +19,9 @@ from confidence_tasks.report.groups import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.bootstrap import interval_of
+from confidence_tasks.statistics.inference.draws import resampled_kinds
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
 from confidence_tasks.statistics.inference.test_inversion import InvertedTest
-from confidence_tasks.statistics.inference.trial_counts import resampled_kinds
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.study.measures import Informative, Measure

@@ -29,7 +29,7 @@ from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.trial_counts import TrialCounts
+from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.study.measures import Measure
 

@@ -14,7 +14,7 @@ from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contra
 from confidence_tasks.report.estimates import Distributions, Estimated, Settings, distributions, estimates
 from confidence_tasks.report.groups import BY_CONDITION, Group, TrialSubset, in_order, split_by_source
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.statistics import bonferroni
+from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.study.measures import Measure
 
 ALL_TRIALS = "all trials"

@@ -9,8 +9,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
-from confidence_tasks.statistics.inference.running_sums import row_quantiles, running_sums
 from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied
+from confidence_tasks.statistics.numerics import row_quantiles, running_sums
 
 _CENTRAL = np.array([0.05, 0.95])
 _ROUNDING = 1e-9
@@ -317,7 +317,7 @@ def _reports(raw: ArrayLike, weights: ArrayLike | None) -> tuple[Tied, Weighting
     if reports.shape[0]:
         return tied(reports, weighting), weighting
     # One value that nobody reported keeps the arithmetic of no reports defined.
-    return Tied(np.zeros(1), np.zeros((weighting.rows.shape[0], 1)), ()), weighting
+    return Tied(np.zeros(1), np.zeros((weighting.rows.shape[0], 1)), (), np.empty(0, np.intp)), weighting
 
 
 def _width(lower: float, upper: float) -> float:

@@ -1,4 +1,4 @@
-"""Selective prediction: how well confidence ranks right above wrong, with ties averaged over their orderings."""
+"""Selective prediction: accuracy of the most confident answers, with ties averaged over their orderings."""
 
 from __future__ import annotations
 
@@ -9,30 +9,11 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason
-from confidence_tasks.statistics.inference.running_sums import between, first_beyond, running_sums
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.numerics import between, first_beyond
 
 _LARGEST_TABLE = 1 << 22
 """Numbers up to which a table is made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Type2RocCurve:
-    """Share of right and of wrong answers at or above each confidence.
-
-    Attributes
-    ----------
-    threshold : ndarray, shape (g + 1,)
-        Infinity, where no answer is accepted, then the g distinct confidences, descending.
-    hit_rate : ndarray, shape (g + 1,)
-        Share of the right answers whose confidence reaches the threshold, from 0 to 1.
-    false_alarm_rate : ndarray, shape (g + 1,)
-        Share of the wrong answers whose confidence reaches the threshold, from 0 to 1.
-    """
-
-    threshold: FloatArray
-    hit_rate: FloatArray
-    false_alarm_rate: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,134 +53,6 @@ class _Ranking:
     up_to: FloatArray
     before: FloatArray
     right_before: FloatArray
-
-
-def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
-    """Compute the area under the type-2 ROC curve.
-
-    The probability that a right answer was given with more confidence than a wrong one, a tie counting half.
-
-    Parameters
-    ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1], 0.5 when confidence tells nothing; NaN without trials, and when all are right or all wrong.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
-    References
-    ----------
-    Fleming & Lau (2014), How to measure metacognition, doi:10.3389/fnhum.2014.00443. Hanley & McNeil (1982),
-    doi:10.1148/radiology.143.1.7063747, for the area as a probability.
-
-    Examples
-    --------
-    >>> auroc2([1, 0, 1, 0], [0.9, 0.9, 0.9, 0.1])
-    0.75
-    """
-    right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    groups = tied(stated, weighting, right)
-    hits = groups.sums[0]
-    misses = groups.counts - hits
-    below = running_sums(misses)
-    # Half of the tied wrong answers count as below, on average over their orderings.
-    below -= misses / 2.0
-    pairs = hits.sum(axis=1) * misses.sum(axis=1)
-    area = ratio((hits * below).sum(axis=1), pairs)
-    return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
-
-
-def auroc2_influence(
-    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
-) -> tuple[FloatArray, FloatArray]:
-    r"""Compute how much each trial moves the area under the type-2 ROC curve.
-
-    With A the area and F the mid-distribution functions of confidence (ties count half) of the c right and the w wrong
-    answers, a right answer moves it by :math:`(F_w - A) / \sqrt{c (c - 1)}`, a wrong one by
-    :math:`(1 - F_c - A) / \sqrt{w (w - 1)}`. The sum of their squares is DeLong's variance of the area.
-
-    Parameters
-    ----------
-    correct, confidence, weights
-        As in :func:`auroc2`.
-
-    Returns
-    -------
-    influence : ndarray, shape (R, n)
-        Of each trial, once; NaN where there is one right or one wrong answer or none.
-    added : ndarray, shape (R,)
-        Variance that no trial accounts for: 0.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating
-    characteristic curves, doi:10.2307/2531595.
-
-    Examples
-    --------
-    >>> influence, _ = auroc2_influence([1, 0, 1, 0], [0.9, 0.9, 0.8, 0.1])
-    >>> influence.round(3)
-    array([[ 0.088, -0.265, -0.088,  0.265]])
-    """
-    right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    groups = tied(stated, weighting, right)
-    hits = groups.sums[0]
-    misses = groups.counts - hits
-    n_right, n_wrong = hits.sum(axis=1, keepdims=True), misses.sum(axis=1, keepdims=True)
-    among_wrong = ratio(running_sums(misses) - misses / 2.0, n_wrong)
-    among_right = ratio(running_sums(hits) - hits / 2.0, n_right)
-    area = ratio((hits * among_wrong).sum(axis=1, keepdims=True), n_right)
-    of_right = ratio(among_wrong - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
-    of_wrong = ratio(1.0 - among_right - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
-    position = np.searchsorted(groups.values, stated)
-    influence = np.where(right == 1.0, of_right[:, position], of_wrong[:, position])
-    return influence, np.zeros(len(influence))
-
-
-def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
-    """Compute the type-2 ROC curve; the area under its straight segments is :func:`auroc2`.
-
-    Parameters
-    ----------
-    correct, confidence
-        As in :func:`auroc2`.
-
-    Returns
-    -------
-    Type2RocCurve
-        One point per distinct confidence. A rate is NaN where no answer is of its kind.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
-    References
-    ----------
-    Fleming & Lau (2014), doi:10.3389/fnhum.2014.00443.
-
-    Examples
-    --------
-    >>> curve = type2_roc_curve([1, 0, 1, 0], [0.9, 0.9, 0.8, 0.1])
-    >>> curve.threshold, curve.hit_rate, curve.false_alarm_rate
-    (array([inf, 0.9, 0.8, 0.1]), array([0. , 0.5, 1. , 1. ]), array([0. , 0.5, 0.5, 1. ]))
-    """
-    right, stated, weighting = trials(correct, confidence, None, binary=True)
-    groups = tied(stated, weighting, right, 1.0 - right)
-    hits, misses = (np.append(0.0, np.cumsum(kind[0, ::-1])) for kind in groups.sums)
-    threshold = np.append(np.inf, groups.values[::-1])
-    return Type2RocCurve(threshold, ratio(hits, hits[-1:]), ratio(misses, misses[-1:]))
 
 
 def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from confidence_tasks.study.statistic_names import check_statistic
+from confidence_tasks.study.statistic_names import check_statistic, statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
@@ -264,17 +264,10 @@ def statistic_of(
     check_statistic(name, len(needed), [*constants, *options])
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
-        from confidence_tasks import statistics
-
-        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+        keep, kept = _complete_trials(trials, needed)
         kept_weights = None if weights is None else _of_kept(weights, keep)
         fixed = {key: float(trials[key][0]) for key in constants}
-        function = getattr(statistics, name)
-        value: Value = function(
-            *(trials[key][keep] for key in needed), weights=kept_weights, **fixed, **options
-        )
+        value: Value = statistic(name)(*kept, weights=kept_weights, **fixed, **options)
         return value
 
     return StatisticCall((*needed, *constants), compute)
@@ -288,15 +281,9 @@ def influence_of(name: str, *needed: str, **options: Any) -> Influence:
     check_statistic(name, len(needed), options)
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        import numpy as np
-
-        from confidence_tasks import statistics
-
-        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-        kept, added = getattr(statistics, name)(
-            *(trials[key][keep] for key in needed), weights=_of_kept(weights, keep), **options
-        )
-        return of_all(kept, keep), added
+        keep, kept = _complete_trials(trials, needed)
+        of_kept, added = statistic(name)(*kept, weights=_of_kept(weights, keep), **options)
+        return of_all(of_kept, keep), added
 
     return StatisticCall(needed, influence)
 
@@ -317,14 +304,8 @@ def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
     check_statistic(name, len(needed), options)
 
     def incomparable(trials: Columns, weights: FloatArray) -> Reason | None:
-        import numpy as np
-
-        from confidence_tasks import statistics
-
-        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-        reason: Reason | None = getattr(statistics, name)(
-            *(trials[key][keep] for key in needed), weights=weights[keep], **options
-        )
+        keep, kept = _complete_trials(trials, needed)
+        reason: Reason | None = statistic(name)(*kept, weights=weights[keep], **options)
         return reason
 
     return StatisticCall(needed, incomparable)
@@ -335,17 +316,19 @@ def inverted_test_of(name: str, *needed: str, **options: Any) -> InvertedTestOf:
     check_statistic(name, len(needed), options, "of")
 
     def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
-        import numpy as np
-
-        from confidence_tasks import statistics
-
-        keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-        made: InvertedTest = getattr(statistics, name).of(
-            *(trials[key][keep] for key in needed), questions=questions[keep], **options
-        )
+        keep, kept = _complete_trials(trials, needed)
+        made: InvertedTest = statistic(name).of(*kept, questions=questions[keep], **options)
         return made
 
     return StatisticCall(needed, inverted)
+
+
+def _complete_trials(trials: Columns, needed: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return which trials have a value in every column needed, and these columns of them."""
+    import numpy as np
+
+    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
+    return keep, [trials[key][keep] for key in needed]
 
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:

@@ -6,9 +6,12 @@ import ast
 import re
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
+from confidence_tasks.statistics import FAMILIES
 from confidence_tasks.study.parameter import meant
 
 STATISTICS = "confidence_tasks.statistics"
@@ -16,6 +19,17 @@ _PACKAGE = Path(__file__).parents[1]
 
 _GIVEN = frozenset({"weights", "questions"})
 """What a measure passes itself."""
+
+
+def statistic(name: str) -> Any:
+    """Return a function or class of ``confidence_tasks.statistics``, whatever its family.
+
+    Examples
+    --------
+    >>> statistic("mce")([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
+    0.5
+    """
+    return getattr(import_module(_homes()[name]), name)
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
@@ -48,7 +62,7 @@ def check_statistic(name: str, n_columns: int, options: Iterable[str], method: s
     ...
     ValueError: statistic 'ece' has no option 'n_bins'; did you mean 'bins'?
     """
-    homes = _imported(STATISTICS)
+    homes = _homes()
     if name not in homes:
         raise ValueError(f"there is no statistic {name!r}{meant(name, homes)}")
     taken = _parameters(homes[name], name, method)
@@ -64,22 +78,30 @@ def check_statistic(name: str, n_columns: int, options: Iterable[str], method: s
 
 
 @cache
-def _source(module: str) -> str:
+def _homes() -> dict[str, str]:
+    """Return the module of each public statistic by its name, read off the files of the families."""
+    homes: dict[str, str] = {}
+    for family in FAMILIES:
+        module = f"{STATISTICS}.{family}"
+        if not _path(module).is_dir():
+            homes |= dict.fromkeys(re.findall(r"^(?:class|def) ([A-Za-z]\w*)", _source(module), re.M), module)
+            continue
+        for node in ast.parse(_source(module)).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                homes |= dict.fromkeys((alias.name for alias in node.names), node.module)
+    return homes
+
+
+def _path(module: str) -> Path:
     # Not importlib's find_spec, which imports the packages around a module, and NumPy and SciPy with them.
-    path = _PACKAGE.parent.joinpath(*module.split("."))
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return file.read_text(encoding="utf-8")
+    return _PACKAGE.parent.joinpath(*module.split("."))
 
 
 @cache
-def _imported(module: str) -> dict[str, str]:
-    """Return the module of each name that a module imports."""
-    return {
-        alias.asname or alias.name: node.module
-        for node in ast.parse(_source(module)).body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+def _source(module: str) -> str:
+    path = _path(module)
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return file.read_text(encoding="utf-8")
 
 
 @cache

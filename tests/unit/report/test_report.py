@@ -19,15 +19,8 @@ from confidence_tasks.report.figures.style import DARK, LIGHT, Colour
 from confidence_tasks.report.page.numbers import number
 from confidence_tasks.report.page.tables import extra_view
 from confidence_tasks.report.write import report_of
-from confidence_tasks.statistics import (
-    auarc,
-    complete,
-    coverage,
-    ece,
-    hard_easy_slope,
-    reliability_curve,
-    wilson_interval,
-)
+from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval
+from confidence_tasks.statistics.calibration import hard_easy_slope
 
 
 def of_study(report, name):

@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from confidence_tasks.statistics import (
-    meaning_clusters,
-    prediction_rejection_ratio,
-    semantic_entropy,
-    token_entropy,
-)
+from confidence_tasks.statistics.information import meaning_clusters, semantic_entropy, token_entropy
+from confidence_tasks.statistics.selective import prediction_rejection_ratio
 
 
 def test_token_entropy_of_known_distributions():

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.calibration import calibration_curve
 
-from confidence_tasks.statistics import (
-    debiased_ece,
-    ece,
-    ece_noise_floor,
-    mce,
-    overconfidence,
-    rms_calibration_error,
-)
+from confidence_tasks.statistics import ece, overconfidence
+from confidence_tasks.statistics.calibration import debiased_ece, ece_noise_floor, mce, rms_calibration_error
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.inference.weights import Weighting
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.statistics import BinnedTrials, ece, ece_interval, wilson_interval
+from confidence_tasks.statistics import ece, ece_interval, wilson_interval
+from confidence_tasks.statistics.calibration import BinnedTrials
 from confidence_tasks.statistics.core import Reason
 
 trials = st.lists(

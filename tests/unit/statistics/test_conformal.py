@@ -8,9 +8,9 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from confidence_tasks.statistics import (
+from confidence_tasks.statistics import coverage
+from confidence_tasks.statistics.intervals import (
     conformal_rank,
-    coverage,
     cross_conformal,
     fit_conformal,
     jackknife_conformal,

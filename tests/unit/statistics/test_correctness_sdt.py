@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from confidence_tasks.statistics import (
-    auroc2,
+from confidence_tasks.statistics import auroc2, meta_information
+from confidence_tasks.statistics.sdt import (
     d_a,
     d_prime_ratings,
     m_ratio_ratings,
     mean_difference,
-    meta_information,
     z_roc_slope,
 )
 

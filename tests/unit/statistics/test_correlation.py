@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from confidence_tasks.statistics import Reason, confidence_correlation
+from confidence_tasks.statistics import Reason
+from confidence_tasks.statistics.calibration import confidence_correlation
 
 
 @pytest.mark.parametrize("graded", [True, False])

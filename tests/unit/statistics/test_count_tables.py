@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics.inference.table_resampling import resample_binned, resample_cells
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
@@ -17,6 +16,7 @@ from confidence_tasks.statistics.sdt.count_tables import (
     quantile_edges,
     to_ratings,
 )
+from confidence_tasks.statistics.sdt.meta_d_intervals import resample_binned, resample_cells
 
 
 @st.composite

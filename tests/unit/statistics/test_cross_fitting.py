@@ -6,7 +6,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from confidence_tasks.statistics import brier, cross_fitted_confidence, cross_fitted_logistic
+from confidence_tasks.statistics import brier
+from confidence_tasks.statistics.calibration import cross_fitted_confidence, cross_fitted_logistic
 
 METHODS = ["isotonic", "logistic"]
 every_method = pytest.mark.parametrize("method", METHODS)

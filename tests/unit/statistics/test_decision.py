@@ -4,14 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from confidence_tasks.statistics import (
-    Reason,
+from confidence_tasks.statistics import Reason, bootstrap, optimal_threshold
+from confidence_tasks.statistics.decision import (
     abstention_rate,
     answered_accuracy,
-    bootstrap,
     mean_utility,
     optimal_decision,
-    optimal_threshold,
     policy_consistency,
     regret,
     scaffold_gain,

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics import (
-    Estimate,
-    Reason,
+from confidence_tasks.statistics import Estimate, Reason
+from confidence_tasks.statistics.discretization import (
     confidence_entropy,
     discretization_summary,
     distinct_values,

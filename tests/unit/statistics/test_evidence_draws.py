@@ -9,11 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from confidence_tasks.statistics import auroc2
 from confidence_tasks.statistics.inference import evidence_draws
-from confidence_tasks.statistics.inference.evidence_draws import (
-    auroc2_columns,
-    cells_columns,
-    weight_columns,
-)
+from confidence_tasks.statistics.inference.draws import auroc2_columns, cells_columns, weight_columns
 
 
 @pytest.fixture

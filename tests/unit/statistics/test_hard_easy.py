@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics import Estimate, Reason, hard_easy_regression, hard_easy_slope
+from confidence_tasks.statistics import Estimate, Reason
+from confidence_tasks.statistics.calibration import hard_easy_regression, hard_easy_slope
 
 
 def simulated(n, seed=0):

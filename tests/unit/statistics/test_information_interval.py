@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import xlogy
 
-from confidence_tasks.statistics import (
-    InformationTables,
-    bootstrap_distribution,
-    meta_information,
-    meta_information_interval,
-)
+from confidence_tasks.statistics import meta_information, meta_information_interval
 from confidence_tasks.statistics.core import Reason
+from confidence_tasks.statistics.inference import bootstrap_distribution
+from confidence_tasks.statistics.information import InformationTables
 from confidence_tasks.statistics.information.interval import _sampled_entropy, _Table
 
 trials = st.lists(

@@ -5,15 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics import (
+from confidence_tasks.statistics import coverage, winkler_score
+from confidence_tasks.statistics.intervals import (
     adjusted_interval,
-    coverage,
     coverage_curve,
     degenerate_share,
     mean_width,
     penalized_winkler_score,
     sampled_interval,
-    winkler_score,
 )
 
 LEVELS = [0.9, 0.95, 0.99, 0.998]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.statistics import (
+from confidence_tasks.statistics.life_table import (
     best_guess,
     close_life_table,
     death_distribution,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from confidence_tasks.statistics.calibration.logistic import extent, fit_logistic, outcome_ranges
+from confidence_tasks.statistics.calibration.recalibration import extent, fit_logistic, outcome_ranges
 
 X = np.array([0.0, 0.2, 0.5, 0.6, 0.9, 1.0])
 

@@ -7,12 +7,9 @@ from scipy.special import xlogy
 from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import expected_mutual_information
 
-from confidence_tasks.statistics import (
-    Reason,
-    bootstrap_distribution,
-    meta_information,
-    meta_information_test,
-)
+from confidence_tasks.statistics import Reason, meta_information
+from confidence_tasks.statistics.inference import bootstrap_distribution
+from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.statistics.information import mutual_information as machinery
 
 

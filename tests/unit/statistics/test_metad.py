@@ -12,7 +12,8 @@ from tests.unit.statistics.metad_reference import REFERENCE
 from tests.unit.statistics.metadpy_peer import load_fit_metad
 from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
-from confidence_tasks.statistics import Reason, fieller_interval, fit_meta_d, type1
+from confidence_tasks.statistics import Reason, fit_meta_d
+from confidence_tasks.statistics.sdt import fieller_interval, type1
 
 counts_of = {
     k: arrays(np.float64, 2 * k, elements=st.one_of(st.integers(0, 60), st.just(0)).map(float))

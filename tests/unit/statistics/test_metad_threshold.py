@@ -7,13 +7,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
-from confidence_tasks.statistics import (
-    Reason,
+from confidence_tasks.statistics import Reason, fit_meta_d, m_ratio_threshold, meta_d_threshold
+from confidence_tasks.statistics.sdt import (
     d_prime_mafc,
-    fit_meta_d,
     fit_meta_d_threshold,
-    m_ratio_threshold,
-    meta_d_threshold,
     threshold_incomparable,
     threshold_influence,
     threshold_table,

@@ -2,15 +2,13 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from confidence_tasks.statistics import (
-    Reason,
-    bootstrap_distribution,
+from confidence_tasks.statistics import Reason, fit_meta_d, meta_d_2afc
+from confidence_tasks.statistics.inference import bootstrap_distribution
+from confidence_tasks.statistics.sdt import (
     correctness_table,
     count_table,
-    fit_meta_d,
     m_ratio_2afc,
     m_ratio_ratings,
-    meta_d_2afc,
     meta_d_2afc_intervals,
     meta_d_intervals,
     meta_d_ratings,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from confidence_tasks.statistics.inference.multiple_testing import bonferroni, holm
+from confidence_tasks.statistics.inference.tests import bonferroni, holm
 
 ADJUSTMENTS = [bonferroni, holm]
 

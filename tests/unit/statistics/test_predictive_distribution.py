@@ -7,15 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from confidence_tasks.statistics import (
-    Reason,
-    coverage,
+from confidence_tasks.statistics import Reason, coverage, winkler_score
+from confidence_tasks.statistics.intervals import (
     empirical_distribution,
     fit_temperature,
     smallest_set,
     tempered,
     tunnel_index,
-    winkler_score,
 )
 
 masses = st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.998])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.inference.limits import wilson_interval
 
 # Shapes
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from confidence_tasks.statistics import meta_information
-from confidence_tasks.statistics.inference.draws import drawn_counts
-from confidence_tasks.statistics.inference.trial_counts import (
+from confidence_tasks.statistics.inference.draws import (
     alike_units,
     count_alike,
+    drawn_counts,
     exchanged_kinds,
     resampled_kinds,
 )

@@ -6,8 +6,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from confidence_tasks.statistics import (
-    Reason,
+from confidence_tasks.statistics import Reason
+from confidence_tasks.statistics.calibration import (
     calibration_intercept,
     calibration_slope,
     logistic_recalibration,

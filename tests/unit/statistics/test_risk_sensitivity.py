@@ -5,14 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
-from confidence_tasks.statistics import (
-    Reason,
-    abstention_slope,
-    bootstrap,
-    implied_threshold,
-    optimal_decision,
-    optimal_threshold,
-)
+from confidence_tasks.statistics import Reason, bootstrap, optimal_threshold
+from confidence_tasks.statistics.decision import abstention_slope, implied_threshold, optimal_decision
 
 PAPER_PENALTIES = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0])
 

@@ -9,14 +9,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 from sklearn.metrics import log_loss as sklearn_log_loss
 
-from confidence_tasks.statistics import (
-    Reason,
-    brier,
-    corp_decomposition,
-    log_loss,
-    murphy_decomposition,
-    spiegelhalter_z,
-)
+from confidence_tasks.statistics import Reason, brier, log_loss
+from confidence_tasks.statistics.calibration import corp_decomposition, murphy_decomposition, spiegelhalter_z
 
 samples = st.lists(
     st.tuples(st.one_of(st.booleans(), st.floats(0, 1)), st.sampled_from([0.0, 0.1, 0.5, 0.85, 0.9, 1.0])),

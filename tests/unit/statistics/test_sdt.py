@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
 
-from confidence_tasks.statistics import Reason, d_prime_mafc, type1, z_roc
+from confidence_tasks.statistics import Reason
+from confidence_tasks.statistics.sdt import d_prime_mafc, type1, z_roc
 
 counts = arrays(np.float64, 8, elements=st.integers(0, 50).map(float))
 

@@ -7,18 +7,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
-from confidence_tasks.statistics import (
-    Reason,
-    accuracy_at_coverage,
-    auarc,
-    aurc,
-    auroc2,
-    auroc2_influence,
-    eaurc,
-    prediction_rejection_ratio,
-    risk_coverage_curve,
-    type2_roc_curve,
-)
+from confidence_tasks.statistics import Reason, accuracy_at_coverage, auarc, auroc2, risk_coverage_curve
+from confidence_tasks.statistics.discrimination import auroc2_influence, type2_roc_curve
+from confidence_tasks.statistics.selective import aurc, eaurc, prediction_rejection_ratio
 
 small_samples = st.lists(
     st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 0.9, 1.0])), min_size=1, max_size=7

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from confidence_tasks.statistics import overconfidence, smooth_ece
+from confidence_tasks.statistics import overconfidence
+from confidence_tasks.statistics.calibration import smooth_ece
 
 samples = st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=30).map(
     lambda trials: (np.array([t[0] for t in trials], float), np.array([t[1] for t in trials]))

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize, stats
 
-from confidence_tasks.statistics import Reason, fit_uv_sdt
+from confidence_tasks.statistics import Reason
+from confidence_tasks.statistics.sdt import fit_uv_sdt
 
 
 @pytest.fixture

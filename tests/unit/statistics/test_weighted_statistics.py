@@ -36,20 +36,28 @@ def stated_intervals(n, seed=0):
 
 
 STATISTICS = {
-    "mean_utility": (s.mean_utility, decisions, "answered correct penalty"),
-    "normalized utility": (partial(s.mean_utility, normalized=True), decisions, "answered correct penalty"),
-    "abstention_rate": (s.abstention_rate, decisions, "answered"),
-    "answered_accuracy": (s.answered_accuracy, decisions, "answered correct"),
-    "policy_consistency": (s.policy_consistency, decisions, "answered confidence penalty"),
-    "regret": (s.regret, decisions, "answered confidence penalty"),
-    "normalized regret": (partial(s.regret, normalized=True), decisions, "answered confidence penalty"),
-    "scaffold_utility": (s.scaffold_utility, decisions, "correct confidence penalty available"),
-    "scaffold_gain": (s.scaffold_gain, decisions, "answered correct confidence penalty available"),
-    "abstention_slope": (s.abstention_slope, decisions, "answered penalty"),
-    "implied_threshold": (s.implied_threshold, decisions, "answered confidence"),
+    "mean_utility": (s.decision.mean_utility, decisions, "answered correct penalty"),
+    "normalized utility": (
+        partial(s.decision.mean_utility, normalized=True),
+        decisions,
+        "answered correct penalty",
+    ),
+    "abstention_rate": (s.decision.abstention_rate, decisions, "answered"),
+    "answered_accuracy": (s.decision.answered_accuracy, decisions, "answered correct"),
+    "policy_consistency": (s.decision.policy_consistency, decisions, "answered confidence penalty"),
+    "regret": (s.decision.regret, decisions, "answered confidence penalty"),
+    "normalized regret": (
+        partial(s.decision.regret, normalized=True),
+        decisions,
+        "answered confidence penalty",
+    ),
+    "scaffold_utility": (s.decision.scaffold_utility, decisions, "correct confidence penalty available"),
+    "scaffold_gain": (s.decision.scaffold_gain, decisions, "answered correct confidence penalty available"),
+    "abstention_slope": (s.decision.abstention_slope, decisions, "answered penalty"),
+    "implied_threshold": (s.decision.implied_threshold, decisions, "answered confidence"),
     "coverage": (s.coverage, stated_intervals, "truth lower upper"),
-    "mean_width": (s.mean_width, stated_intervals, "lower upper"),
-    "degenerate_share": (s.degenerate_share, stated_intervals, "lower upper"),
+    "mean_width": (s.intervals.mean_width, stated_intervals, "lower upper"),
+    "degenerate_share": (s.intervals.degenerate_share, stated_intervals, "lower upper"),
     "winkler_score": (s.winkler_score, stated_intervals, "truth lower upper nominal"),
 }
 every = pytest.mark.parametrize("name", STATISTICS)

@@ -11,7 +11,7 @@ from confidence_tasks.simulation.profiles import PROFILES, make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question
-from confidence_tasks.statistics import adjusted_interval
+from confidence_tasks.statistics.intervals import adjusted_interval
 from confidence_tasks.studies.fermieval.prompts import LEVELS, exponent_prompt, interval_prompt
 from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval.subject import (

@@ -15,7 +15,7 @@ from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import write_figures
 from confidence_tasks.sources import Question
-from confidence_tasks.statistics import adjusted_interval, adjusted_interval_covariance
+from confidence_tasks.statistics.intervals import adjusted_interval, adjusted_interval_covariance
 from confidence_tasks.studies.fermieval.prompts import interval_reply
 from confidence_tasks.studies.fermieval.theory import end_density
 from confidence_tasks.studies.fermieval.trials import fermieval_trial

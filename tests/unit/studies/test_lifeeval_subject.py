@@ -7,7 +7,8 @@ import pytest
 
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
-from confidence_tasks.statistics import ece, hard_easy_slope
+from confidence_tasks.statistics import ece
+from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval.subject import belief
 from confidence_tasks.studies.lifeeval.task import lifeeval_items
 from confidence_tasks.studies.lifeeval.trials import case_of, guess_score, lifeeval_trial, maximum_score

@@ -10,14 +10,9 @@ from scipy.special import ndtr, xlogy
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.statistics import (
-    auroc2,
-    correctness_table,
-    meta_d_ratings_intervals,
-    meta_information,
-    quantile_edges,
-)
-from confidence_tasks.statistics.inference.evidence_draws import weight_columns
+from confidence_tasks.statistics import auroc2, meta_information
+from confidence_tasks.statistics.inference.draws import weight_columns
+from confidence_tasks.statistics.sdt import correctness_table, meta_d_ratings_intervals, quantile_edges
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, CellKey
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG

@@ -12,7 +12,7 @@ from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
-from confidence_tasks.statistics import bootstrap_distribution
+from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.subject import SCALE

@@ -167,8 +167,8 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
     expected = {
         "meta_information": statistics.meta_information(correct, mean_logprob),
         "auroc2": statistics.auroc2(correct, confidence),
-        "z_roc_slope": statistics.z_roc_slope(correct, mean_logprob),
-        "d_a": statistics.d_a(correct, mean_logprob),
+        "z_roc_slope": statistics.sdt.z_roc_slope(correct, mean_logprob),
+        "d_a": statistics.sdt.d_a(correct, mean_logprob),
         "accuracy": table["correct"][:-2].sum() / 401 + 1 / 401,
         "parse_rate": 400 / 402,
         "ece": statistics.ece(correct, np.exp(mean_logprob)),
@@ -181,9 +181,9 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
         "accuracy_80": statistics.accuracy_at_coverage(
             correct, mean_logprob.argsort().argsort() / 400, coverage=0.8
         ),
-        "d_prime_v1": statistics.d_prime_ratings(correct, mean_logprob, padding="hautus"),
-        "meta_d_v1": statistics.meta_d_ratings(correct, mean_logprob, padding="hautus"),
-        "mratio_v1": statistics.m_ratio_ratings(correct, mean_logprob, padding="hautus"),
+        "d_prime_v1": statistics.sdt.d_prime_ratings(correct, mean_logprob, padding="hautus"),
+        "meta_d_v1": statistics.sdt.meta_d_ratings(correct, mean_logprob, padding="hautus"),
+        "mratio_v1": statistics.sdt.m_ratio_ratings(correct, mean_logprob, padding="hautus"),
     }
     assert {f"{name}/T=0.7" for name in expected} == set(found)
     for name, value in expected.items():

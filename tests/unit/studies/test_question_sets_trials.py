@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from confidence_tasks.sources import Question
-from confidence_tasks.statistics import fit_meta_d, two_choice_table
+from confidence_tasks.statistics import fit_meta_d
+from confidence_tasks.statistics.sdt import two_choice_table
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import _explanation, measures_of, question_set_trial
 from confidence_tasks.study.measures import summarise

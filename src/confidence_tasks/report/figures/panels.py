@@ -10,8 +10,9 @@ import numpy as np
 
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.figures.svg import tips
-from confidence_tasks.statistics import reliability_curve, risk_coverage_curve, type2_roc_curve
+from confidence_tasks.statistics import reliability_curve, risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.discrimination import type2_roc_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,1 +1,67 @@
 """Calibration: errors over bins, proper scores, reliability curves, recalibration."""
+
+from confidence_tasks.statistics.calibration.association import (
+    HardEasyRegression,
+    confidence_correlation,
+    hard_easy_regression,
+    hard_easy_slope,
+)
+from confidence_tasks.statistics.calibration.error_interval import BinnedTrials, ece_interval
+from confidence_tasks.statistics.calibration.errors import (
+    debiased_ece,
+    ece,
+    ece_noise_floor,
+    mce,
+    overconfidence,
+    rms_calibration_error,
+    smooth_ece,
+)
+from confidence_tasks.statistics.calibration.recalibration import (
+    LogisticRecalibration,
+    calibration_intercept,
+    calibration_slope,
+    cross_fitted_confidence,
+    cross_fitted_logistic,
+    logistic_recalibration,
+)
+from confidence_tasks.statistics.calibration.reliability import ReliabilityCurve, reliability_curve
+from confidence_tasks.statistics.calibration.scores import (
+    CorpDecomposition,
+    MurphyDecomposition,
+    brier,
+    corp_decomposition,
+    log_loss,
+    murphy_decomposition,
+    spiegelhalter_z,
+)
+
+__all__ = [
+    "BinnedTrials",
+    "CorpDecomposition",
+    "HardEasyRegression",
+    "LogisticRecalibration",
+    "MurphyDecomposition",
+    "ReliabilityCurve",
+    "brier",
+    "calibration_intercept",
+    "calibration_slope",
+    "confidence_correlation",
+    "corp_decomposition",
+    "cross_fitted_confidence",
+    "cross_fitted_logistic",
+    "debiased_ece",
+    "ece",
+    "ece_interval",
+    "ece_noise_floor",
+    "hard_easy_regression",
+    "hard_easy_slope",
+    "log_loss",
+    "logistic_recalibration",
+    "mce",
+    "murphy_decomposition",
+    "overconfidence",
+    "reliability_curve",
+    "rms_calibration_error",
+    "smooth_ece",
+    "spiegelhalter_z",
+]

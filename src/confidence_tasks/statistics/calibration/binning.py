@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.running_sums import first_beyond, running_sums
 from confidence_tasks.statistics.inference.weights import Weighting, ratio, tied
+from confidence_tasks.statistics.numerics import first_beyond, running_sums
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Edges: TypeAlias = Literal["right_closed", "left_closed", "extra_bin"]

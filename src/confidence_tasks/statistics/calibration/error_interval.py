@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
-from confidence_tasks.statistics.folded_normal import folded_normal_mean
 from confidence_tasks.statistics.inference.test_inversion import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio, trials
+from confidence_tasks.statistics.numerics import folded_normal_mean
 
 _PRIOR = 1.0
 """Answers added to each bin for its variance, right as often as stated: one that was always right has a variance too,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import FloatArray, same_length
-from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.inference.limits import wilson_interval
 from confidence_tasks.statistics.inference.weights import ratio, trials
 
 

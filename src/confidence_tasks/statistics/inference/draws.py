@@ -1,14 +1,20 @@
-"""The random weights of units that every resampling and every exchange of the package starts from."""
+"""Resamples and exchanges of questions: one draw serves every table, condition and measure of a report."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from confidence_tasks.statistics.core import FloatArray, IntArray, as_binary, as_vector, same_length
+from confidence_tasks.statistics.inference.weights import ratio
 
 Seed: TypeAlias = int | np.random.Generator
 
@@ -39,3 +45,442 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
         return np.unpackbits(words.view(np.uint8), axis=1, count=n_units).T
 
     return next_of_all if exact else random
+
+
+_BLOCK_ELEMENTS = 1 << 19
+"""Numbers held at a time, 4 MiB: more no longer saves calls, and leaves the cache."""
+
+_CACHED = 1 << 17
+"""Weights of units made at a time: counting jumps about, and must stay in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCounts:
+    """Rows gathered by kind.
+
+    Attributes
+    ----------
+    example : ndarray of int, shape (K,)
+        A row of each kind.
+    members : sparse array, shape (K, U)
+        Number of rows of each kind that each unit has.
+    """
+
+    example: IntArray
+    members: scipy.sparse.csr_array
+
+    @property
+    def counts(self) -> FloatArray:
+        """Number of rows of each kind, shape (K,)."""
+        return np.asarray(self.members.sum(axis=1), dtype=np.float64)
+
+    def of_units(self, units: IntArray) -> TrialCounts:
+        """Keep the rows of some units only, in the order given; kinds without a row stay."""
+        return TrialCounts(self.example, self.members[:, units])
+
+
+def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> TrialCounts:
+    """Gather rows that are alike in every column; NaN is like NaN.
+
+    Parameters
+    ----------
+    columns : sequence of array_like, shape (n,)
+        What a statistic reads of a row: numbers or texts.
+    unit : array_like of int, shape (n,)
+        The unit, such as a question, that each row belongs to, from 0 to ``n_units - 1``.
+    n_units : int
+        Number of units; some may have no row.
+
+    Returns
+    -------
+    TrialCounts
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+
+    Examples
+    --------
+    >>> kinds = count_alike([[0.9, 0.9, 0.5], ["ok", "ok", "ok"]], unit=[0, 1, 1], n_units=2)
+    >>> kinds.example, kinds.counts, kinds.members.toarray()
+    (array([2, 0]), array([1., 2.]), array([[0., 1.],
+           [1., 1.]]))
+    """
+    units = np.asarray(unit, dtype=np.int64)
+    code = np.zeros(len(units), dtype=np.int64)
+    for column in columns:
+        values = np.asarray(column)
+        same_length(unit=units, column=values)
+        distinct, index = np.unique(values, return_inverse=True)
+        # Renumbered after each column, so that the product cannot overflow.
+        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
+    _, example, kind = np.unique(code, return_index=True, return_inverse=True)
+    members = scipy.sparse.csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
+    return TrialCounts(example, members)
+
+
+def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
+    """Gather the units that have rows of the same kinds in every sample.
+
+    Parameters
+    ----------
+    samples : sequence of TrialCounts
+        Tables of the same units, such as two conditions.
+
+    Returns
+    -------
+    TrialCounts
+        A unit of each kind of units, and which units are of that kind; none of units without a row.
+
+    Examples
+    --------
+    >>> before = count_alike([[0.0, 0.0, 1.0]], unit=[0, 1, 2], n_units=4)
+    >>> after = count_alike([[1.0, 1.0, 0.0]], unit=[0, 1, 2], n_units=4)
+    >>> alike = alike_units([before, after])
+    >>> alike.example, alike.counts
+    (array([0, 2]), array([2., 1.]))
+    """
+    members = scipy.sparse.vstack([sample.members for sample in samples], format="csc")
+    members.sort_indices()
+    ends = members.indptr
+    number: dict[bytes, int] = {}
+    example: list[int] = []
+    kind: list[int] = []
+    units: list[int] = []
+    for unit, (start, end) in enumerate(itertools.pairwise(ends)):
+        if start < end:
+            held = members.indices[start:end].tobytes() + members.data[start:end].tobytes()
+            if number.setdefault(held, len(number)) == len(example):
+                example.append(unit)
+            kind.append(number[held])
+            units.append(unit)
+    shape = (len(example), members.shape[1])
+    return TrialCounts(
+        np.array(example, dtype=np.int64),
+        scipy.sparse.csr_array((np.ones(len(kind)), (kind, units)), shape=shape),
+    )
+
+
+def resampled_kinds(
+    samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
+) -> Iterator[list[FloatArray]]:
+    """Resample units, and count the kinds of every sample among their rows.
+
+    Each resample is one draw of units for all samples, so that differences between samples are paired by unit.
+
+    Parameters
+    ----------
+    samples : sequence of TrialCounts
+        Tables of the same units, such as the conditions of a study.
+    n_resamples : int, default 10000
+        Number of resamples R.
+    seed : int or numpy.random.Generator, default 0
+        Source of the draws.
+    bayesian : bool, default False
+        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
+        replacement. The weights of rows of one kind, divided by those of all, are then draws from the posterior
+        distribution of its share.
+
+    Yields
+    ------
+    list of ndarray, shape (r, K)
+        For some of the resamples, the weights of each sample's kinds; R rows over all blocks.
+
+    Raises
+    ------
+    ValueError
+        If the samples differ in their number of units, or ``n_resamples`` is below 1.
+
+    References
+    ----------
+    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
+
+    Examples
+    --------
+    >>> kinds = count_alike([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
+    >>> [(weights,)] = resampled_kinds([kinds], n_resamples=3)
+    >>> weights.sum(axis=1)
+    array([4., 4., 4.])
+    >>> [(weights,)] = resampled_kinds([kinds], n_resamples=10_000, bayesian=True)
+    >>> weights.mean(axis=0).round(1), weights.var(axis=0).round(1)  # gamma variates of shape 1 and 3
+    (array([1., 3.]), array([1., 3.]))
+    """
+    n_units = _common_units(samples, n_resamples)
+    rng = np.random.default_rng(seed)
+
+    def weights(k: int) -> NDArray[Any]:
+        return rng.standard_exponential((k, n_units)).T if bayesian else drawn_counts(n_units, k, rng)
+
+    yield from _of_kinds(samples, n_resamples, weights, np.dtype(np.float64) if bayesian else _whole(samples))
+
+
+def exchanged_kinds(
+    pairs: Sequence[tuple[TrialCounts, TrialCounts, TrialCounts]],
+    *,
+    n_resamples: int = 10_000,
+    seed: Seed = 0,
+) -> Iterator[list[tuple[FloatArray, FloatArray, FloatArray]]]:
+    """Exchange the samples of each pair within units at random, and count the kinds on either side.
+
+    A unit is exchanged in all pairs or in none.
+
+    Parameters
+    ----------
+    pairs : sequence of (TrialCounts, TrialCounts, TrialCounts)
+        Two tables of the same units, such as those of two conditions, and their :func:`alike_units`, for each source
+        of questions.
+    n_resamples : int, default 10000
+        Number of random exchanges. When there are no more than that many in all, 2 ** units, each is made once.
+    seed : int or numpy.random.Generator, default 0
+        Source of the exchanges.
+
+    Yields
+    ------
+    list of (as_first, as_second, moved), ndarrays of shape (r, K1 + K2), (r, K1 + K2) and (r, J)
+        For some of the exchanges and for each pair, the weights of the kinds of both samples, those of the first
+        before those of the second, on either side of the contrast; and how many of each kind of units were exchanged.
+
+    Raises
+    ------
+    ValueError
+        If the samples differ in their number of units, or ``n_resamples`` is below 1.
+
+    References
+    ----------
+    Phipson & Smyth (2010), doi:10.2202/1544-6115.1585.
+
+    Examples
+    --------
+    >>> a = count_alike([[1.0]], unit=[0], n_units=1)
+    >>> b = count_alike([[2.0]], unit=[0], n_units=1)
+    >>> [[(as_first, as_second, moved)]] = exchanged_kinds([(a, b, alike_units([a, b]))])
+    >>> as_first, moved.ravel()
+    (array([[1., 0.],
+           [0., 1.]]), array([0., 1.]))
+    """
+    samples = [sample for pair in pairs for sample in pair]
+    n_units = _common_units(samples, n_resamples)
+    exact = is_exact(n_units, n_resamples)
+    rng = np.random.default_rng(seed)
+    swaps = exchanges(n_units, exact, rng)
+    for moved in _of_kinds(samples, 2**n_units if exact else n_resamples, swaps, _whole(samples)):
+        yield [
+            (
+                np.concatenate([first.counts - from_first, from_second], axis=1),
+                np.concatenate([from_first, second.counts - from_second], axis=1),
+                units,
+            )
+            for (first, second, _), from_first, from_second, units in zip(
+                pairs, moved[::3], moved[1::3], moved[2::3], strict=True
+            )
+        ]
+
+
+def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
+    sizes = {sample.members.shape[1] for sample in samples}
+    if len(sizes) != 1:
+        raise ValueError(f"samples must be tables of the same units, got {sorted(sizes)} of them")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
+    return int(sizes.pop())
+
+
+def _blocks(samples: Sequence[TrialCounts], total: int) -> Iterator[int]:
+    """Sizes of the blocks that ``total`` resamples are made in."""
+    widest = max(sample.members.shape[0] for sample in samples)
+    step = max(1, _BLOCK_ELEMENTS // max(widest, 1))
+    for start in range(0, total, step):
+        yield min(step, total - start)
+
+
+def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
+    """The smallest type of the whole numbers that kinds can have: sums of these are exact, and several times faster."""
+    most = max(sample.members.shape[1] * sample.members.data.max(initial=0.0) for sample in samples)
+    return np.min_scalar_type(int(most))
+
+
+def _of_kinds(
+    samples: Sequence[TrialCounts],
+    total: int,
+    unit_weights: Callable[[int], NDArray[Any]],
+    dtype: np.dtype[Any],
+) -> Iterator[list[FloatArray]]:
+    """Hand the weights of units, made as many at a time as the cache holds, to the kinds of every sample.
+
+    The weights of a kind lie side by side in memory, so that what is computed of (r, K) of them goes through r at a
+    time instead of K.
+    """
+    # By unit, whose weights are then read once for all samples.
+    members = scipy.sparse.vstack([sample.members for sample in samples], format="csc", dtype=dtype)
+    bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
+    step = max(1, _CACHED // max(members.shape[1], 1))
+    for size in _blocks(samples, total):
+        summed = np.empty((members.shape[0], size))
+        for start in range(0, size, step):
+            weights = unit_weights(min(step, size - start))
+            summed[:, start : start + step] = members @ weights.astype(dtype, copy=False)
+        yield [part.T for part in np.split(summed, bounds)]
+
+
+WeightColumns: TypeAlias = NDArray[np.int32] | NDArray[np.float32]
+"""How often each of U units is drawn, or what it weighs, in each of r resamples, shape (U, r)."""
+
+_COLUMN_ELEMENTS = 12 << 20
+"""Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
+
+"""Weights drawn at a time: counting jumps about, and must stay in the cache."""
+
+_MANY_TRIALS = 40_000
+"""Trials from which pairs of them are counted in 64 bits."""
+
+
+def weight_columns(
+    n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
+) -> Iterator[WeightColumns]:
+    """Resample units, many resamples at a time.
+
+    Parameters
+    ----------
+    n_units : int
+        Number of units U, such as questions.
+    n_resamples : int, default 10000
+        Number of resamples R.
+    seed : int or numpy.random.Generator, default 0
+        Source of the draws; how often units are drawn depends on nothing else.
+    bayesian : bool, default False
+        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
+        replacement.
+
+    Yields
+    ------
+    ndarray, shape (U, r)
+        How often each unit is drawn, or what it weighs, in some of the resamples; R columns over all blocks. The next
+        block may take the place of the one before.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1.
+
+    References
+    ----------
+    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
+
+    Examples
+    --------
+    >>> [weights] = weight_columns(4, n_resamples=3)
+    >>> weights.sum(axis=0)
+    array([4, 4, 4])
+    >>> [weights] = weight_columns(4, n_resamples=10_000, bayesian=True)
+    >>> weights.shape, weights.mean(axis=1).round(1)
+    ((4, 10000), array([1., 1., 1., 1.], dtype=float32))
+    """
+    if n_units < 1 or n_resamples < 1:
+        raise ValueError(f"units and resamples must be at least 1, got {n_units} and {n_resamples}")
+    rng = np.random.default_rng(seed)
+    step, part = max(1, _COLUMN_ELEMENTS // n_units), max(1, _CACHED // n_units)
+    # Memory fresh from the system costs more than the draws.
+    buffer = np.empty(0 if bayesian else n_units * min(step, n_resamples), dtype=np.int32)
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        if bayesian:
+            yield rng.standard_exponential((n_units, size), dtype=np.float32)
+            continue
+        block = buffer[: n_units * size].reshape(n_units, size)
+        for first in range(0, size, part):
+            some = block[:, first : first + part]
+            some[:] = drawn_counts(n_units, some.shape[1], rng)
+        yield block
+
+
+def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
+    """Count trials by cell in every resample.
+
+    Parameters
+    ----------
+    cell : array_like of int, shape (n,)
+        The cell of a table, from 0, that each trial falls into.
+    unit : array_like of int, shape (n,)
+        The unit that each trial belongs to.
+    n_cells : int
+        Number of cells.
+    columns : ndarray, shape (U, R)
+        How often each unit was drawn, or its weights, from :func:`weight_columns`.
+
+    Returns
+    -------
+    ndarray, shape (R, n_cells)
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+
+    Examples
+    --------
+    >>> cells_columns([0, 1, 1], [0, 0, 1], 2, np.array([[2], [1]]))
+    array([[2., 3.]])
+    """
+    where, units = np.asarray(cell, dtype=np.intp), np.asarray(unit, dtype=np.intp)
+    one = np.ones(same_length(cell=where, unit=units), dtype=np.int32)
+    members = scipy.sparse.csr_array((one, (where, units)), shape=(n_cells, columns.shape[0]))
+    return np.asarray(members @ columns).T.astype(np.float64, order="C")
+
+
+def auroc2_columns(
+    correct: ArrayLike, evidence: ArrayLike, unit: ArrayLike, columns: WeightColumns
+) -> FloatArray:
+    """Compute :func:`~confidence_tasks.statistics.auroc2` of every resample.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    evidence : array_like, shape (n,)
+        Any real number, such as a log-probability: only its order counts.
+    unit : array_like of int, shape (n,)
+        The unit that each trial belongs to.
+    columns : ndarray of int, shape (U, R)
+        How often each unit was drawn, from :func:`weight_columns`.
+
+    Returns
+    -------
+    ndarray, shape (R,)
+        In [0, 1]; NaN where a resample has no right or no wrong answer.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or an input is NaN or outside its range.
+
+    Examples
+    --------
+    >>> auroc2_columns([1, 0, 1, 0], [-0.1, -0.1, -0.1, -2.3], range(4), np.ones((4, 1), dtype=np.int32))
+    array([0.75])
+    """
+    right, value = as_binary(correct, "correct") == 1.0, as_vector(evidence, "evidence")
+    units = np.asarray(unit, dtype=np.intp)
+    n = same_length(correct=right, evidence=value, unit=units)
+    order = np.argsort(value, kind="stable")
+    right, units = right[order], units[order]
+    bounds = np.append(np.flatnonzero(np.diff(value[order], prepend=-np.inf)), n).tolist()
+    counted = np.int32 if n < _MANY_TRIALS else np.int64
+    below, above, product = np.zeros((3, columns.shape[1]), dtype=counted)
+    tied = np.zeros(columns.shape[1])
+    # Goes through the trials, not the resamples: each step adds one trial's weights in all resamples.
+    for first, end in pairwise(bounds):
+        if end - first == 1:
+            weights = columns[units[first]]
+            if right[first]:
+                above += np.multiply(weights, below, out=product)
+            else:
+                below += weights
+            continue
+        here, its_right = columns[units[first:end]], right[first:end]
+        hits, misses = here[its_right].sum(axis=0), here[~its_right].sum(axis=0)
+        above += np.multiply(hits, below, out=product, casting="same_kind")
+        tied += hits * misses
+        below += misses.astype(counted)
+    hits = cells_columns(np.zeros(int(right.sum())), units[right], 1, columns)[:, 0]
+    return ratio(above + 0.5 * tied, hits * below)

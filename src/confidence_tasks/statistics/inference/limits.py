@@ -1,4 +1,4 @@
-"""How the limits of an interval are read off a bootstrap distribution, method by method."""
+"""Limits of intervals: how they are read off a bootstrap distribution, and Wilson's interval of a proportion."""
 
 from __future__ import annotations
 
@@ -10,9 +10,60 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
-from confidence_tasks.statistics.inference.proportion import wilson_interval
+
+
+def wilson_interval(
+    successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Compute Wilson's score interval of a binomial proportion.
+
+    Parameters
+    ----------
+    successes : array_like
+        Number of successes, between 0 and the number of trials; any shape.
+    trials : array_like
+        Number of independent trials; broadcasts against ``successes``.
+    level : float, default 0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    low, high : ndarray
+        Limits in [0, 1], NaN without trials.
+
+    Raises
+    ------
+    ValueError
+        If there are more successes than trials, a number is negative or NaN, or the level is outside (0, 1).
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference,
+    doi:10.1080/01621459.1927.10502953. Brown, Cai & DasGupta (2001), doi:10.1214/ss/1009213286.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(65, 100)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.553, 0.736)
+    """
+    k, n = np.broadcast_arrays(np.asarray(successes, np.float64), np.asarray(trials, np.float64))
+    if not ((k >= 0.0) & (k <= n) & np.isfinite(n)).all():
+        raise ValueError("successes must lie between 0 and the number of trials")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie within (0, 1), got {level}")
+    size = np.where(n > 0.0, n, np.nan)
+    share = k / size
+    squared = float(scipy.special.ndtri((1.0 + level) / 2.0)) ** 2 / size
+    center = (share + squared / 2.0) / (1.0 + squared)
+    half_width = np.sqrt(squared * (share * (1.0 - share) + squared / 4.0)) / (1.0 + squared)
+    # At no and at all successes a limit is exact, which rounding would miss.
+    low = np.where(k == 0.0, 0.0 * size, center - half_width)
+    return low, np.where(k == n, 1.0 + 0.0 * size, center + half_width)
+
 
 Method: TypeAlias = Literal["percentile", "student", "transformed", "wilson", "none"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -135,16 +186,33 @@ def _student(found: Resampled, level: float, bounds: Bounds) -> Limits:
 
 
 def _transformed(found: Resampled, level: float, bounds: Bounds) -> Limits:
-    """Student's interval by the delta method on the scale that has no bounds.
+    """Student's interval by the delta method on the scale that has no bounds."""
+    return transformed_limits(
+        float(found.estimate),
+        found.standard_error,
+        found._freedom(both_classes_freedom(found.freedom + 1.0)),
+        level,
+        bounds,
+    )
+
+
+def both_classes_freedom(smaller: float) -> float:
+    """Degrees of freedom of what compares two classes of trials, from the size of the smaller."""
+    return _BOTH_CLASSES * smaller
+
+
+def transformed_limits(
+    value: float, error: float, freedom: float, level: float, bounds: Bounds = PROPORTION
+) -> Limits:
+    """Return Student's interval by the delta method on the scale that has no bounds.
 
     That is the logit between 0 and 1, Fisher's z between -1 and 1, and the logarithm above 0.
     """
-    (lowest, highest), value, error = bounds, float(found.estimate), found.standard_error
+    lowest, highest = bounds
     if not lowest < value < highest:
         return _none(Reason.NOT_IDENTIFIED)
     if error == 0.0:
         return _none(Reason.CONSTANT)
-    freedom = found._freedom(_BOTH_CLASSES * (found.freedom + 1.0))
     reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     above = value - lowest
     if math.isinf(highest):

@@ -121,11 +121,14 @@ class Tied:
         Weight of each value in each row.
     sums : tuple of ndarray, shape (R, g)
         Weighted sum of each column over the trials of that value.
+    index : ndarray of int, shape (n,)
+        Position of each trial's value in ``values``.
     """
 
     values: FloatArray
     counts: FloatArray
     sums: tuple[FloatArray, ...]
+    index: NDArray[np.intp]
 
 
 def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied:
@@ -134,12 +137,12 @@ def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied
     ascending = values[order]
     differs = np.ones(values.shape[0], dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=differs[1:])
-    if differs.all():
-        rows = weighting.columns(order)
-        return Tied(ascending, rows, tuple(rows * column[order] for column in columns))
-    distinct = ascending[differs]
     index = np.empty_like(order)
     index[order] = np.cumsum(differs) - 1
+    if differs.all():
+        rows = weighting.columns(order)
+        return Tied(ascending, rows, tuple(rows * column[order] for column in columns), index)
+    distinct = ascending[differs]
     every = (np.ones(values.shape[0]), *columns)
     counts, *sums = (weighting.grouped(index, distinct.shape[0], column) for column in every)
-    return Tied(distinct, counts, tuple(sums))
+    return Tied(distinct, counts, tuple(sums), index)

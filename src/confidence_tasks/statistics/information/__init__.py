@@ -1,1 +1,24 @@
 """Meta-information: how much of the uncertainty about correctness confidence removes."""
+
+from confidence_tasks.statistics.information.answer_entropy import (
+    meaning_clusters,
+    semantic_entropy,
+    token_entropy,
+)
+from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
+from confidence_tasks.statistics.information.meta_information import (
+    MetaInformation,
+    meta_information,
+    meta_information_test,
+)
+
+__all__ = [
+    "InformationTables",
+    "MetaInformation",
+    "meaning_clusters",
+    "meta_information",
+    "meta_information_interval",
+    "meta_information_test",
+    "semantic_entropy",
+    "token_entropy",
+]

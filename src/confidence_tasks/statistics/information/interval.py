@@ -24,7 +24,7 @@ from confidence_tasks.statistics.core import (
 from confidence_tasks.statistics.inference.test_inversion import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.statistics.information.mutual_information import log_factorials
-from confidence_tasks.statistics.roots import decreasing_root
+from confidence_tasks.statistics.numerics import decreasing_root
 
 FEWEST_APART = 2.0
 """Least number of right or wrong answers, whichever are fewer, that by chance would lie outside the fullest bin."""

@@ -21,10 +21,10 @@ from confidence_tasks.statistics.core import (
     same_length,
 )
 from confidence_tasks.statistics.inference.draws import Seed
-from confidence_tasks.statistics.inference.running_sums import running_sums
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
 from confidence_tasks.statistics.information import mutual_information as _information
+from confidence_tasks.statistics.numerics import running_sums
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "permutation", "none"]

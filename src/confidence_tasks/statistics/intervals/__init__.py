@@ -1,1 +1,57 @@
 """Intervals stated for a number: coverage, width, Winkler score, conformal adjustment."""
+
+from confidence_tasks.statistics.intervals.conformal import (
+    ConformalAdjustment,
+    conformal_rank,
+    cross_conformal,
+    fit_conformal,
+    jackknife_conformal,
+    nonconformity,
+)
+from confidence_tasks.statistics.intervals.predictive_distribution import (
+    SmallestSet,
+    TemperatureFit,
+    empirical_distribution,
+    fit_temperature,
+    smallest_set,
+    tempered,
+    tunnel_index,
+)
+from confidence_tasks.statistics.intervals.scores import (
+    CoverageCurve,
+    adjusted_interval,
+    adjusted_interval_covariance,
+    coverage,
+    coverage_curve,
+    degenerate_share,
+    mean_width,
+    penalized_winkler_score,
+    sampled_interval,
+    winkler_score,
+)
+
+__all__ = [
+    "ConformalAdjustment",
+    "CoverageCurve",
+    "SmallestSet",
+    "TemperatureFit",
+    "adjusted_interval",
+    "adjusted_interval_covariance",
+    "conformal_rank",
+    "coverage",
+    "coverage_curve",
+    "cross_conformal",
+    "degenerate_share",
+    "empirical_distribution",
+    "fit_conformal",
+    "fit_temperature",
+    "jackknife_conformal",
+    "mean_width",
+    "nonconformity",
+    "penalized_winkler_score",
+    "sampled_interval",
+    "smallest_set",
+    "tempered",
+    "tunnel_index",
+    "winkler_score",
+]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import BoolArray, Estimate, FloatArray, Reason, as_vector, undefined
 from confidence_tasks.statistics.intervals.scores import winkler_score
-from confidence_tasks.statistics.ranks import as_decimal
+from confidence_tasks.statistics.numerics import as_decimal
 
 DEFAULT_TEMPERATURES: FloatArray = np.geomspace(0.1, 10.0, 81)
 """Forty steps for each factor of ten; the temperature 1, which changes nothing, is among them."""

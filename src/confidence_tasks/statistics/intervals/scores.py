@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, as_vector, same_length
-from confidence_tasks.statistics.inference.proportion import wilson_interval
+from confidence_tasks.statistics.inference.limits import wilson_interval
 from confidence_tasks.statistics.inference.weights import Result, Weighting
-from confidence_tasks.statistics.ranks import as_decimal, rank
+from confidence_tasks.statistics.numerics import as_decimal, rank
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,95 @@
 """Signal detection: type 1, meta-d', thresholds, unequal variance."""
+
+from confidence_tasks.statistics.sdt.count_tables import (
+    correctness_table,
+    count_table,
+    quantile_edges,
+    to_ratings,
+    two_choice_table,
+)
+from confidence_tasks.statistics.sdt.hierarchical import (
+    HierarchicalMetaD,
+    Posterior,
+    hierarchical_meta_d,
+    hierarchical_meta_d_unbiased,
+)
+from confidence_tasks.statistics.sdt.meta_d import (
+    FiellerInterval,
+    Metacognition,
+    MetaD,
+    fieller_interval,
+    fit_meta_d,
+)
+from confidence_tasks.statistics.sdt.meta_d_intervals import (
+    MetaDIntervals,
+    meta_d_2afc_intervals,
+    meta_d_intervals,
+    meta_d_ratings_intervals,
+    meta_d_threshold_intervals,
+)
+from confidence_tasks.statistics.sdt.threshold import (
+    ThresholdMetaD,
+    fit_meta_d_threshold,
+    m_ratio_threshold,
+    meta_d_threshold,
+    threshold_incomparable,
+    threshold_influence,
+    threshold_table,
+)
+from confidence_tasks.statistics.sdt.trials import m_ratio_2afc, m_ratio_ratings, meta_d_2afc, meta_d_ratings
+from confidence_tasks.statistics.sdt.type1 import (
+    TypeOne,
+    ZRoc,
+    d_a,
+    d_prime_mafc,
+    d_prime_ratings,
+    mean_difference,
+    type1,
+    z_roc,
+    z_roc_slope,
+)
+from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
+
+__all__ = [
+    "FiellerInterval",
+    "HierarchicalMetaD",
+    "MetaD",
+    "MetaDIntervals",
+    "Metacognition",
+    "Posterior",
+    "ThresholdMetaD",
+    "TypeOne",
+    "UnequalVarianceSDT",
+    "ZRoc",
+    "correctness_table",
+    "count_table",
+    "d_a",
+    "d_prime_mafc",
+    "d_prime_ratings",
+    "fieller_interval",
+    "fit_meta_d",
+    "fit_meta_d_threshold",
+    "fit_uv_sdt",
+    "hierarchical_meta_d",
+    "hierarchical_meta_d_unbiased",
+    "m_ratio_2afc",
+    "m_ratio_ratings",
+    "m_ratio_threshold",
+    "mean_difference",
+    "meta_d_2afc",
+    "meta_d_2afc_intervals",
+    "meta_d_intervals",
+    "meta_d_ratings",
+    "meta_d_ratings_intervals",
+    "meta_d_threshold",
+    "meta_d_threshold_intervals",
+    "quantile_edges",
+    "threshold_incomparable",
+    "threshold_influence",
+    "threshold_table",
+    "to_ratings",
+    "two_choice_table",
+    "type1",
+    "z_roc",
+    "z_roc_slope",
+]

@@ -23,8 +23,8 @@ from confidence_tasks.statistics.core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics.inference.running_sums import between, row_quantiles, running_sums
 from confidence_tasks.statistics.inference.weights import Result, Weighting
+from confidence_tasks.statistics.numerics import between, row_quantiles, running_sums
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
@@ -203,6 +203,71 @@ def correctness_table(
     counts = binned_counts(right.astype(np.intp), sure, 2, 2 * n_ratings, edges, weighting)
     wrong_counts, right_counts = counts[:, 0], counts[:, 1]
     return (wrong_counts, right_counts) if weighting.batch else (wrong_counts[0], right_counts[0])
+
+
+def two_choice_table(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    stimulus: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> CountTable:
+    """Count trials with two alternatives by stimulus, response and confidence bin.
+
+    Parameters
+    ----------
+    correct : array_like, shape (n,)
+        1 or 0.
+    confidence : array_like, shape (n,)
+        Any real number, such as a probability.
+    stimulus : array_like, shape (n,)
+        Which alternative was right: 0 (S1) or 1 (S2). The response follows from it and ``correct``.
+    n_ratings : int, default 4
+        Number of confidence bins K.
+    edges : array_like, shape (K - 1,), optional
+        Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/K of all confidences,
+        taken anew under each row of weights.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each trial counts; a row per resample gives a table per resample.
+
+    Returns
+    -------
+    nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a value is missing, or the edges are too many, too few or not ascending.
+
+    Examples
+    --------
+    >>> two_choice_table([1, 1, 0, 1], [0.9, 0.6, 0.5, 0.8], [0, 1, 1, 1], n_ratings=2, edges=[0.7])
+    (array([1., 0., 0., 0.]), array([0., 1., 1., 1.]))
+    """
+    sure, label = as_vector(confidence, "confidence"), label_cells(correct, stimulus)
+    weighting = Weighting.of(weights, same_length(correct=label, confidence=sure))
+    if n_ratings < 1:
+        raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
+    s1, s2 = fold_responses(binned_counts(label, sure, 4, n_ratings, edges, weighting))
+    return (s1, s2) if weighting.batch else (s1[0], s2[0])
+
+
+def label_cells(correct: ArrayLike, stimulus: ArrayLike) -> NDArray[np.intp]:
+    """Number the cells of stimulus x response: 2 x stimulus + response."""
+    right, shown = as_binary(correct, "correct"), as_binary(stimulus, "stimulus")
+    same_length(correct=right, stimulus=shown)
+    label: NDArray[np.intp] = (2 * shown + (right == shown)).astype(np.intp)
+    return label
+
+
+def fold_responses(counts: FloatArray) -> CountTable:
+    """Turn counts (R, 4, K) by cell of :func:`label_cells` and rising confidence into count tables (R, 2K)."""
+    s1, s2 = (
+        np.concatenate([counts[:, 2 * shown, ::-1], counts[:, 2 * shown + 1]], axis=1) for shown in (0, 1)
+    )
+    return s1, s2
 
 
 def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:

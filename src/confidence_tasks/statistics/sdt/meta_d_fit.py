@@ -14,8 +14,15 @@ import numpy as np
 import scipy
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
-from confidence_tasks.statistics.sdt.arrow_newton import Expansion, Maximum, eliminate_thresholds, maximise
-from confidence_tasks.statistics.sdt.normal_cells import FAR, CellDerivatives, cell_derivatives
+from confidence_tasks.statistics.sdt.likelihood import (
+    FAR,
+    CellDerivatives,
+    Expansion,
+    Maximum,
+    cell_derivatives,
+    eliminate_thresholds,
+    maximise,
+)
 
 #: Direction away from the type-1 criterion: to the left for response S1, to the right for S2.
 _DIRECTION = np.array([-1.0, 1.0])[:, np.newaxis, np.newaxis]

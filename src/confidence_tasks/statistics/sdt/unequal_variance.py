@@ -11,9 +11,17 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, Reason
 from confidence_tasks.statistics.inference.weights import Result
-from confidence_tasks.statistics.sdt.arrow_newton import Expansion, eliminate_thresholds, maximise, scatter
 from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, known, settle, with_reason
-from confidence_tasks.statistics.sdt.normal_cells import FAR, cell_derivatives, pack, unpack
+from confidence_tasks.statistics.sdt.likelihood import (
+    FAR,
+    Expansion,
+    cell_derivatives,
+    eliminate_thresholds,
+    maximise,
+    pack,
+    scatter,
+    unpack,
+)
 
 #: Intercepts and log slopes beyond this are on their way to infinity.
 _LARGEST = 20.0

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.statistics import coverage, degenerate_share, mean_width, wilson_interval, winkler_score
+from confidence_tasks.statistics import coverage, wilson_interval, winkler_score
+from confidence_tasks.statistics.intervals import degenerate_share, mean_width
 from confidence_tasks.studies.fermieval.trials import (
     CALIBRATION,
     TEST,

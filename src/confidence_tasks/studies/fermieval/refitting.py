@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.statistics.intervals.conformal_weights import Ends
+    from confidence_tasks.statistics.intervals.conformal import Ends
     from confidence_tasks.study.measures import Columns, Compute, Value
 
 Refit: TypeAlias = "Callable[[Columns, Columns, float, FloatArray], tuple[list[Ends], IntArray]]"
@@ -68,7 +68,7 @@ def conformal_refit(**options: bool) -> Refit:
     """Make the adjustment by the calibration half."""
 
     def refit(known: Columns, new: Columns, level: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
-        from confidence_tasks.statistics.intervals.conformal_weights import refit_conformal
+        from confidence_tasks.statistics.intervals.conformal import refit_conformal
 
         intervals = known["truth"], known["lower"], known["upper"]
         return refit_conformal(intervals, (new["lower"], new["upper"]), level, weights, **options)
@@ -80,6 +80,6 @@ def jackknife_refit(
     known: Columns, new: Columns, level: float, weights: FloatArray
 ) -> tuple[list[Ends], IntArray]:
     """Adjust each interval by the others; the trials fitted are those judged."""
-    from confidence_tasks.statistics.intervals.conformal_weights import refit_jackknife
+    from confidence_tasks.statistics.intervals.conformal import refit_jackknife
 
     return refit_jackknife((new["truth"], new["lower"], new["upper"]), level, weights)

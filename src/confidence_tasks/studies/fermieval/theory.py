@@ -20,7 +20,7 @@ from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
-from confidence_tasks.statistics import adjusted_interval_covariance
+from confidence_tasks.statistics.intervals import adjusted_interval_covariance
 from confidence_tasks.studies.fermieval.trials import TEST, within_split
 
 if TYPE_CHECKING:

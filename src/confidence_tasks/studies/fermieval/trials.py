@@ -283,7 +283,7 @@ def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized
     trials : mapping of str to ndarray
         Columns of trials of both halves.
     asymmetric, normalized : bool
-        As in :func:`confidence_tasks.statistics.fit_conformal`.
+        As in :func:`confidence_tasks.statistics.intervals.fit_conformal`.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized
     """
     import numpy as np
 
-    from confidence_tasks.statistics import fit_conformal
+    from confidence_tasks.statistics.intervals import fit_conformal
 
     fitted_on, judged = (within_split(trials, split) for split in (CALIBRATION, TEST))
     lower, upper = judged["lower"].copy(), judged["upper"].copy()
@@ -435,7 +435,7 @@ def jackknife_intervals(trials: Columns) -> Columns:
     """
     import numpy as np
 
-    from confidence_tasks.statistics import jackknife_conformal
+    from confidence_tasks.statistics.intervals import jackknife_conformal
 
     judged = within_split(trials, TEST)
     lower, upper = judged["lower"].copy(), judged["upper"].copy()

@@ -41,8 +41,8 @@ from confidence_tasks.study.trial import Status, Trial
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from confidence_tasks.statistics import TemperatureFit
     from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.statistics.intervals import TemperatureFit
     from confidence_tasks.study.measures import Columns, Compute
     from confidence_tasks.study.measures import Value as Computed
 
@@ -157,7 +157,7 @@ def fitted_temperature(trials: Columns, levels: Sequence[float]) -> TemperatureF
 @lru_cache(maxsize=4)
 def _fit(truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, ...]) -> TemperatureFit:
     """Fit once for all measures of the same trials."""
-    from confidence_tasks.statistics import fit_temperature
+    from confidence_tasks.statistics.intervals import fit_temperature
 
     return fit_temperature(truth, *_tabulated(texts), levels)
 
@@ -182,7 +182,7 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
     """
     import numpy as np
 
-    from confidence_tasks.statistics import smallest_set, tempered
+    from confidence_tasks.statistics.intervals import smallest_set, tempered
 
     rows = _with_distribution(trials, TEST)
     kept = {key: column[rows] for key, column in trials.items()}

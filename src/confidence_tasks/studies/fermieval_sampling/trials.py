@@ -155,7 +155,7 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
     """
     import numpy as np
 
-    from confidence_tasks.statistics import adjusted_interval
+    from confidence_tasks.statistics.intervals import adjusted_interval
 
     rows = np.flatnonzero((trials["split"] == split) & ~np.isnan(trials["lower"]))
     names, first, index, counts = np.unique(
@@ -181,7 +181,7 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
 
 def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
     """Return J of the calibration half: Winkler score plus a penalty for too little coverage."""
-    from confidence_tasks.statistics import penalized_winkler_score
+    from confidence_tasks.statistics.intervals import penalized_winkler_score
 
     found = sampled_intervals(trials, level, CALIBRATION)
     ends = found["truth"], found["lower"], found["upper"]
@@ -217,7 +217,7 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
     """
     import numpy as np
 
-    from confidence_tasks.statistics import empirical_distribution, tunnel_index
+    from confidence_tasks.statistics.intervals import empirical_distribution, tunnel_index
 
     direct, reasoned = (
         samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
@@ -259,7 +259,7 @@ def self_consistency(name: str, trials: Columns, weights: FloatArray | None = No
     """
     import numpy as np
 
-    from confidence_tasks.statistics import empirical_distribution, smallest_set
+    from confidence_tasks.statistics.intervals import empirical_distribution, smallest_set
 
     here = _trials_where({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
     first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}

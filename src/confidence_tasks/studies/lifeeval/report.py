@@ -32,13 +32,8 @@ from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.model_groups import members_of, ordered_by_group
 from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.life_table import load_life_table
-from confidence_tasks.statistics import (
-    best_guess,
-    bootstrap,
-    close_life_table,
-    complete,
-    overconfidence,
-)
+from confidence_tasks.statistics import bootstrap, complete, overconfidence
+from confidence_tasks.statistics.life_table import best_guess, close_life_table
 from confidence_tasks.studies.lifeeval.tables import (
     common_subset,
     hard_easy_table,

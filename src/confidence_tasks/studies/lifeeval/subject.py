@@ -29,7 +29,7 @@ PERCENT = Scale(0, 100)
 
 def belief(question: Question, subject: Subject, seed: object) -> tuple[int, float]:
     """Return the best guess by the subject's own life table, and its chance by that table."""
-    from confidence_tasks.statistics import best_guess
+    from confidence_tasks.statistics.life_table import best_guess
 
     about = question.metadata
     hazard = math.exp(subject.hazard_noise * normal(seed, question.id, "hazard"))
@@ -42,7 +42,7 @@ def belief(question: Question, subject: Subject, seed: object) -> tuple[int, flo
 def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
     """Multiply the cumulative hazard of every year; the last age stays the last."""
     from confidence_tasks.sources.life_table import load_life_table
-    from confidence_tasks.statistics import close_life_table
+    from confidence_tasks.statistics.life_table import close_life_table
 
     true = close_life_table(load_life_table(path or None).probabilities(sex))
     return tuple((1.0 - (1.0 - true) ** hazard).tolist())

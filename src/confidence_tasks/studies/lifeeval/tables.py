@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.groups import Columns, Group, split_by_source
-from confidence_tasks.statistics import ece, hard_easy_regression, overconfidence
+from confidence_tasks.statistics import ece, overconfidence
+from confidence_tasks.statistics.calibration import hard_easy_regression
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 
 

@@ -128,7 +128,7 @@ def _life_table(path: str) -> LifeTable:
 @lru_cache(maxsize=4096)
 def _scores(case_key: tuple[str, str, int, int, Window]) -> tuple[tuple[float, ...], float]:
     """Return the scores of the guesses from 0 to 150 years, and the best of them."""
-    from confidence_tasks.statistics import best_guess, close_life_table, window_probability
+    from confidence_tasks.statistics.life_table import best_guess, close_life_table, window_probability
 
     path, sex, age, radius, window = case_key
     q = close_life_table(_life_table(path).probabilities(sex))

@@ -19,8 +19,9 @@ from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.page.numbers import p_value
-from confidence_tasks.statistics import Reason, meta_information_test
+from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import undefined
+from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
 from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of

@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.statistics import quantile_edges, to_ratings
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.evidence_draws import (
+from confidence_tasks.statistics.inference.draws import (
     WeightColumns,
     auroc2_columns,
     cells_columns,
     weight_columns,
 )
+from confidence_tasks.statistics.sdt import quantile_edges, to_ratings
 from confidence_tasks.studies.logprob_metacognition.tables import (
     CALIBRATION_BINS,
     GAPS,

@@ -22,13 +22,10 @@ from confidence_tasks.report.estimates import Distribution, Settings, informativ
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.statistics import (
     Estimate,
-    MetaD,
     Reason,
-    UnequalVarianceSDT,
     accuracy_at_coverage,
     auroc2,
     fit_meta_d,
-    fit_uv_sdt,
     meta_information,
 )
 from confidence_tasks.statistics.calibration.binning import Bins
@@ -36,6 +33,7 @@ from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.test_inversion import InvertedTest
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio
+from confidence_tasks.statistics.sdt import MetaD, UnequalVarianceSDT, fit_uv_sdt
 from confidence_tasks.studies.logprob_metacognition.trials import COVERAGES
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
 from confidence_tasks.study.measures import Measure

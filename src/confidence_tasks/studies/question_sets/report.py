@@ -19,7 +19,8 @@ from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.model_groups import ordered_by_group
-from confidence_tasks.statistics import complete, ece, reliability_curve, round_share
+from confidence_tasks.statistics import complete, ece, reliability_curve
+from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_table
 from confidence_tasks.studies.lifeeval.tables import common_subset, stated_against_token
 

@@ -129,12 +129,12 @@ def _recalibrate(trials: Columns) -> Columns:
     """Put cross-fitted confidence in the place of the stated one, where there is all that it takes."""
     import numpy as np
 
-    from confidence_tasks import statistics
+    from confidence_tasks.statistics.calibration import cross_fitted_confidence
 
     keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
     kept = {key: column[keep] for key, column in trials.items()}
     confidence = np.full(len(keep), np.nan)
-    confidence[keep] = statistics.cross_fitted_confidence(
+    confidence[keep] = cross_fitted_confidence(
         kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
     )
     return {**trials, "confidence": confidence}

@@ -184,11 +184,11 @@ def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> _Agreement
 
 def _of_one(statistic: str, *values: float) -> float:
     """Return a statistic of one trial; NaN where it lacks something."""
-    from confidence_tasks import statistics
+    from confidence_tasks.statistics import decision
 
     if any(math.isnan(value) for value in values):
         return math.nan
-    return float(getattr(statistics, statistic)(*([value] for value in values)))
+    return float(getattr(decision, statistic)(*([value] for value in values)))
 
 
 @scorer(metrics=[])

@@ -26,7 +26,8 @@ from confidence_tasks.report.paper import (
     is_worse,
     spread,
 )
-from confidence_tasks.statistics import Estimate, top_value
+from confidence_tasks.statistics import Estimate
+from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.studies.scales.scale import BASELINE, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 
 _TASKS = ("scale_granularity", "scale_boundary", "scale_nonstandard")

@@ -26,7 +26,9 @@ from confidence_tasks.report.figures.general import (
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, ordered
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.statistics import complete, ece, fit_meta_d_threshold, threshold_table, top_value
+from confidence_tasks.statistics import complete, ece
+from confidence_tasks.statistics.discretization import top_value
+from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
 

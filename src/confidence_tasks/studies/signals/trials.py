@@ -171,7 +171,7 @@ def min_logprob(answered: Answered) -> float:
 def mean_entropy(answered: Answered) -> float:
     """Return the mean entropy of the answer's tokens, negative."""
     from confidence_tasks.reading.token_probabilities import candidates, is_known
-    from confidence_tasks.statistics import token_entropy
+    from confidence_tasks.statistics.information import token_entropy
 
     tokens = _own_tokens(answered)
     if not any(token.alternatives for token in tokens):
@@ -229,7 +229,7 @@ class Samples:
 
 def read_samples(answered: Answered) -> Samples:
     """Read the samples and compare them; MissingSignalError where none has an answer or they cannot be compared."""
-    from confidence_tasks.statistics import meaning_clusters
+    from confidence_tasks.statistics.information import meaning_clusters
     from confidence_tasks.studies.signals.meaning import UnknownMeaningError, same_meaning
     from confidence_tasks.studies.signals.reader import read_answer_reply
 
@@ -259,7 +259,7 @@ def agreement(answered: Answered) -> float:
 
 def semantic_entropy(answered: Answered) -> float:
     """Return the entropy over meanings by the samples' length-normalised probabilities, negative."""
-    from confidence_tasks.statistics import semantic_entropy as entropy
+    from confidence_tasks.statistics.information import semantic_entropy as entropy
 
     samples = _several(answered.samples)
     means = []
@@ -271,7 +271,7 @@ def semantic_entropy(answered: Answered) -> float:
 
 def semantic_entropy_discrete(answered: Answered) -> float:
     """Return the entropy over meanings by the number of samples, negative."""
-    from confidence_tasks.statistics import semantic_entropy as entropy
+    from confidence_tasks.statistics.information import semantic_entropy as entropy
 
     return -entropy(_several(answered.samples).clusters)
 
@@ -393,7 +393,7 @@ def _with_recalibrated(trials: Columns) -> Columns:
     """Put the cross-fitted probability of being right into ``recalibrated``."""
     import numpy as np
 
-    from confidence_tasks.statistics import cross_fitted_logistic
+    from confidence_tasks.statistics.calibration import cross_fitted_logistic
 
     x, correct = evidence(trials), trials["correct"]
     usable = ~np.isnan(x) & ~np.isnan(correct)
@@ -565,7 +565,7 @@ def combined_probability(table: SignalTable, trials: Columns) -> FloatArray:
     """Return the cross-fitted probability of being right by all signals, shape (answers,); NaN with fewer than two."""
     import numpy as np
 
-    from confidence_tasks.statistics import cross_fitted_logistic
+    from confidence_tasks.statistics.calibration import cross_fitted_logistic
 
     if len(table.signals) < 2:
         return np.full(len(table.correct), np.nan)

@@ -1,0 +1,156 @@
+"""Numerical tools that several families share: running sums, weighted quantiles, ranks, roots, folded normals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.weights import ratio
+
+
+def running_sums(rows: FloatArray) -> FloatArray:
+    """Sums of each row (R, n) up to and with each entry.
+
+    NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
+    """
+    if rows.flags.c_contiguous:
+        return np.cumsum(rows, axis=1)
+    sums = rows.copy(order="K")
+    for before, here in pairwise(sums.T):
+        here += before
+    return sums
+
+
+def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
+    """Number of entries of each ascending row (R, n) that are no more than each of its limits (R, m).
+
+    By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
+    """
+    low = np.zeros_like(limits, dtype=np.intp)
+    high = np.full_like(limits, up_to.shape[1], dtype=np.intp)
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        beyond = np.take_along_axis(up_to, np.minimum(middle, up_to.shape[1] - 1), axis=1) > limits
+        high = np.where(open_ & beyond, middle, high)
+        low = np.where(open_ & ~beyond, middle + 1, low)
+    return low
+
+
+def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
+    """Quantiles (R, m) of ascending values (g,) under running sums of weights (R, g), trials as if repeated.
+
+    They interpolate between trials linearly, as :func:`numpy.quantile` does.
+    """
+    rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * shares
+    whole = np.floor(rank)
+    below, above = (
+        values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
+    )
+    return interpolated(below, above, rank - whole)
+
+
+def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:
+    """Go from lower to upper by a share, exactly at both ends and as :func:`numpy.quantile` rounds."""
+    step = upper - lower
+    return np.where(share < 0.5, lower + step * share, upper - step * (1.0 - share))
+
+
+def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
+    """Sums (R, E + 1) between edges (R, E), of which running sums are given; an edge is a number of entries."""
+    if not up_to.shape[1]:
+        return np.zeros((len(edges), edges.shape[1] + 1))
+    at_edge = np.where(edges > 0, np.take_along_axis(up_to, np.maximum(edges - 1, 0), axis=1), 0.0)
+    sums: FloatArray = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
+    return sums
+
+
+def as_decimal(probability: float, name: str) -> Fraction:
+    """Return the decimal number that a probability was written as: 0.998 is 998/1000, not its nearest double.
+
+    Ranks are products such as 0.07 * 100, which floats would round up to 8.
+
+    Raises
+    ------
+    ValueError
+        If it does not lie within (0, 1).
+    """
+    if not 0.0 < probability < 1.0:
+        raise ValueError(f"{name} must lie within (0, 1), got {probability}")
+    return Fraction(repr(float(probability)))
+
+
+def rank(probability: Fraction, n: int) -> int:
+    """Return the rank k of the smallest order statistic, counted from 1, that covers ``probability`` of n."""
+    return ceil(probability * n)
+
+
+_MAX_ROOT_STEPS = 200
+
+
+def decreasing_root(
+    function: Callable[[FloatArray], FloatArray],
+    low: FloatArray,
+    high: FloatArray,
+    *,
+    tolerance: float = 1e-12,
+) -> FloatArray:
+    """Find where a decreasing function is 0, in each row, by false position with the Illinois rule.
+
+    Parameters
+    ----------
+    function : callable
+        Takes and returns an array (R,); row r of the result depends on row r of the argument alone.
+    low, high : ndarray, shape (R,)
+        Brackets: the function is 0 or above at ``low`` and 0 or below at ``high``.
+    tolerance : float, default 1e-12
+        How far from 0 the function may be at the root.
+
+    Returns
+    -------
+    ndarray, shape (R,)
+        The roots.
+
+    References
+    ----------
+    Dowell & Jarratt (1971), A modified regula falsi method for computing the root of an equation,
+    doi:10.1007/BF01934364.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decreasing_root(lambda x: 2.0 - x**2, np.zeros(1), np.full(1, 2.0)).round(6)
+    array([1.414214])
+    """
+    above, below = function(low), function(high)
+    middle, rose = low, np.zeros(low.shape, dtype=bool)
+    for step in range(_MAX_ROOT_STEPS):
+        span = below - above
+        middle = np.divide(low * below - high * above, span, out=middle.copy(), where=span != 0.0)
+        value = function(middle)
+        if np.abs(value).max(initial=0.0) < tolerance:
+            break
+        rises = value > 0.0
+        # An end of the bracket that stays twice in a row counts half, so that the other one moves too.
+        stays = (rises == rose) & (step > 0)
+        above = np.where(rises, value, np.where(stays, above / 2.0, above))
+        below = np.where(rises, np.where(stays, below / 2.0, below), value)
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+        rose = rises
+    return middle
+
+
+def folded_normal_mean(mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    """E|X| of X ~ N(mean, deviation**2); |mean| where the deviation is 0."""
+    distance = np.abs(mean)
+    scaled = ratio(distance, deviation)
+    spread = np.sqrt(2.0 / np.pi) * deviation * np.exp(-0.5 * scaled**2) + distance * (
+        1.0 - 2.0 * scipy.special.ndtr(-scaled)
+    )
+    return np.where(deviation > 0.0, spread, distance)
