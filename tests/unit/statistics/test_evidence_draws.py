@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from confidence_tasks.statistics import auroc2
-from confidence_tasks.statistics.inference import evidence_draws
+from confidence_tasks.statistics.inference import draws
 from confidence_tasks.statistics.inference.draws import auroc2_columns, cells_columns, weight_columns
 
 
@@ -34,7 +34,7 @@ def test_there_must_be_something_to_weight(units, draws):
 
 def test_shares_of_random_weights_are_drawn_from_a_dirichlet_distribution(monkeypatch):
     """Three trials of one cell and one of another: the first's share is Beta(3, 1), in blocks of any size."""
-    monkeypatch.setattr(evidence_draws, "_BLOCK_ELEMENTS", 4_000)
+    monkeypatch.setattr(draws, "_COLUMN_ELEMENTS", 4_000)
     blocks = list(weight_columns(4, bayesian=True, n_resamples=6_000))
     assert [block.shape[1] for block in blocks] == [1_000] * 6
     cells = np.concatenate([cells_columns([0, 0, 0, 1], range(4), 2, block) for block in blocks])
@@ -81,8 +81,8 @@ def test_a_resample_that_lost_one_kind_has_no_area():
 
 def test_draws_do_not_depend_on_their_blocks(monkeypatch):
     whole = all_columns(40, 60, seed=3)
-    monkeypatch.setattr(evidence_draws, "_BLOCK_ELEMENTS", 40 * 7)
-    monkeypatch.setattr(evidence_draws, "_CACHED", 40 * 3)
+    monkeypatch.setattr(draws, "_COLUMN_ELEMENTS", 40 * 7)
+    monkeypatch.setattr(draws, "_CACHED", 40 * 3)
     assert (all_columns(40, 60, seed=3) == whole).all()
 
 
@@ -113,7 +113,7 @@ def test_the_area_is_that_of_the_repeated_trials(drawn, times):
 
 @pytest.mark.parametrize("many", [40_000, 0])
 def test_it_is_the_auroc2_of_weights(rng, monkeypatch, many):
-    monkeypatch.setattr(evidence_draws, "_MANY_TRIALS", many)
+    monkeypatch.setattr(draws, "_MANY_TRIALS", many)
     correct = rng.integers(0, 2, 300)
     evidence = np.round(correct + rng.normal(size=300), 1)
     unit = rng.integers(0, 120, 300)
