@@ -16,7 +16,14 @@ LINES_IN_ALL = 55_000
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [
-    *("__getattr__", "on_config", "on_files", "on_page_markdown", "on_object"),  # Python, MkDocs, griffe
+    *(
+        "__getattr__",
+        "__dir__",
+        "on_config",
+        "on_files",
+        "on_page_markdown",
+        "on_object",
+    ),  # Python, MkDocs, griffe
     *(
         "get_command",
         "format_commands",

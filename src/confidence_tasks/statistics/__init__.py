@@ -102,7 +102,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    moved = [family for family in FAMILIES if hasattr(__getattr__(family), name)]
+    moved = [family for family in FAMILIES if name in __getattr__(family).__all__]
     hint = f"; it is {__name__}.{moved[0]}.{name}" if moved else ""
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 

@@ -16,6 +16,20 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
 
+__all__ = [
+    "abstention_rate",
+    "abstention_slope",
+    "answered_accuracy",
+    "implied_threshold",
+    "mean_utility",
+    "optimal_decision",
+    "optimal_threshold",
+    "policy_consistency",
+    "regret",
+    "scaffold_gain",
+    "scaffold_utility",
+]
+
 
 def optimal_threshold(penalty: ArrayLike) -> FloatArray:
     """Compute the confidence from which answering pays: penalty / (1 + penalty).

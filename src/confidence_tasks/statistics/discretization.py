@@ -12,6 +12,18 @@ from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
 from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied
 from confidence_tasks.statistics.numerics import row_quantiles, running_sums
 
+__all__ = [
+    "DiscretizationSummary",
+    "confidence_entropy",
+    "discretization_summary",
+    "distinct_values",
+    "round_share",
+    "scale_utilization",
+    "top_share",
+    "top_value",
+    "violation_share",
+]
+
 _CENTRAL = np.array([0.05, 0.95])
 _ROUNDING = 1e-9
 """Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""

@@ -17,6 +17,8 @@ from confidence_tasks.statistics.inference.units import as_estimate, unit_index
 from confidence_tasks.statistics.inference.weights import Result, ratio, tied, trials
 from confidence_tasks.statistics.numerics import running_sums
 
+__all__ = ["Type2RocCurve", "auroc2", "auroc2_influence", "auroc2_interval", "type2_roc_curve"]
+
 
 @dataclass(frozen=True, slots=True)
 class Type2RocCurve:

@@ -10,6 +10,15 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability
 
+__all__ = [
+    "BestGuess",
+    "best_guess",
+    "close_life_table",
+    "death_distribution",
+    "survival",
+    "window_probability",
+]
+
 Window: TypeAlias = Literal["half_open", "inclusive"]
 
 _AGES_AFTER: dict[Window, int] = {"half_open": 0, "inclusive": 1}

@@ -12,6 +12,16 @@ from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
 from confidence_tasks.statistics.numerics import between, first_beyond
 
+__all__ = [
+    "RiskCoverageCurve",
+    "accuracy_at_coverage",
+    "auarc",
+    "aurc",
+    "eaurc",
+    "prediction_rejection_ratio",
+    "risk_coverage_curve",
+]
+
 _LARGEST_TABLE = 1 << 22
 """Numbers up to which a table is made."""
 

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from tests.integration.docs.pages import ROOT
 
+from confidence_tasks.statistics import FAMILIES
+
 pytest.importorskip("mkdocs", reason="needs the extra: pip install 'confidence-tasks[docs]'")
 
 DOCUMENTED = (
     "confidence_tasks",
     "confidence_tasks.statistics",
+    *(f"confidence_tasks.statistics.{family}" for family in FAMILIES),
     "confidence_tasks.report",
     "confidence_tasks.study",
 )
@@ -47,8 +50,9 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
 
 
 def test_docstrings_are_laid_out_and_not_quoted(site: Path) -> None:
-    page = (site / "reference" / "confidence_tasks.statistics.html").read_text(encoding="utf-8")
+    pages = [site / "reference" / f"confidence_tasks.statistics.{family}.html" for family in FAMILIES]
+    page = "".join(each.read_text(encoding="utf-8") for each in pages)
     prose = re.sub(r"<(pre|code)\b.*?</\1>", "", page, flags=re.S)
-    assert prose.count("Parameters:") > 50
+    assert prose.count("Parameters:") > 100
     assert "<math" in prose
     assert re.findall(r"-----|:\w+:`|\.\. \w+::", prose) == []
