@@ -18,9 +18,9 @@ from confidence_tasks.report.cell_tables import CellTable, number_questions, tab
 from confidence_tasks.report.groups import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.statistics.inference.bootstrap import interval_of
 from confidence_tasks.statistics.inference.draws import resampled_kinds
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
+from confidence_tasks.statistics.inference.resampling import interval_of
 from confidence_tasks.statistics.inference.test_inversion import InvertedTest
 from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio

@@ -5,7 +5,7 @@ from tests.unit.statistics.weighted_means import correlation, mean, mean_width, 
 
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference import units as _resampling
-from confidence_tasks.statistics.inference.bootstrap import bootstrap_difference
+from confidence_tasks.statistics.inference.resampling import bootstrap_difference
 from confidence_tasks.statistics.inference.tests import (
     equivalence_test,
     exchange_pivot,

@@ -9,12 +9,12 @@ from tests.unit.statistics.weighted_means import correlation, mean, mean_width, 
 
 from confidence_tasks.statistics.core import Estimate, Reason, undefined
 from confidence_tasks.statistics.inference import units as _resampling
-from confidence_tasks.statistics.inference.bootstrap import (
+from confidence_tasks.statistics.inference.limits import Resampled
+from confidence_tasks.statistics.inference.resampling import (
     bootstrap,
     bootstrap_difference,
     bootstrap_distribution,
 )
-from confidence_tasks.statistics.inference.limits import Resampled
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """Resampling, intervals and tests whose unit is the question."""
 
-from confidence_tasks.statistics.inference.bootstrap import (
+from confidence_tasks.statistics.inference.limits import wilson_interval
+from confidence_tasks.statistics.inference.resampling import (
     Interval,
     bootstrap,
     bootstrap_difference,
     bootstrap_distribution,
 )
-from confidence_tasks.statistics.inference.limits import wilson_interval
 from confidence_tasks.statistics.inference.tests import (
     EquivalenceTest,
     PermutationTest,

@@ -11,9 +11,9 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability
-from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of, seed_value
 from confidence_tasks.statistics.inference.draws import Seed, is_exact
 from confidence_tasks.statistics.inference.limits import Resampled
+from confidence_tasks.statistics.inference.resampling import Interval, interval_of, seed_value
 from confidence_tasks.statistics.inference.units import (
     Alternative,
     Statistic,

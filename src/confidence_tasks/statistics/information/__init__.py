@@ -5,12 +5,12 @@ from confidence_tasks.statistics.information.answer_entropy import (
     semantic_entropy,
     token_entropy,
 )
-from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
-from confidence_tasks.statistics.information.meta_information import (
+from confidence_tasks.statistics.information.estimates import (
     MetaInformation,
     meta_information,
     meta_information_test,
 )
+from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
 
 __all__ = [
     "InformationTables",

@@ -13,6 +13,13 @@ from confidence_tasks.statistics.sdt.hierarchical import (
     hierarchical_meta_d,
     hierarchical_meta_d_unbiased,
 )
+from confidence_tasks.statistics.sdt.intervals import (
+    MetaDIntervals,
+    meta_d_2afc_intervals,
+    meta_d_intervals,
+    meta_d_ratings_intervals,
+    meta_d_threshold_intervals,
+)
 from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
     Metacognition,
@@ -20,12 +27,16 @@ from confidence_tasks.statistics.sdt.meta_d import (
     fieller_interval,
     fit_meta_d,
 )
-from confidence_tasks.statistics.sdt.meta_d_intervals import (
-    MetaDIntervals,
-    meta_d_2afc_intervals,
-    meta_d_intervals,
-    meta_d_ratings_intervals,
-    meta_d_threshold_intervals,
+from confidence_tasks.statistics.sdt.sensitivity import (
+    TypeOne,
+    ZRoc,
+    d_a,
+    d_prime_mafc,
+    d_prime_ratings,
+    mean_difference,
+    type1,
+    z_roc,
+    z_roc_slope,
 )
 from confidence_tasks.statistics.sdt.threshold import (
     ThresholdMetaD,
@@ -37,17 +48,6 @@ from confidence_tasks.statistics.sdt.threshold import (
     threshold_table,
 )
 from confidence_tasks.statistics.sdt.trials import m_ratio_2afc, m_ratio_ratings, meta_d_2afc, meta_d_ratings
-from confidence_tasks.statistics.sdt.type1 import (
-    TypeOne,
-    ZRoc,
-    d_a,
-    d_prime_mafc,
-    d_prime_ratings,
-    mean_difference,
-    type1,
-    z_roc,
-    z_roc_slope,
-)
 from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
 
 __all__ = [

@@ -14,7 +14,7 @@ from confidence_tasks.statistics.inference.weights import Result
 from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, Tables, known, settle, with_reason
 from confidence_tasks.statistics.sdt.likelihood import pack, scatter, unpack
 from confidence_tasks.statistics.sdt.meta_d_fit import MetaDProblems, MetaDSolution, solve
-from confidence_tasks.statistics.sdt.type1 import response_rates
+from confidence_tasks.statistics.sdt.sensitivity import response_rates
 
 #: Below this d', or when its 95% interval holds 0, the M-ratio is flagged as unstable.
 SMALLEST_D_PRIME = 0.5

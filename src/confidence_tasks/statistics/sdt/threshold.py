@@ -14,7 +14,7 @@ from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import Result, ratio, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, settle, with_reason
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
-from confidence_tasks.statistics.sdt.type1 import Rate, solve_mafc, z_rate
+from confidence_tasks.statistics.sdt.sensitivity import Rate, solve_mafc, z_rate
 
 TypeOneObserver: TypeAlias = Literal["2afc", "mafc"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.bootstrap import Interval, interval_of
 from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.limits import Resampled
+from confidence_tasks.statistics.inference.resampling import Interval, interval_of
 from confidence_tasks.statistics.inference.units import as_estimate, check_options
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.statistics.numerics import interpolated
