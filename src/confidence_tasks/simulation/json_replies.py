@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from confidence_tasks.simulation.draws import pick, uniform
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import sloppily
 
 _LAST_NUMBER = re.compile(r"\d+\.\d+(?!.*\d+\.\d+)", re.DOTALL)
 
@@ -30,3 +31,8 @@ def said(reply: str, subject: Subject, *key: object) -> str:
     if uniform(*key, "sloppy") >= subject.sloppiness:
         return reply
     return SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")](reply)
+
+
+def ways_to_say(reply: str, subject: Subject) -> list[tuple[str, float]]:
+    """Return everything that :func:`said` may return, with its probability."""
+    return sloppily(reply, [form(reply) for form in SLOPPY_FORMS], subject)

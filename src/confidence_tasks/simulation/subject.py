@@ -102,8 +102,11 @@ class Subject:
 
     def accuracy(self, question_id: str, seed: object) -> float:
         """Return the probability that the subject is right about a question."""
-        shift = self.difficulty_spread * normal(seed, question_id, "difficulty")
-        return _NORMAL.cdf(_sensible(self.d_prime + shift) / 2)
+        return self.accuracy_at(normal(seed, question_id, "difficulty"))
+
+    def accuracy_at(self, difficulty: float) -> float:
+        """Return the probability that the subject is right about a question whose standard score of d' is given."""
+        return _NORMAL.cdf(_sensible(self.d_prime + self.difficulty_spread * difficulty) / 2)
 
     def answering_threshold(self, penalty: float) -> float:
         """Return the confidence from which the subject answers when a wrong answer costs ``penalty``.
@@ -169,9 +172,13 @@ class Subject:
         >>> round(Subject().restate(0.8, "q-1", 0), 6), Subject(meta_d_prime=0.0).restate(0.8, "q-1", 0)
         (0.8, 0.5)
         """
+        return self.restated(chance, normal(seed, question_id, "noise"))
+
+    def restated(self, chance: float, score: float) -> float:
+        """Return the same where the noise has a standard score."""
         m_ratio = self.meta_d_prime / self.d_prime if self.d_prime else 0.0
         known = m_ratio * _logit(min(max(chance, 1e-6), 1.0 - 1e-6))
-        return _logistic(self.bias + self.noise * normal(seed, question_id, "noise") + self.gain * known)
+        return _logistic(self.bias + self.noise * score + self.gain * known)
 
 
 @dataclass(frozen=True, slots=True)

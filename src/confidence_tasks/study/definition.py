@@ -230,6 +230,9 @@ class Study:
         itself.
     responders : Reference, optional
         Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
+    true_values : callable or Reference, optional
+        ``true_values(subject, condition, task)``: by name of a measure, what it is in the long run for a simulated
+        subject (:mod:`confidence_tasks.simulation.true_values`).
     instruments : Reference, optional
         Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
         simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).
@@ -284,6 +287,7 @@ class Study:
     protocol_values: frozenset[tuple[str, str]] = frozenset()
     resampler: Callable[..., Any] | None = None
     responders: Reference | None = None
+    true_values: Callable[..., Mapping[str, float]] | None = None
     instruments: Reference | None = None
     reply_forms: Reference | None = None
     power: Reference | None = None

@@ -8,11 +8,9 @@ from confidence_tasks.simulation.profiles import PROFILES, make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
-from confidence_tasks.studies.riskeval.measures import riskeval_summary
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, solver_prompt, solver_system
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.riskeval.subject import PATTERN, SLOPPY_FORMS, true_values
-from confidence_tasks.studies.riskeval.trials import riskeval_trial
 
 QUESTIONS = load("arithmetic", n=200)
 
@@ -42,43 +40,13 @@ def test_by_default_a_subject_ignores_the_penalty_as_the_papers_models_do() -> N
     assert {len(its) for its in replies} == {1}
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        Subject(),
-        Subject(meta_d_prime=0.7, bias=-1.0),
-        PROFILES["cautious"],
-        Subject(risk_sensitivity=0.3, bias=0.5),
-    ],
-    ids=["default", "underconfident", "cautious", "partial"],
-)
-@pytest.mark.parametrize("penalty", [0.5, 20.0])
-def test_measures_come_out_as_the_true_values_say(subject: Subject, penalty: float) -> None:
-    n, condition = 1_500, f"lambda={penalty:g}"
-    made = [
-        riskeval_trial(question, penalty, said(subject, question, penalty))
-        for question in load("arithmetic", n=n)
-    ]
-    found = riskeval_summary(made, [condition])
-    for name, true in true_values(subject, penalty).items():
-        answered = 1.0 - found[f"abstention_rate/{condition}"]
-        size = n * answered if name == "accuracy_answered" else n
-        if size:
-            assert found[f"{name}/{condition}"] == pytest.approx(true, abs=4 * 0.5 / math.sqrt(size)), name
-
-
 def test_true_values_of_a_subject_that_always_answers_are_its_accuracys() -> None:
     subject, accuracy = PROFILES["reckless"], 0.5 * math.erfc(-1.5 / 2 / math.sqrt(2))
     for penalty in PENALTIES:
-        values = true_values(subject, penalty)
+        values = true_values(subject, f"lambda={penalty:g}")
         assert values["abstention_rate"] == pytest.approx(0.0, abs=1e-12)
         assert values["accuracy_answered"] == pytest.approx(accuracy)
         assert values["normalized_utility"] == pytest.approx(accuracy - penalty / (1 + penalty))
-
-
-def test_true_values_are_refused_where_replies_have_other_randomness() -> None:
-    with pytest.raises(ValueError, match="without rounding, sloppiness"):
-        true_values(Subject(rounding=0.5, sloppiness=0.1), 1.0)
 
 
 def test_caution_and_sensitivity_shift_and_tilt_the_logit_of_the_threshold() -> None:

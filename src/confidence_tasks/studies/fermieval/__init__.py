@@ -66,6 +66,7 @@ STUDY = Study(
     # All questions are then judged, each by the others: beside a calibration half they would count for both.
     protocol_values=frozenset({("split", "cross")}),
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     replication=_replication.REPLICATION,

@@ -19,9 +19,10 @@ import re
 from statistics import NormalDist
 
 from confidence_tasks.simulation.draws import normal, uniform
-from confidence_tasks.simulation.json_replies import said
+from confidence_tasks.simulation.json_replies import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.studies.fermieval.prompts import interval_reply
 from confidence_tasks.study.question import Question
 
@@ -50,61 +51,60 @@ def perceived_interval(
 ) -> tuple[float, float]:
     """Return the alpha/2 and 1 - alpha/2 quantiles of the part of the belief that is seen in one call."""
     start, _ = tunnel(subject.perception, seed, question.id, *key)
+    return _quantiles(belief(question, subject, seed), subject, level, start)
+
+
+def _quantiles(believed: NormalDist, subject: Subject, level: float, start: float) -> tuple[float, float]:
+    """Return the outer quantiles of the part of a belief that begins at a quantile."""
     tail = (1.0 - level) / 2.0
-    believed = belief(question, subject, seed)
     return (
         believed.inv_cdf(start + tail * subject.perception),
         believed.inv_cdf(start + (1.0 - tail) * subject.perception),
     )
 
 
-_STARTS = 2_000
-"""Starts of the tunnel over which true values are averaged."""
+def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what the intervals of a subject are worth in the long run, of whole exponents as it states them.
 
-
-def true_values(subject: Subject, level: float) -> dict[str, float]:
-    """Return what the intervals of a subject are worth, over all questions and calls, before ends are whole numbers.
-
-    The truth lies as the belief says, independently of where the tunnel starts.
+    Where an interval holds no whole number, the one nearest to it is stated; else the truth, which is a whole number
+    and lies as the belief says, is held with probability level times perception.
 
     Parameters
     ----------
     subject : Subject
-        Whose ``belief_sd`` and ``perception`` count.
-    level : float
-        Nominal coverage, in (0, 1).
+        Who is asked.
+    condition : str
+        The nominal coverage, such as ``p=0.9``.
+    task : str
+        Its name makes no difference.
 
     Returns
     -------
     dict of str to float
-        ``coverage``, which is ``level`` times the perception; ``mean_width`` and ``winkler``, in orders of magnitude.
+        By name of the measure.
 
     Examples
     --------
-    >>> {name: round(value, 3) for name, value in true_values(Subject(), 0.9).items()}
-    {'coverage': 0.585, 'mean_width': 3.529, 'winkler': 13.491}
+    >>> values = true_values(Subject(), "p=0.9")
+    >>> {name: round(values[name], 2) for name in ("coverage", "coverage_gap", "mean_width")}
+    {'coverage': 0.59, 'coverage_gap': -0.31, 'mean_width': 2.53}
     """
-    normal, tail = NormalDist(), (1.0 - level) / 2.0
-    width = missed = 0.0
-    for turn in range(_STARTS):
-        start = (turn + 0.5) / _STARTS * (1.0 - subject.perception)
-        lower, upper = (
-            normal.inv_cdf(start + quantile * subject.perception) for quantile in (tail, 1.0 - tail)
-        )
-        width += upper - lower
-        missed += _mean_excess(lower) + _mean_excess(-upper)
-    width, missed = (subject.belief_sd * total / _STARTS for total in (width, missed))
-    return {
-        "coverage": level * subject.perception,
-        "mean_width": width,
-        "winkler": width + missed / tail,
-    }
+    from confidence_tasks.studies.fermieval.trials import MEASURES, TEST, fermieval_trial
 
-
-def _mean_excess(z: float) -> float:
-    """Return by how much z exceeds a standard normal variate on average, 0 where it does not."""
-    normal = NormalDist()
-    return normal.pdf(z) + z * normal.cdf(z)
+    level = float(condition.removeprefix("p="))
+    question = Question("true", "fermi", "How many?", "number", "0")
+    found: dict[tuple[int, int], float] = {}
+    for off, start in even_points(2):
+        believed = NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
+        ends = whole(*_quantiles(believed, subject, level, start * (1.0 - subject.perception)))
+        found[ends] = found.get(ends, 0.0) + 1.0
+    total = sum(found.values())
+    trials = [
+        (fermieval_trial(question, level, TEST, text), weight * probability / total)
+        for ends, weight in found.items()
+        for text, probability in ways_to_say(interval_reply(*ends), subject)
+    ]
+    return long_run(MEASURES, trials)
 
 
 def whole(lower: float, upper: float) -> tuple[int, int]:
@@ -126,7 +126,13 @@ def exponent_distribution(
     question: Question, subject: Subject, seed: str, within: tuple[float, float] = (0.0, 1.0)
 ) -> dict[int, float]:
     """Return the probability of each exponent in the part of the belief between two quantiles."""
-    believed = belief(question, subject, seed)
+    return _exponents(belief(question, subject, seed), subject, within)
+
+
+def _exponents(
+    believed: NormalDist, subject: Subject, within: tuple[float, float] = (0.0, 1.0)
+) -> dict[int, float]:
+    """Return the same of a belief that is known."""
     middle, reach = round(believed.mean), math.ceil(6.0 * subject.belief_sd)
     mass = {}
     for value in range(middle - reach, middle + reach + 1):
@@ -135,6 +141,43 @@ def exponent_distribution(
             mass[value] = (high - low) ** subject.gain
     total = math.fsum(mass.values())
     return {value: p / total for value, p in mass.items()}
+
+
+_BELIEFS = 1_000
+"""Beliefs over which what their probabilities are worth is averaged."""
+
+
+def true_values_of_tokens(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what the token probabilities of a subject are worth in the long run.
+
+    Parameters
+    ----------
+    subject : Subject
+        Who is asked.
+    condition, task : str
+        They make no difference.
+
+    Returns
+    -------
+    dict of str to float
+        By name of the measure.
+
+    Examples
+    --------
+    >>> values = true_values_of_tokens(Subject(gain=2.0), "first_token")
+    >>> {name: round(values[name], 2) for name in ("accuracy", "confidence")}
+    {'accuracy': 0.2, 'confidence': 0.27}
+    """
+    from confidence_tasks.studies.fermieval.trials import TEST
+    from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES, distribution_trial
+
+    question = Question("true", "fermi", "How many?", "number", "0")
+    beliefs = [
+        NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
+        for (off,) in even_points(1, _BELIEFS)
+    ]
+    trials = [distribution_trial(question, TEST, _exponents(believed, subject)) for believed in beliefs]
+    return long_run(REPORTED_MEASURES, [(trial, 1.0 / _BELIEFS) for trial in trials])
 
 
 def drawn(probabilities: dict[int, float], temperature: float, *key: object) -> int:

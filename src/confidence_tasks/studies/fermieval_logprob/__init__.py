@@ -13,6 +13,7 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Reference
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_logprob.lm_eval")
+_subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 
 STUDY = Study(
@@ -40,5 +41,6 @@ STUDY = Study(
     tables=(_report.method_scores, _report.method_coverage),
     checks=(_checks.GENERAL, _report.masses_above_one),
     subset_parameters=SUBSET_PARAMETERS,
+    true_values=_subject.true_values_of_tokens,
     lm_eval=_lm_eval.GROUPS,
 )

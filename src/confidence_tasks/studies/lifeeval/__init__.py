@@ -48,6 +48,7 @@ STUDY = Study(
     checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
     subset_parameters=frozenset({"radii", "n"}),
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     reply_forms=_replies.REPLY_FORMS,
     replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,

@@ -11,16 +11,22 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from confidence_tasks.simulation.draws import normal
-from confidence_tasks.simulation.json_replies import said
+from confidence_tasks.simulation.json_replies import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
 from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.subject import report
+from confidence_tasks.studies.scales.subject import report, reports
 from confidence_tasks.study.question import Question
+
+if TYPE_CHECKING:
+    from confidence_tasks.studies.lifeeval.trials import Case
 
 PATTERN = re.compile(r"has lived at least \d+ years, estimate how old")
 
@@ -29,10 +35,15 @@ PERCENT = Scale(0, 100)
 
 def belief(question: Question, subject: Subject, seed: object) -> tuple[int, float]:
     """Return the best guess by the subject's own life table, and its chance by that table."""
+    return _belief(question, subject, normal(seed, question.id, "hazard"))
+
+
+def _belief(question: Question, subject: Subject, score: float) -> tuple[int, float]:
+    """Return the same where the logarithm of the factor on the risk of dying has a standard score."""
     from confidence_tasks.statistics.life_table import best_guess
 
     about = question.metadata
-    hazard = math.exp(subject.hazard_noise * normal(seed, question.id, "hazard"))
+    hazard = math.exp(subject.hazard_noise * score)
     table = _believed_table(about["table"], about["sex"], hazard)
     best = best_guess(table, minimum_age=about["age"], radius=about["radius"], window=about["window"])
     return best.age, float(best.score)
@@ -59,6 +70,61 @@ def respond(question: Question, request: Request) -> Reply:
         reasoning="I followed the life table as I remember it.",
     )
     return Reply(said(reply, subject, *key), stated)
+
+
+def _scores(n: int, spread: float) -> list[tuple[float, float]]:
+    """Return standard scores with their weights, by Gauss-Hermite quadrature; 0 alone where nothing spreads."""
+    import numpy as np
+
+    scores, weights = np.polynomial.hermite_e.hermegauss(n if spread else 1)
+    return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))
+
+
+def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what a subject's measures are in the long run, on all questions and by the shipped life table.
+
+    Parameters
+    ----------
+    subject : Subject
+        Who is asked.
+    condition : str
+        A radius, such as ``radius=5``, or ``all``.
+    task : str
+        Its name makes no difference.
+
+    Returns
+    -------
+    dict of str to float
+        By name of the measure.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(), "radius=20")
+    >>> {name: round(values[name], 4) for name in ("score", "confidence", "regret")}
+    {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
+    """
+    from confidence_tasks.sources.lifeeval import lifeeval_questions
+    from confidence_tasks.studies.lifeeval.trials import MEASURES, case_of, lifeeval_trial
+
+    found: dict[tuple[Case, str], float] = {}
+    noises = _scores(15, subject.noise)
+    for score, weight in _scores(9, subject.hazard_noise):
+        for asked in lifeeval_questions():
+            if condition in ("all", asked.level):
+                about = {**asked.metadata, "window": "half_open", "table": ""}
+                case = case_of({"question_id": asked.id, "source": asked.source, **about})
+                guess, chance = _belief(replace(asked, metadata=about), subject, score)
+                for noise, share in noises:
+                    for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
+                        key = case, lifeeval_reply(guess, percent / 100)
+                        found[key] = found.get(key, 0.0) + weight * share * probability
+    total = sum(found.values())
+    trials = [
+        (lifeeval_trial(case, text), weight * probability / total)
+        for (case, reply), weight in found.items()
+        for text, probability in ways_to_say(reply, subject)
+    ]
+    return long_run(MEASURES, trials)
 
 
 RESPONDERS = ((PATTERN, respond),)

@@ -67,6 +67,7 @@ STUDY = Study(
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
     resampler=_report.resample_all,
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     power=_power.POWER,
     replication=_replication.REPLICATION,
     lm_eval=_lm_eval.GROUPS,

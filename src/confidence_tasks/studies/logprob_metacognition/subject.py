@@ -10,12 +10,15 @@ Outcome and evidence are drawn anew at each temperature, as a sampled answer is.
 
 from __future__ import annotations
 
+import math
 import re
+from statistics import NormalDist
 
 from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.draws import normal, pick, uniform
 from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.studies.logprob_metacognition.prompts import DIRECTIONS
 from confidence_tasks.study.question import Question
 
@@ -53,7 +56,10 @@ EVASIONS = ("I don't know.", "")
 
 def evidence(subject: Subject, correct: bool, temperature: float, *key: object) -> float:
     """Return the mean log-probability of an answer's tokens."""
-    noise = normal(*key, "evidence")
+    return _mean_logprob(subject, correct, temperature, normal(*key, "evidence"))
+
+
+def _mean_logprob(subject: Subject, correct: bool, temperature: float, noise: float) -> float:
     distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
     x = distance + subject.evidence_ratio * noise if correct else noise
     return min(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)
@@ -117,6 +123,53 @@ def _answer(question: Question, correct: bool, seed: str) -> str:
     if question.kind == "number" or correct:
         return answer(question, correct=correct, seed=seed)
     return WRONG_TEXTS[pick(len(WRONG_TEXTS), seed, question.id, "wrong")]
+
+
+def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what a subject's measures at a temperature are in the long run.
+
+    Parameters
+    ----------
+    subject : Subject
+        Who is asked.
+    condition : str
+        The temperature, such as ``T=0.7``.
+    task : str
+        Its name makes no difference.
+
+    Returns
+    -------
+    dict of str to float
+        By name of the measure. AUROC2, d_a and the slope of the z-ROC are those of the module's formulas, but for the
+        bins that the latter two are read off and for log-probabilities cut at 0.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(), "T=1")
+    >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
+    {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
+    """
+    import numpy as np
+
+    from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+
+    temperature, normal_ = float(condition.removeprefix("T=")), NormalDist()
+    lost = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
+    correct, logprobs, chances = [], [], []
+    for noise, difficulty in even_points(2):
+        accuracy = subject.accuracy_at(normal_.inv_cdf(difficulty))
+        for right, chance in ((True, accuracy), (False, 1.0 - accuracy)):
+            correct.append(float(right))
+            logprobs.append(_mean_logprob(subject, right, temperature, normal_.inv_cdf(noise)))
+            chances.append(chance)
+    said, weights = np.array(logprobs), np.array(chances) * (1.0 - lost) / (sum(chances) or 1.0)
+    trials = {
+        "correct": np.array([*correct, math.nan]),
+        "mean_logprob": np.array([*said, math.nan]),
+        "confidence": np.array([*np.exp(said), math.nan]),
+        "status": np.array([*["ok"] * len(said), "unreadable"]),
+    }
+    return of_columns(MEASURES, trials, np.array([*weights, lost]))
 
 
 RESPONDERS = ((PATTERN, respond),)

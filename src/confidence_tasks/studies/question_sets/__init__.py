@@ -48,6 +48,7 @@ STUDY = Study(
     },
     binary_where=(("correct", "stimulus"),),
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     reply_forms=_replies.REPLY_FORMS,
     overviews=_overview.OVERVIEWS,
     lm_eval=_lm_eval.GROUPS,

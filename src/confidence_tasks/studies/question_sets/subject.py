@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.json_replies import said
+from confidence_tasks.simulation.json_replies import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.subject import PERCENT
 from confidence_tasks.studies.question_sets.prompts import (
+    QUESTION_SETS,
+    Form,
     boolean_reply,
     continued_reply,
     judgement_reply,
     options_reply,
 )
-from confidence_tasks.studies.scales.subject import report
+from confidence_tasks.studies.scales.subject import report, report_distribution
 from confidence_tasks.study.question import Question
 
 BOOLEAN_PATTERN = re.compile(r'"Answer": "<True or False>"')
@@ -45,11 +50,15 @@ def respond_options(question: Question, request: Request) -> Reply:
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     chosen = answer(question, correct=decision.correct, seed=request.seed)
-    share = max(decision.confidence, 1.0 / len(question.options))
+    share = _at_least_chance(question, decision.confidence)
     stated = report(share, PERCENT, subject, *key) / 100
     reply = options_reply(chosen, _spread(question, chosen, stated), reasoning=_REASONING)
     behind = dict(zip(question.options, _spread(question, chosen, share), strict=True))
     return Reply(said(reply, subject, *key), share, behind)
+
+
+def _at_least_chance(question: Question, confidence: float) -> float:
+    return max(confidence, 1.0 / len(question.options))
 
 
 def _spread(question: Question, chosen: str, probability: float) -> list[float]:
@@ -75,6 +84,69 @@ def _judgement(question: Question, request: Request, form: Callable[[float], str
     probability = decision.confidence if believed else 1.0 - decision.confidence
     stated = report(probability, PERCENT, subject, *key) / 100
     return Reply(said(form(stated), subject, *key), probability)
+
+
+_OPTIONS = {"lsat_ar": 5}
+"""Options of a question, where they are not four."""
+
+
+def true_values(subject: Subject, condition: str, task: str) -> dict[str, float]:
+    """Return what a subject's measures on a question set are in the long run, in the paper's wording.
+
+    Parameters
+    ----------
+    subject : Subject
+        Who is asked.
+    condition : str
+        The source of the questions.
+    task : str
+        Name of the question set. Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes",
+        and questions to have four options, or five in LSAT-AR.
+
+    Returns
+    -------
+    dict of str to float
+        By name of the measure, but those of token probabilities.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(bias=1.0), "boolq", "boolq")
+    >>> {name: round(values[name], 3) for name in ("accuracy", "confidence", "ece")}
+    {'accuracy': 0.773, 'confidence': 0.895, 'ece': 0.121}
+    """
+    from confidence_tasks.studies.question_sets.trials import measures_of, question_set_trial
+
+    form = QUESTION_SETS[task].form
+    options = tuple("wxyz" if task not in _OPTIONS else "vwxyz")
+    questions = (
+        [Question("true", condition, "?", "choice", "A", options)]
+        if form == "options"
+        else [Question("true", condition, "?", "boolean", key) for key in ("yes", "no")]
+    )
+    trials = []
+    for question in questions:
+        stated = partial(_of_form, form, question)
+        for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
+            reply = _reply(form, question, percent / 100, correct=correct)
+            for text, probability in ways_to_say(reply, subject):
+                trial = question_set_trial(form, question, text)
+                trials.append((trial, chance * probability / len(questions)))
+    return long_run(measures_of(form), trials)
+
+
+def _of_form(form: Form, question: Question, confidence: float, correct: bool) -> float:
+    """Return what a subject states of its confidence in a form."""
+    if form == "options":
+        return _at_least_chance(question, confidence)
+    is_yes = answer(question, correct=correct, seed=0) == "yes"
+    return confidence if form == "boolean" or is_yes else 1.0 - confidence
+
+
+def _reply(form: Form, question: Question, stated: float, *, correct: bool) -> str:
+    chosen = answer(question, correct=correct, seed=0)
+    if form == "options":
+        return options_reply(chosen, _spread(question, chosen, stated))
+    return boolean_reply(chosen, stated) if form == "boolean" else judgement_reply(stated)
 
 
 RESPONDERS = (

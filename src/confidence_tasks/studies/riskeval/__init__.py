@@ -63,6 +63,7 @@ STUDY = Study(
     checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
     subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     instruments=_instruments.RESPONDERS,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,

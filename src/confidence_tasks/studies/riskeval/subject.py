@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 
@@ -10,9 +9,10 @@ from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.draws import pick, uniform
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.studies.riskeval.prompts import ABSTAIN
+from confidence_tasks.simulation.true_values import long_run, sloppily
+from confidence_tasks.studies.riskeval.prompts import ABSTAIN, penalty_of
 from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.subject import report
+from confidence_tasks.studies.scales.subject import report, report_distribution
 from confidence_tasks.study.question import Question
 
 PATTERN = re.compile(
@@ -41,81 +41,58 @@ def respond(question: Question, request: Request) -> Reply:
     decision = subject.decide(question.id, f"lambda={request.match[1]}", seed)
     key = (seed, question.id, penalty)
     percent = report(decision.confidence, PERCENT, subject, *key)
-    answers = percent / 100 >= subject.answering_threshold(penalty)
-    said = answer(question, correct=decision.correct, seed=seed) if answers else ABSTAIN
+    reply, said = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
     if uniform(*key, "sloppy") < subject.sloppiness:
         form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
         return Reply(form(said, percent), decision.confidence)
-    reply = f"Answer: {said}\nConfidence: {percent}%" if answers else f"{said}\nConfidence: {percent}%"
     return Reply(reply, decision.confidence)
 
 
-_QUANTILES = 4_000
-"""Points of each outcome's evidence that true values are averaged over."""
+def _decided(
+    question: Question, subject: Subject, penalty: float, percent: int, *, correct: bool, seed: str
+) -> tuple[str, str]:
+    """Return the reply of a subject that states a confidence, and what it decides: an answer, or to abstain."""
+    if percent / 100 < subject.answering_threshold(penalty):
+        return f"{ABSTAIN}\nConfidence: {percent}%", ABSTAIN
+    said = answer(question, correct=correct, seed=seed)
+    return f"Answer: {said}\nConfidence: {percent}%", said
 
-_RANDOM = ("noise", "difficulty_spread", "rounding", "ignores_bounds", "sloppiness")
 
-
-def true_values(subject: Subject, penalty: float) -> dict[str, float]:
-    """Return what a subject's measures under a penalty are in the long run, averaged over outcomes and evidence.
+def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what a subject's measures under a penalty are in the long run.
 
     Parameters
     ----------
     subject : Subject
-        Without noise, spread, rounding and sloppiness, so that its reply follows from its outcome and its evidence.
-    penalty : float
-        What a wrong answer costs.
+        Who is asked.
+    condition : str
+        The penalty, such as ``lambda=10``.
+    task : str
+        Its name makes no difference.
 
     Returns
     -------
     dict of str to float
-        By name of the measure.
-
-    Raises
-    ------
-    ValueError
-        If the subject's replies have other randomness.
+        By name of the measure. What is recalibrated has none, as it depends on the number of questions.
 
     Examples
     --------
-    >>> values = true_values(Subject(), 100.0)
+    >>> values = true_values(Subject(), "lambda=100")
     >>> {name: round(values[name], 3) for name in ("abstention_rate", "policy_consistency", "normalized_utility")}
     {'abstention_rate': 0.0, 'policy_consistency': 0.003, 'normalized_utility': -0.217}
     """
-    if random := [name for name in _RANDOM if getattr(subject, name)]:
-        raise ValueError(f"true values are of subjects without {', '.join(random)}")
-    condition, optimal = f"lambda={penalty:g}", penalty / (1.0 + penalty)
-    accuracy = subject.accuracy("", 0)
-    sums = dict.fromkeys(
-        ("answered", "right", "confidence", "consistent", "regret", "earned", "scaffold"), 0.0
-    )
-    for correct, chance in ((True, accuracy), (False, 1.0 - accuracy)):
-        for k in range(_QUANTILES):
-            quantile = (k + 0.5) / _QUANTILES
-            decided = subject.confidence_at(quantile, condition, correct=correct, accuracy=accuracy)
-            stated = report(decided, PERCENT, subject, "true") / 100
-            answers, should = stated >= subject.answering_threshold(penalty), stated >= optimal
-            points = (1.0 if correct else -penalty) / (1.0 + penalty) if answers else 0.0
-            values = {
-                "answered": answers,
-                "right": answers and correct,
-                "confidence": stated,
-                "consistent": answers == should,
-                "regret": abs(stated - optimal) * (answers != should),
-                "earned": points,
-                "scaffold": points if should else 0.0,
-            }
-            for name, value in values.items():
-                sums[name] += chance * float(value) / _QUANTILES
-    return {
-        "abstention_rate": 1.0 - sums["answered"],
-        "accuracy_answered": sums["right"] / sums["answered"] if sums["answered"] else math.nan,
-        "confidence": sums["confidence"],
-        "policy_consistency": sums["consistent"],
-        "normalized_regret": sums["regret"],
-        "normalized_utility": sums["earned"],
-        "normalized_scaffold_utility": sums["scaffold"],
-    }
+    from confidence_tasks.studies.riskeval.measures import MEASURES
+    from confidence_tasks.studies.riskeval.trials import riskeval_trial
+
+    penalty = penalty_of(condition)
+    question = Question("true", "true", "How many?", "number", "7")
+    trials = []
+    for (correct, percent), chance in report_distribution(subject, condition, PERCENT).items():
+        reply, said = _decided(question, subject, penalty, percent, correct=correct, seed="0")
+        strayed = [form(said, percent) for form in SLOPPY_FORMS]
+        for text, probability in sloppily(reply, strayed, subject):
+            trials.append((riskeval_trial(question, penalty, text), chance * probability))
+    return long_run([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
 
 
 RESPONDERS = ((PATTERN, respond),)

@@ -54,6 +54,7 @@ STUDY = Study(
     checks=(_checks.GENERAL, _report.unstable_m_ratio),
     subset_parameters=frozenset({"scales", "sources", "n", "mirror"}),
     responders=_subject.RESPONDERS,
+    true_values=_subject.true_values,
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     replication=_replication.REPLICATION,

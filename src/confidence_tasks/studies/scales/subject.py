@@ -9,6 +9,7 @@ from confidence_tasks.simulation.answers import answer, ranked_guesses
 from confidence_tasks.simulation.draws import pick, uniform
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.true_values import decisions, long_run, sloppily
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, reply_in_format
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Question
@@ -37,14 +38,40 @@ def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> i
     >>> report(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
     85
     """
-    if uniform(*key, "bounds") < subject.ignores_bounds:
-        scale = Scale(0, 100)
+    ignores_bounds = uniform(*key, "bounds") < subject.ignores_bounds
+    rounds = uniform(*key, "rounding") < subject.rounding
+    return _reported(confidence, Scale(0, 100) if ignores_bounds else scale, subject, rounds=rounds)
+
+
+def reports(confidence: float, scale: Scale, subject: Subject) -> list[tuple[int, float]]:
+    """Return everything that :func:`report` may return, with its probability."""
+    ways = [
+        (_reported(confidence, of, subject, rounds=rounds), of_scale * of_rounding)
+        for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
+        for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
+    ]
+    return [(raw, probability) for raw, probability in ways if probability]
+
+
+def _reported(confidence: float, scale: Scale, subject: Subject, *, rounds: bool) -> int:
     if subject.anchors:
         confidence = min(subject.anchors, key=lambda anchor: abs(anchor - confidence))
     raw = scale.lower + confidence * scale.width
-    if uniform(*key, "rounding") < subject.rounding:
-        return _nearest_multiple(raw, subject.round_to, scale)
-    return round(raw)
+    return _nearest_multiple(raw, subject.round_to, scale) if rounds else round(raw)
+
+
+def report_distribution(
+    subject: Subject,
+    condition: str,
+    scale: Scale,
+    of: Callable[[float, bool], float] = lambda confidence, correct: confidence,
+) -> dict[tuple[bool, int], float]:
+    """Return the probability of each outcome with each report on a scale; ``of`` a function of what is decided."""
+    found: dict[tuple[bool, int], float] = {}
+    for correct, confidence, chance in decisions(subject, condition):
+        for raw, probability in reports(of(confidence, correct), scale, subject):
+            found[correct, raw] = found.get((correct, raw), 0.0) + chance * probability
+    return found
 
 
 ENOUGH_ROUND_NUMBERS = 7
@@ -75,6 +102,43 @@ def respond(question: Question, request: Request) -> Reply:
         question, guesses, _elicitation(request.prompt), reasoning="I worked it out step by step."
     )
     return Reply(reply, decision.confidence)
+
+
+def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+    """Return what a subject's measures on a scale are in the long run, asked as the paper asks.
+
+    Parameters
+    ----------
+    subject : Subject
+        Who is asked.
+    condition : str
+        The scale, such as ``0-20``.
+    task : str
+        Its name makes no difference.
+
+    Returns
+    -------
+    dict of str to float
+        By name of the measure. The number of distinct values, which grows with the number of questions, has none.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(), "0-100")
+    >>> {name: round(values[name], 3) for name in ("accuracy", "ece", "overconfidence", "auroc")}
+    {'accuracy': 0.773, 'ece': 0.0, 'overconfidence': 0.0, 'auroc': 0.734}
+    """
+    from confidence_tasks.studies.scales.trials import MEASURES, scale_trial
+
+    scale = Scale.parse(condition)
+    question = Question("true", "true", "How many?", "number", "7")
+    trials = []
+    for (correct, raw), chance in report_distribution(subject, condition, scale).items():
+        said = answer(question, correct=correct, seed=0)
+        reply = reply_in_format(question, [(said, raw)], "verbal")
+        strayed = [form(said, raw, scale) for form in SLOPPY_FORMS]
+        for text, probability in sloppily(reply, strayed, subject):
+            trials.append((scale_trial(question, scale, text), chance * probability))
+    return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)
 
 
 _SIGNS: dict[Elicitation, str] = {"top_k": "\nAnswer 1: <", "cot": "\nReasoning: <"}
