@@ -5,28 +5,44 @@ Whole samples are read only from a log that says that some are invalid.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import IO, Any
 from zipfile import ZipFile
 
 import fsspec
 import numpy as np
-from inspect_ai.log import EvalLog, EvalSpec, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.log import (
+    EvalLog,
+    EvalSpec,
+    read_eval_log,
+    read_eval_log_sample_summaries,
+    read_eval_log_samples,
+)
 from inspect_ai.model import ModelConfig
-from pydantic_core import to_jsonable_python
+from msgspec import MsgspecError, Struct, convert
+from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report.run_config import PROMPT, QUESTION, prompt_digest, question_digest, setup_of
-from confidence_tasks.report.trial_files import NotTrialsError, TrialFile, provenance_of, trial_columns
+from confidence_tasks.report.run_config import prompt_digest, question_digest, setup_of
+from confidence_tasks.report.trial_files import (
+    BESIDE,
+    NotTrialsError,
+    TrialFile,
+    decoded,
+    provenance_of,
+    trial_columns,
+    without_garbage_collection,
+)
 from confidence_tasks.study.definition import Study
 
 SUMMARIES = "summaries.json"
 """The member of a finished log that holds the summaries of all samples."""
 
 
+@without_garbage_collection()
 def read_inspect_log(path: str) -> TrialFile:
     """Read the trials of a log, finished or not.
 
@@ -42,27 +58,32 @@ def read_inspect_log(path: str) -> TrialFile:
     """
     refuse_unbounded(path)
     header = read_eval_log(path, header_only=True)
-    summaries = _summaries(path)
-    study = _study(header, summaries)
     invalid = _invalidated(path) if header.invalidated else frozenset()
-    scored = [
-        summary
-        for summary in summaries
-        if _has_trial(summary, study) and (str(summary["id"]), summary["epoch"]) not in invalid
-    ]
+    study: Study | None = None
+    rows: dict[tuple[str, int], tuple[Any, ...] | None] = {}
+    for summary in _summaries(path):
+        scores = summary.scores or {}
+        if study is None and (study := study_of_scores(scores)):
+            scorer, keys = study.scorer_name, tuple(study.record)
+        # Of a sample run twice, the later summary counts, in the place of the first.
+        key = str(summary.id), summary.epoch
+        rows[key] = None
+        if study is None or (score := scores.get(scorer)) is None or key in invalid:
+            continue
+        if isinstance(score.value, dict):
+            trial = scored_trial(score.value, score.metadata)
+            rows[key] = (*map(trial.get, keys), *_digests(summary), summary.id, summary.epoch)
+    if study is None:
+        raise _no_study(header)
+    scored = [row for row in rows.values() if row is not None]
     left_out = (
-        (f"{len(invalid)} of {len(summaries)} samples were invalidated and do not count",) if invalid else ()
+        (f"{len(invalid)} of {len(rows)} samples were invalidated and do not count",) if invalid else ()
     )
     if not scored:
         reasons = "; ".join((f"status: {header.status}", *left_out))
-        raise NotTrialsError(f"none of its {len(summaries)} samples has a trial ({reasons})")
+        raise NotTrialsError(f"none of its {len(rows)} samples has a trial ({reasons})")
+    columns, wrong = trial_columns(study, dict(zip((*keys, *BESIDE), zip(*scored, strict=True), strict=True)))
     spec = header.eval
-    columns, wrong = trial_columns(
-        study,
-        [_trial(summary, study) | _digests(summary) for summary in scored],
-        (summary["id"] for summary in scored),
-        (summary["epoch"] for summary in scored),
-    )
     return TrialFile(
         path=path,
         study=study.name,
@@ -70,7 +91,7 @@ def read_inspect_log(path: str) -> TrialFile:
         model=spec.model,
         columns=columns,
         created=spec.created,
-        lost=max(_planned(header), len(summaries)) - len(scored) - len(invalid),
+        lost=max(_planned(header), len(rows)) - len(scored) - len(invalid),
         versions=_versions(header),
         setup=_setup(header, study),
         provenance=_provenance(header),
@@ -84,7 +105,7 @@ def read_inspect_log(path: str) -> TrialFile:
 
 def _invalidated(path: str) -> frozenset[tuple[str, int]]:
     """Return the id and epoch of each sample that was invalidated: summaries do not say, so samples are read."""
-    samples = read_eval_log(path).samples or []
+    samples = read_eval_log_samples(path, all_samples_required=False)
     return frozenset((str(sample.id), sample.epoch) for sample in samples if sample.invalidation)
 
 
@@ -125,66 +146,97 @@ _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
 
 
-def _summaries(path: str) -> list[Mapping[str, Any]]:
-    """Return id, epoch, input, metadata and scores of each sample; of a sample run twice, the later one.
+class _Score(Struct, gc=False):
+    value: Any = None
+    metadata: dict[str, Any] | None = None
 
-    A finished log has all summaries in one member. Taking the scores out of it as they are is twenty times faster than
+
+class _Asked(Struct, gc=False):
+    question: Any = None
+    choices: Any = None
+
+
+class Summary(Struct, gc=False):
+    """What is read of a sample; the rest of its summary is skipped."""
+
+    id: Any
+    epoch: int
+    input: Any = None
+    metadata: _Asked | None = None
+    scores: dict[str, _Score | None] | None = None
+
+
+_SUMMARIES = Decoder(list[Summary])
+
+
+def _summaries(path: str) -> Iterator[Summary]:
+    """Yield the summary of each sample.
+
+    A finished log has all summaries in one member. Decoding what is needed of it is a hundred times faster than
     Inspect's own reader, which checks and shortens every text again; any other log goes through that reader.
     """
-    found = _finished_summaries(path) if path.endswith(".eval") else None
-    if found is None:
-        found = [
-            {
-                "id": summary.id,
-                "epoch": summary.epoch,
-                "input": to_jsonable_python(summary.input),
-                "metadata": summary.metadata,
-                "scores": {
-                    name: {"value": score.value, "metadata": score.metadata}
-                    for name, score in (summary.scores or {}).items()
-                },
-            }
-            for summary in read_eval_log_sample_summaries(path)
-        ]
-    return list({(str(summary["id"]), summary["epoch"]): summary for summary in found}.values())
+    if path.endswith(".eval"):
+        with fsspec.open(path, "rb") as file, ZipFile(file) as archive:
+            if SUMMARIES in archive.namelist():
+                with archive.open(SUMMARIES) as member:
+                    yield from decode_summaries(member)
+                return
+    told = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
+    yield from (convert(summary, Summary) for summary in told)
 
 
-def _finished_summaries(path: str) -> list[Mapping[str, Any]] | None:
-    with fsspec.open(path, "rb") as file, ZipFile(file) as archive:
-        if SUMMARIES not in archive.namelist():
-            return None
-        with archive.open(SUMMARIES) as member:
-            packed = member.read(MOST_BYTES + 1)
-    if len(packed) > MOST_BYTES:
-        raise NotTrialsError(f"the summaries of its samples take more than {MOST_BYTES >> 20} MiB unpacked")
-    if _containers(packed) > len(packed) / BYTES_A_CONTAINER and _containers(_STRING.sub(b"", packed)) > (
-        len(packed) / BYTES_A_CONTAINER
-    ):
+def decode_summaries(file: IO[bytes]) -> Iterator[Summary]:
+    """Yield the elements of a JSON array of summaries, some at a time: memory does not grow with the file.
+
+    Raises
+    ------
+    NotTrialsError
+        If the file is larger than `MOST_BYTES`, or mostly brackets.
+    ValueError, msgspec.ValidationError
+        If it is no such array.
+    """
+    text, n_bytes = bytearray(), 0
+    while piece := file.read(max(PIECE, len(text))):
+        text += piece
+        n_bytes += len(piece)
+        _refuse_brackets(text)
+        if n_bytes > MOST_BYTES:
+            raise NotTrialsError(
+                f"the summaries of its samples take more than {MOST_BYTES >> 20} MiB unpacked"
+            )
+        # No text holds these bytes, for its quotation marks are escaped. An object in the metadata may have both keys:
+        # what is before it does not decode, and is tried again when there is as much again.
+        start = text.rfind(b'{"id":', 0, max(text.rfind(b'"epoch":'), 0))
+        comma = text.rfind(b",", 0, max(start, 0))
+        if comma > 0 and not text[comma + 1 : start].strip():
+            with suppress(ValueError, MsgspecError):
+                yield from decoded(text[:comma] + b"]", _SUMMARIES)
+                text[: comma + 1] = b"["
+    yield from decoded(text, _SUMMARIES)
+
+
+def _refuse_brackets(text: bytes | bytearray) -> None:
+    """Raise NotTrialsError for JSON that is mostly lists and objects."""
+    most = len(text) / BYTES_A_CONTAINER
+    if _containers(text) > most and _containers(_STRING.sub(b"", text)) > most:
         raise NotTrialsError("the summaries of its samples hold little but brackets")
-    found: list[Mapping[str, Any]] = json.loads(packed)
-    return found
 
 
-def _containers(text: bytes) -> int:
+def _containers(text: bytes | bytearray) -> int:
     """Return the number of lists and objects that a JSON text opens, those within strings among them."""
     return text.count(b"[") + text.count(b"{")
 
 
-def _study(header: EvalLog, summaries: Sequence[Mapping[str, Any]]) -> Study:
-    scores = (summary.get("scores") or {} for summary in summaries)
-    found = next((study for names in scores if (study := study_of_scores(names))), None)
-    if found is None:
-        scorers = ", ".join(scorer.name for scorer in header.eval.scorers or ()) or "none"
-        raise NotTrialsError(
-            f"task {header.eval.task} with scorer {scorers}: no sample was scored by one of"
-            f" {', '.join(study.scorer_name for study in studies())} (status: {header.status})"
-        )
-    return found
+PIECE = 1 << 22
+"""Bytes of summaries that are decoded at a time, at the least."""
 
 
-def _has_trial(summary: Mapping[str, Any], study: Study) -> bool:
-    score = (summary.get("scores") or {}).get(study.scorer_name)
-    return score is not None and isinstance(score["value"], Mapping)
+def _no_study(header: EvalLog) -> NotTrialsError:
+    scorers = ", ".join(scorer.name for scorer in header.eval.scorers or ()) or "none"
+    return NotTrialsError(
+        f"task {header.eval.task} with scorer {scorers}: no sample was scored by one of"
+        f" {', '.join(study.scorer_name for study in studies())} (status: {header.status})"
+    )
 
 
 def _trial(summary: Mapping[str, Any], study: Study) -> dict[str, Any]:
@@ -203,16 +255,12 @@ def _planned(header: EvalLog) -> int:
     return asked * (spec.config.epochs or 1)
 
 
-def _digests(summary: Mapping[str, Any]) -> dict[str, str]:
+def _digests(summary: Summary) -> tuple[str, str]:
     """Return what tells apart the question of a sample, and the messages that it was asked in."""
-    asked, metadata = summary.get("input") or [], summary.get("metadata") or {}
-    messages = (
-        [("user", asked)] if isinstance(asked, str) else [(each["role"], each["content"]) for each in asked]
-    )
-    return {
-        QUESTION: question_digest(metadata.get("question"), metadata.get("choices")),
-        PROMPT: prompt_digest(messages) if messages else "",
-    }
+    asked, metadata = summary.input, summary.metadata or _Asked()
+    if not isinstance(asked, str):
+        asked = [(each["role"], each["content"]) for each in asked or ()]
+    return question_digest(metadata.question, metadata.choices), prompt_digest(asked) if asked else ""
 
 
 def _versions(header: EvalLog) -> dict[str, str]:

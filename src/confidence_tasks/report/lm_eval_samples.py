@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import fsspec
+from msgspec import MsgspecError, Struct, field
+from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, TRIAL
-from confidence_tasks.report.run_config import PROMPT, QUESTION, question_digest, setup_of
-from confidence_tasks.report.trial_files import NotTrialsError, TrialFile, provenance_of, trial_columns
+from confidence_tasks.report.run_config import question_digest, setup_of
+from confidence_tasks.report.trial_files import (
+    BESIDE,
+    NotTrialsError,
+    TrialFile,
+    decoded,
+    provenance_of,
+    trial_columns,
+    without_garbage_collection,
+)
 from confidence_tasks.study.definition import Study
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
@@ -55,6 +66,7 @@ def is_results_file(path: str) -> bool:
     return _RESULTS.search(path) is not None
 
 
+@without_garbage_collection()
 def read_sample_file(path: str) -> TrialFile:
     """Read the trials of one task of an lm-eval run.
 
@@ -73,12 +85,14 @@ def read_sample_file(path: str) -> TrialFile:
     if match is None:
         raise NotTrialsError("it is not named as lm-eval names its sample files")
     task, time = match["task"], match["time"]
-    samples, unread = _samples(path)
-    scored = [(ident, trial) for ident, trial in samples if isinstance(trial, Mapping)]
-    study = _study(task, [trial for _, trial in scored])
+    study = _study(task)
+    keys = tuple(study.record)
+    rows, n_lines = _rows(path, keys)
+    if not rows:
+        raise NotTrialsError(f"no line of task {task} holds a trial of a study")
     run = _run(path, time)
     columns, left_out = trial_columns(
-        study, [trial for _, trial in scored], (ident for ident, _ in scored), (1 for _ in scored)
+        study, dict(zip((*keys, *BESIDE), zip(*rows, strict=True), strict=True))
     )
     return TrialFile(
         path=path,
@@ -87,7 +101,7 @@ def read_sample_file(path: str) -> TrialFile:
         model=_model(run) or path.rsplit("/", 2)[-2],
         columns=columns,
         created=time,
-        lost=max(_asked(run, task), len(samples) + unread) - len(scored),
+        lost=max(_asked(run, task), n_lines) - len(rows),
         versions={
             "lm_eval": str(run.get("lm_eval_version", "")),
             "task": str(run.get("versions", {}).get(task, "")),
@@ -98,36 +112,43 @@ def read_sample_file(path: str) -> TrialFile:
     )
 
 
-def _samples(path: str) -> tuple[list[tuple[str, Any]], int]:
-    """Return id and trial of each line, and the number of lines that are not JSON."""
-    found: list[tuple[str, Any]] = []
-    unread = 0
-    with fsspec.open(path, "rt", encoding="utf-8") as lines:
+class _Doc(Struct, gc=False):
+    id: Any
+    question: Any = None
+    choices: Any = None
+
+
+class _Sample(Struct, gc=False):
+    doc: _Doc
+    trial: Any = field(name=TRIAL)
+    prompt_hash: Any = None
+
+
+_SAMPLE = Decoder(_Sample)
+
+
+def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
+    """Return some columns of each trial and what stands beside it, and the number of lines."""
+    rows, n_lines = [], 0
+    with fsspec.open(path, "rb") as lines:
         for line in lines:
-            try:
-                sample = json.loads(line)
-                trial = sample.get(TRIAL)
-                told = {**trial, **_digests(sample)} if isinstance(trial, Mapping) else trial
-                found.append((str(sample["doc"]["id"]), told))
-            except (ValueError, KeyError, TypeError, RecursionError):
-                unread += 1
-    return found, unread
+            n_lines += 1
+            # A line that is no JSON, or no sample, is of a sample without a trial.
+            with suppress(ValueError, MsgspecError, RecursionError):
+                sample = decoded(line, _SAMPLE)
+                doc, prompt = sample.doc, sample.prompt_hash
+                if isinstance(sample.trial, dict):
+                    question = question_digest(doc.question, doc.choices)
+                    prompt = f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else ""
+                    rows.append((*map(sample.trial.get, keys), question, prompt, str(doc.id), 1))
+    return rows, n_lines
 
 
-def _digests(sample: Mapping[str, Any]) -> dict[str, str]:
-    """Return what tells apart the question of a sample, and the prompt, which lm-eval has a digest of."""
-    prompt = sample.get("prompt_hash")
-    return {
-        QUESTION: question_digest(sample["doc"].get("question"), sample["doc"].get("choices")),
-        PROMPT: f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else "",
-    }
-
-
-def _study(task: str, trials: list[Mapping[str, Any]]) -> Study:
+def _study(task: str) -> Study:
     """Return the study with the longest name that a task's begins with: fermieval_sampling is not fermieval."""
     known = [study for study in studies() if study.design_of(task) in study.designs]
-    if not known or not trials:
-        raise NotTrialsError(f"no line of task {task} holds a trial of a study")
+    if not known:
+        raise NotTrialsError(f"no study asks task {task}")
     return max(known, key=lambda study: len(study.design_of(task)))
 
 

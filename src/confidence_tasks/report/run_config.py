@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -90,15 +91,27 @@ def question_digest(text: Any, choices: Any) -> str:
     """
     if not isinstance(text, str) or not text:
         return ""
+    return _question_digest(text, *sorted(map(str, choices)) if isinstance(choices, list | tuple) else ())
+
+
+@lru_cache(maxsize=1024)  # a question is asked under several conditions in a row
+def _question_digest(text: str, *options: str) -> str:
     plain = " ".join(text[:_SCANNED].split())
     if len(plain) > _SHOWN:
         plain = textwrap.shorten(plain, _SHOWN, placeholder="...")
-    options = sorted(map(str, choices)) if isinstance(choices, list | tuple) else []
     return digest(plain, *(options if sum(map(len, options)) <= _CHOICES else ()))
 
 
-def prompt_digest(messages: Iterable[tuple[str, Any]]) -> str:
-    """Return a digest of the messages that a question was asked in, each a role and a text or a list of contents."""
+def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
+    """Return a digest of what a question was asked in: messages, each a role and a text or contents, or the user's.
+
+    Examples
+    --------
+    >>> prompt_digest("How many?") == prompt_digest([("user", "How many?")])
+    True
+    """
+    if isinstance(messages, str):
+        return digest("user", messages[:_PROMPT])
     parts: list[str] = []
     for role, content in messages:
         contents = [content] if isinstance(content, str) else content

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import gc
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from sys import intern
+from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import MsgspecError, convert
+from msgspec.json import Decoder
 from numpy.typing import NDArray
 
 from confidence_tasks.report.run_config import DIGESTS
@@ -84,28 +91,54 @@ class NotTrialsError(ValueError):
     """A file holds no trials of a known study; the message says what it holds instead."""
 
 
+def decoded(text: bytes | bytearray, decoder: Decoder[T]) -> T:
+    """Decode JSON as `json.loads` reads it, but for a number that is NaN, which is None.
+
+    msgspec builds only what its type has a place for. What it refuses and JSON in Python's reading does not, such as an
+    infinity, is decoded by `json.loads`.
+    """
+    try:
+        return decoder.decode(_NAN.sub(b"null", text) if b"NaN" in text else text)
+    except (MsgspecError, UnicodeDecodeError):
+        return convert(json.loads(text), decoder.type)
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Look for no cycles of objects meanwhile, of which trials have none: that takes a third of the time of reading."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+T = TypeVar("T")
+_NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
+"""NaN after a name; within a text, the quotation mark would follow a backslash."""
+
+BESIDE = (*DIGESTS, "sample_id", "epoch")
+"""Columns of trials that are no part of the record."""
+
+
 def trial_columns(
-    study: Study,
-    trials: Sequence[Mapping[str, Any]],
-    sample_ids: Iterable[Any],
-    epochs: Iterable[Any],
-    where: Sequence[str] = (),
+    study: Study, values: Mapping[str, Sequence[Any]], where: Callable[[int], str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
     """Return trials as columns of the study's record, without those that the record does not allow.
 
     What an older record lacks is NaN or the empty string. What the condition settles, such as the penalty, is what the
-    condition says. A trial may have the digests beside its record.
+    condition says.
 
     Parameters
     ----------
     study : Study
         Whose record it is; its ``domains`` say which values a column may hold.
-    trials : sequence of mapping
-        The trials as the file has them.
-    sample_ids, epochs : iterable
-        Of each trial.
-    where : sequence of str
-        Where each trial stands in the file; by default its sample.
+    values : mapping of str to sequence
+        The columns as the file has them, ``epoch`` among them; another one that is not there is missing in every trial.
+    where : callable, optional
+        Says where the trial with a number stands in the file; by default its sample.
 
     Returns
     -------
@@ -125,10 +158,11 @@ def trial_columns(
         for row, what in found:
             faults.setdefault(row, (key, what))
 
+    n_trials = len(values["epoch"])
+    missing = [None] * n_trials
     columns: dict[str, NDArray[Any]] = {}
     for key, kind in study.record.items():
-        values = [trial.get(key) for trial in trials]
-        columns[key], wrong = _numbers(values) if kind is float else _texts(values)
+        columns[key], wrong = (_numbers if kind is float else _texts)(values.get(key, missing))
         note(key, wrong)
         domain = study.domains.get(key) or _COMMON.get(key) or Domain()
         note(key, domain.faults(columns[key]))
@@ -143,19 +177,19 @@ def trial_columns(
         present = np.flatnonzero(~np.isnan(columns[other])).tolist()
         note(key, ((present[row], what) for row, what in BINARY.faults(columns[key][present])))
     note("condition", _settle(study, columns))
-    for key in DIGESTS:
-        columns[key], _ = _texts([trial.get(key) for trial in trials])
-    columns["sample_id"], _ = _texts(list(sample_ids))
-    counted, wrong = _numbers(list(epochs))
+    for key in (*DIGESTS, "sample_id"):
+        columns[key], _ = _texts(values.get(key, missing))
+    epochs, wrong = _numbers(values["epoch"])
     note("epoch", wrong)
-    note("epoch", _EPOCH.faults(counted))
-    at = where or [f"sample {name}" for name in columns["sample_id"]]
-    left_out = _sentences(faults, at)
-    if len(faults) == len(trials):
+    note("epoch", _EPOCH.faults(epochs))
+    names = columns["sample_id"]
+    left_out = _sentences(faults, where or (lambda row: f"sample {names[row]}"), n_trials)
+    if len(faults) == n_trials:
         raise NotTrialsError("; ".join(left_out) or "it holds no trials")
-    kept = np.array([row not in faults for row in range(len(trials))], dtype=bool)
-    columns["epoch"] = np.where(kept & ~np.isnan(counted), counted, 1.0).astype(np.int64)
-    return {key: column[kept] for key, column in columns.items()}, left_out
+    kept = np.ones(n_trials, dtype=bool)
+    kept[list(faults)] = False
+    columns["epoch"] = np.where(kept & ~np.isnan(epochs), epochs, 1.0).astype(np.int64)
+    return {key: column[kept] for key, column in columns.items()} if faults else columns, left_out
 
 
 def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[int, str]]:
@@ -175,14 +209,16 @@ _PLACES = 5
 """So many trials that are left out are named one by one."""
 
 
-def _sentences(faults: Mapping[int, tuple[str, str]], where: Sequence[str]) -> tuple[str, ...]:
+def _sentences(
+    faults: Mapping[int, tuple[str, str]], where: Callable[[int], str], n_trials: int
+) -> tuple[str, ...]:
     """Say of each column that is wrong how many trials are left out, where they stand, and why."""
     sentences = []
     for key in dict.fromkeys(key for key, _ in faults.values()):
         rows = sorted(row for row, (column, _) in faults.items() if column == key)
-        named = [where[row][:80] for row in rows[:_PLACES]]
+        named = [where(row)[:80] for row in rows[:_PLACES]]
         others = [f"{len(rows) - _PLACES} more"] if len(rows) > _PLACES else []
-        count = f"{len(rows)} of {len(where)} trials {'does' if len(rows) == 1 else 'do'} not count"
+        count = f"{len(rows)} of {n_trials} trials {'does' if len(rows) == 1 else 'do'} not count"
         sentences.append(f"{count} ({', '.join(named + others)}): {key} {faults[rows[0]][1]}")
     return tuple(sentences)
 
@@ -232,17 +268,20 @@ def _numbers(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]
 def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
     """Return texts that any file and array can hold, and what is wrong with which of the values.
 
-    JSON can spell NULs and halves of surrogate pairs. What is missing is the empty string.
+    JSON can spell NULs and halves of surrogate pairs. What is missing is the empty string. Equal texts are one object:
+    most columns have few, and runs of several models share identifiers and digests.
     """
-    texts, wrong = [], []
-    for row, value in enumerate(values):
-        text = value
-        if not isinstance(value, str):
-            is_one = np.ndim(value) == 0 and not isinstance(value, Mapping)
-            if not is_one:
-                wrong.append((row, f"is {shown(value)}, which is no text"))
-            text = "" if is_one and (value is None or value != value) else str(value)
-        texts.append(text.encode(errors="replace").decode().replace("\0", "\ufffd"))
+    texts, wrong = list(values), []
+    if not {*map(type, texts)} <= {str}:
+        for row, value in enumerate(values):
+            if type(value) is not str:
+                is_one = np.ndim(value) == 0 and not isinstance(value, Mapping)
+                if not is_one:
+                    wrong.append((row, f"is {shown(value)}, which is no text"))
+                texts[row] = "" if is_one and (value is None or value != value) else str(value)
+    every = "".join(texts)
+    if "\0" in every or not every.isascii():
+        texts = [text.encode(errors="replace").decode().replace("\0", "\ufffd") for text in texts]
     found = np.empty(len(texts), dtype=object)
-    found[:] = texts
+    found[:] = [*map(intern, texts)]
     return found, wrong

@@ -52,20 +52,17 @@ def read_trial_table(path: str) -> list[TrialFile]:
     refused: list[str] = []
     for key, part in given.groupby(list(_APART), sort=False):
         _, model, task, setup = map(str, key)
-        places = [f"row {number + 1}" for number in part.index]
-        trials = [{str(key): value for key, value in row.items()} for row in part.to_dict("records")]
+        at = part.index.tolist()
+        values: dict[str, list[Any]] = {str(name): part[name].tolist() for name in part}
         try:
             its = study or _study(part)
             design = its.design_of(task) if task else its.name
-            columns, left_out = trial_columns(
-                its,
-                trials,
-                [trial.get("sample_id", f"{trial['question_id']}/{trial['condition']}") for trial in trials],
-                [trial.get("epoch", 1) for trial in trials],
-                places,
-            )
+            values.setdefault("epoch", [1] * len(at))
+            asked = zip(values["question_id"], values["condition"], strict=True)
+            values.setdefault("sample_id", [f"{question}/{condition}" for question, condition in asked])
+            columns, left_out = trial_columns(its, values, [f"row {number + 1}" for number in at].__getitem__)
         except NotTrialsError as error:
-            refused.append(f"{places[0]}: {error}")
+            refused.append(f"row {at[0] + 1}: {error}")
             continue
         files.append(
             TrialFile(

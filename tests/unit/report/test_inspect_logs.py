@@ -1,17 +1,25 @@
-"""What a JSON log may not hold, because Inspect's parser of such logs would take all memory; invalid samples."""
+"""Summaries of samples are read as json reads them; what logs may not hold; invalid samples."""
 
+import gc
 import json
+import math
 import os
 import shutil
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from inspect_ai.log import ProvenanceData, invalidate_samples, read_eval_log, write_eval_log
+from msgspec import MsgspecError, to_builtins
+from tests.integration.golden_logs import EXAMPLES
 
 from confidence_tasks.report import collect, inspect_logs, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, refuse_unbounded
+from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError
 
 
@@ -115,3 +123,139 @@ def test_what_is_no_regular_file_is_named_and_not_opened(tmp_path: Path, log: Pa
     assert {Path(entry.path).name: entry.reason for entry in found.skipped} == dict.fromkeys(
         ("pipe.eval", "endless.jsonl"), "it is not a regular file"
     )
+
+
+# Decoding -----------------------------------------------------------------------------------------------------------
+
+TEXTS = st.text() | st.sampled_from(
+    [
+        '"confidence": NaN,',
+        '{"id":1,"epoch":1}',
+        '},{"id":',
+        '": NaN}',
+        'a":NaN,',
+        "\ud83d",
+        "\0",
+        "NaN",
+        "\\",
+        "é",
+    ]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(TEXTS | st.sampled_from(["id", "epoch", "key"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+SAMPLES = st.fixed_dictionaries(
+    {"id": TEXTS | st.integers(), "epoch": st.integers(1, 9)},
+    optional={
+        "input": VALUES,
+        "target": VALUES,
+        "metadata": st.none()
+        | st.fixed_dictionaries({}, optional={"question": VALUES, "choices": VALUES, "x": VALUES}),
+        "scores": st.none()
+        | st.dictionaries(
+            TEXTS,
+            st.none()
+            | st.fixed_dictionaries(
+                {},
+                optional={
+                    "value": VALUES,
+                    "metadata": st.none() | st.dictionaries(TEXTS, VALUES),
+                    "y": VALUES,
+                },
+            ),
+        ),
+    },
+)
+
+
+def plain(value: Any) -> Any:
+    """A value in which a number that is NaN is None, and equal numbers of either kind are one."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return None if value is None or value != value else (type(value), value)
+
+
+def needed(sample: dict[str, Any]) -> Any:
+    metadata, scores = sample.get("metadata"), sample.get("scores")
+    return plain(
+        [
+            sample["id"],
+            sample["epoch"],
+            sample.get("input"),
+            None if metadata is None else [metadata.get("question"), metadata.get("choices")],
+            None
+            if scores is None
+            else {
+                name: [(score or {}).get("value"), (score or {}).get("metadata")]
+                for name, score in scores.items()
+            },
+        ]
+    )
+
+
+def decode(text: bytes, piece: int) -> list[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inspect_logs, "PIECE", piece)
+        patch.setattr(inspect_logs, "BYTES_A_CONTAINER", 1)
+        return [needed(to_builtins(summary)) for summary in decode_summaries(BytesIO(text))]
+
+
+@given(
+    st.lists(SAMPLES, max_size=5),
+    st.integers(1, 400),
+    st.sampled_from([(",", ":"), (", ", ": "), (" ,\n", " :\t")]),
+    st.booleans(),
+)
+@example(
+    [{"id": 1, "epoch": 1, "target": [{"id": 1, "epoch": 2}, {"id": 3, "epoch": 4}]}] * 3,
+    60,
+    (",", ":"),
+    True,
+)
+@example(
+    [{"id": 1, "epoch": 1, "input": "x", "scores": {"s": {"value": {"c": math.nan}}}}] * 3,
+    40,
+    (",", ":"),
+    True,
+)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_summaries_are_decoded_as_json_decodes_them(
+    samples: list[dict[str, Any]], piece: int, separators: tuple[str, str], ascii_only: bool
+) -> None:
+    text = json.dumps(samples, separators=separators, ensure_ascii=ascii_only).encode(errors="surrogatepass")
+    assert decode(text, piece) == [needed(sample) for sample in json.loads(text)]
+
+
+@given(st.lists(SAMPLES, max_size=3), st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_summaries_that_end_early_or_go_on_are_refused(
+    samples: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    text = json.dumps(samples).encode()
+    damaged = text[: data.draw(st.integers(0, len(text) - 1))] if data.draw(st.booleans()) else text + b",[]"
+    with pytest.raises((ValueError, MsgspecError)):
+        decode(damaged, data.draw(st.integers(1, 200)))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.eval")), ids=lambda path: path.stem)
+def test_columns_hold_what_whole_samples_hold(path: Path) -> None:
+    (file,) = collect(path).files
+    assert gc.isenabled()
+    samples = {(str(sample.id), sample.epoch): sample for sample in read_eval_log(str(path)).samples or []}
+    assert len(file) == len(samples)
+    for row, key in enumerate(zip(file.columns["sample_id"], file.columns["epoch"], strict=True)):
+        (score,) = (
+            {**(score.metadata or {}), **score.value}
+            for score in (samples[key].scores or {}).values()
+            if isinstance(score.value, dict)
+        )
+        for name in score.keys() & file.columns.keys():
+            read, written = file.columns[name][row], score[name]
+            assert read == ("" if written is None else written) or (read != read and written != written), name

@@ -1,7 +1,9 @@
 """lm-eval's sample files: which study a task belongs to, and how its model was asked."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 from tests.unit.report.runs import rows, write
 
@@ -18,13 +20,13 @@ from confidence_tasks.report.trial_files import NotTrialsError
 @pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)
 def test_every_task_belongs_to_its_own_study(study):
     for condition in study.sources:
-        found = _study(study.task(condition), [{}])
+        found = _study(study.task(condition))
         assert study.name in {found.name, *found.designs} or condition in found.designs
 
 
 def test_a_task_of_no_study_is_refused():
     with pytest.raises(NotTrialsError, match="hellaswag"):
-        _study("hellaswag", [{}])
+        _study("hellaswag")
 
 
 @pytest.mark.parametrize("what", ["chat_template_sha", "system_instruction_sha"])
@@ -63,3 +65,17 @@ def test_samples_that_a_file_lacks_are_noticed(tmp_path, effective, lost):
     (task,) = report_of(found, settings=Settings(n_resamples=20)).tasks
     where = [each.where for each in task.notices if each.title == "Unfinished runs"]
     assert where == ([(f"lab/model: 3 of 43 in samples_{name}_{time}.jsonl",)] if lost else [])
+
+
+def test_lines_of_missing_and_unreadable_numbers_are_read(tmp_path):
+    """What the fast decoder refuses, json reads: NaN anywhere, halves of surrogate pairs, long whole numbers."""
+    name, time = "scale_granularity_0_20_arithmetic", "2026-01-30T10-00-00.123456"
+    asked = [row for row in rows("scales") if row["condition"] == "0-20"][:4]
+    asked[0]["confidence"] = asked[0]["confidence_raw"] = math.nan
+    lines = [{"doc": {"id": row["question_id"], "more": [math.nan, 10**30]}, TRIAL: row} for row in asked]
+    lines[1]["doc"]["question"] = "half \ud83d of a smile"
+    write(tmp_path / f"samples_{name}_{time}.jsonl", [*lines, ["no sample"], {"doc": 1, TRIAL: 2}])
+    (file,) = collect(tmp_path).files
+    assert file.columns["sample_id"].tolist() == [row["question_id"] for row in asked]
+    assert np.isnan(file.columns["confidence"]).tolist() == [True, False, False, False]
+    assert file.lost == 2
