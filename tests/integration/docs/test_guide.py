@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 from inspect_ai import Task
+from inspect_ai import eval as eval_tasks
 from tests.integration.docs.pages import PAGES, ROOT, blocks, commands, named, options
 from tests.small_runs import published_tasks
 
@@ -117,7 +119,7 @@ def test_inspect_commands_name_tasks_parameters_and_subjects_that_exist(page: Pa
             continue
         known = inspect.signature(inspect.unwrap(task_named(words[2]))).parameters
         assert named(words, "-T").keys() <= known.keys(), words
-        for model in options(words, "--model"):
+        for model in ",".join(options(words, "--model")).split(","):
             if model.startswith("simulated/"):
                 assert model.partition("/")[2] in PROFILES, words
                 assert named(words, "-M").keys() <= {item.name for item in fields(Subject)}, words
@@ -181,6 +183,19 @@ def test_sources_named_in_commands_exist() -> None:
                     assert name in SOURCES or name.endswith((".jsonl", ".json", ".csv")), words
 
 
+@pytest.fixture(scope="module")
+def working_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory with what the pages read: logs of an old release and of a better one, questions, replies."""
+    folder = tmp_path_factory.mktemp("guide")
+    task = task_named("confidence_tasks/boolq")(source="arithmetic_boolean", n=100)
+    for name, subject in (("old", "overconfident"), ("new", "ideal"), ("logs", "ideal")):
+        (log,) = eval_tasks(task, model=f"simulated/{subject}", log_dir=str(folder / name), display="none")
+        assert log.status == "success"
+    for name, text in zip(("questions", "replies"), blocks(ROOT / "docs/recipes.md", "json"), strict=True):
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
 RUNNABLE = [
     words
     for _, words in ALL
@@ -190,8 +205,11 @@ RUNNABLE = [
 
 
 @pytest.mark.parametrize("words", RUNNABLE, ids=lambda words: " ".join(words[2:]))
-def test_inspect_commands_make_a_task(words: list[str], request: pytest.FixtureRequest) -> None:
+def test_inspect_commands_make_a_task(
+    words: list[str], working_folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The task is made with the values as the command line gives them; the end-to-end tests run it."""
+    monkeypatch.chdir(working_folder)
     if "fermieval" in words[2]:
         request.getfixturevalue("mirror")
     given = {key: _typed(value) for key, value in named(words, "-T").items()}
@@ -209,7 +227,16 @@ def _typed(value: str) -> Any:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CONTRIBUTING.md"], ids=ids)
-def test_python_in_the_guide_runs(page: Path) -> None:
+def test_python_in_the_guide_runs(page: Path, working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's included; what CONTRIBUTING.md builds has tests of its own."""
+    monkeypatch.chdir(working_folder)
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), {})
+
+
+def test_the_replies_of_the_guide_are_scored(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(working_folder)
+    (words,) = [words for words in said(ROOT / "docs/recipes.md", "confidence-tasks") if words[1] == "score"]
+    scored = CliRunner().invoke(main, [*words[1:], "--log-dir", "scored"])
+    assert scored.exit_code == 0, scored.output
+    assert "recorded/my-model: 2 replies" in scored.output
