@@ -38,7 +38,7 @@ CALLED_BY_OTHERS = [
         "RestructuredText",
         "*_scorer",
     ),  # files and entry points name them
-    *("true_values", "true_auroc"),  # for readers of a study's page
+    *("true_values", "true_auroc", "to_frame", "_repr_html_"),  # users, Jupyter
 ]
 """Names that a framework or a user calls, as patterns."""
 

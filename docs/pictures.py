@@ -1,0 +1,198 @@
+"""Draw the pictures of statistics.md, one a family of statistics: ``python docs/pictures.py``."""
+
+from collections.abc import Callable
+from csv import DictReader
+from importlib.resources import files
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import norm
+
+from confidence_tasks.statistics import ece, reliability_curve
+from confidence_tasks.statistics.decision import optimal_threshold
+from confidence_tasks.statistics.discrimination import auroc2, type2_roc_curve
+from confidence_tasks.statistics.life_table import best_guess, death_distribution
+from confidence_tasks.statistics.selective import risk_coverage_curve
+
+FOLDER = Path(__file__).parent / "images" / "statistics"
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
+"""Of Okabe and Ito's palette, which people with any colour vision can tell apart; lines differ in style too."""
+
+
+def answers(
+    n: int = 2000, bias: float = 1.0, meta: float = 1.0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return correctness and confidence of a subject with d' = 1.5, its metacognition and its bias."""
+    rng = np.random.default_rng(seed)
+    stimulus = rng.choice([-1.0, 1.0], n)
+    evidence = rng.normal(0.75 * stimulus)
+    correct = np.sign(evidence) == stimulus
+    seen = (
+        np.abs(evidence) + rng.normal(0.0, np.sqrt(1.0 / meta**2 - 1.0), n)
+        if meta < 1.0
+        else np.abs(evidence)
+    )
+    confidence = 1.0 / (1.0 + np.exp(-1.5 * np.abs(seen) * bias))
+    return correct.astype(float), confidence
+
+
+def calibration(axes: Axes) -> None:
+    """Draw a reliability diagram; the ECE is the mean height of the bars."""
+    for bias, colour, marker, name in ((1.0, BLUE, "o", "calibrated"), (2.2, ORANGE, "s", "overconfident")):
+        right, sure = answers(bias=bias)
+        curve = reliability_curve(right, sure, bins=10)
+        some = curve.count > 20
+        axes.plot(
+            curve.confidence[some],
+            curve.accuracy[some],
+            color=colour,
+            marker=marker,
+            label=f"{name}, ECE {ece(right, sure):.2f}",
+        )
+        axes.vlines(
+            curve.confidence[some],
+            curve.accuracy[some],
+            curve.confidence[some],
+            color=colour,
+            alpha=0.4,
+            lw=4,
+        )
+    axes.plot([0.5, 1.0], [0.5, 1.0], color=GREY, ls=":")
+    axes.set(xlabel="confidence", ylabel="share right")
+
+
+def discrimination(axes: Axes) -> None:
+    """Draw two type-2 ROC curves."""
+    for meta, colour, style, name in ((1.0, BLUE, "-", "ideal"), (0.5, ORANGE, "--", "noisy")):
+        right, sure = answers(meta=meta)
+        curve = type2_roc_curve(right, sure)
+        label = f"{name}, AUROC {auroc2(right, sure):.2f}"
+        axes.plot(curve.false_alarm_rate, curve.hit_rate, color=colour, ls=style, label=label)
+    axes.plot([0, 1], [0, 1], color=GREY, ls=":")
+    axes.set(xlabel="wrong answers at least so sure", ylabel="right answers at least so sure")
+
+
+def selective(axes: Axes) -> None:
+    """Draw the accuracy of the surest answers."""
+    for meta, colour, style, name in ((1.0, BLUE, "-", "ideal"), (0.5, ORANGE, "--", "noisy")):
+        curve = risk_coverage_curve(*answers(meta=meta))
+        axes.plot(curve.coverage[40:], curve.accuracy[40:], color=colour, ls=style, label=name)
+    axes.axhline(answers()[0].mean(), color=GREY, ls=":", label="no signal")
+    axes.set(xlabel="share of questions answered, the surest first", ylabel="share right")
+
+
+def sdt(axes: Axes) -> None:
+    """Draw the evidence of two stimuli, and the criteria of confidence."""
+    x = np.linspace(-4, 4, 400)
+    for mean, colour, style, name in ((-0.75, BLUE, "-", "key: no"), (0.75, ORANGE, "--", "key: yes")):
+        axes.plot(x, norm.pdf(x, mean), color=colour, ls=style, label=name)
+    axes.axvline(0.0, color="black", lw=1)
+    for criterion in (-1.5, -0.7, 0.7, 1.5):
+        axes.axvline(criterion, color=GREY, ls=":")
+    axes.annotate("", (-0.75, 0.41), (0.75, 0.41), arrowprops={"arrowstyle": "<->"})
+    axes.text(0.1, 0.42, "d'")
+    for x0, text in ((-2.7, "no, sure"), (2.7, "yes, sure"), (-0.35, "no?"), (0.35, "yes?")):
+        axes.text(x0, 0.46, text, ha="center", fontsize=7)
+    axes.set(xlabel="evidence", ylabel="density", ylim=(0, 0.5), yticks=[])
+
+
+def decision(axes: Axes) -> None:
+    """Draw what an answer is worth under three penalties, and where it pays."""
+    p = np.linspace(0, 1, 50)
+    for penalty, colour, style in ((0.5, BLUE, "-"), (2.0, GREEN, "-."), (10.0, ORANGE, "--")):
+        axes.plot(p, p - penalty * (1 - p), color=colour, ls=style, label=f"λ = {penalty:g}")
+        axes.plot(float(optimal_threshold(penalty)), 0.0, "o", color=colour)
+    axes.axhline(0.0, color=GREY, ls=":")
+    axes.set(xlabel="chance of being right", ylabel="expected points of an answer", ylim=(-3, 1.1))
+
+
+def discretization(axes: Axes) -> None:
+    """Draw what a subject states that is fond of round numbers."""
+    rng = np.random.default_rng(0)
+    stated = np.round(100 * answers(n=600, bias=1.6)[1])
+    stated = np.where(rng.random(600) < 0.8, 5 * np.round(stated / 5), stated)
+    values, counts = np.unique(stated, return_counts=True)
+    round_ones = values % 5 == 0
+    axes.bar(values[round_ones], counts[round_ones], color=ORANGE, label="multiples of 5")
+    axes.bar(
+        values[~round_ones], counts[~round_ones], color=BLUE, hatch="////", edgecolor="white", label="others"
+    )
+    axes.set(xlabel="stated confidence, %", ylabel="replies", xlim=(45, 102))
+
+
+def information(axes: Axes) -> None:
+    """Draw the uncertainty about correctness that is left at each confidence."""
+    curve = reliability_curve(*answers(n=20_000), bins=10, binning="equal_mass")
+    share = curve.accuracy
+    left = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    p = float(np.sum(share * curve.count) / np.sum(curve.count))
+    before = -p * np.log2(p) - (1 - p) * np.log2(1 - p)
+    axes.bar(range(1, 11), left, color=BLUE, label="left, knowing the confidence")
+    axes.axhline(before, color=ORANGE, ls="--", label="before")
+    axes.set(xlabel="tenth of the replies, by confidence", ylabel="bits", ylim=(0, 1.35))
+
+
+def intervals(axes: Axes) -> None:
+    """Draw how often intervals hold the truth that are right, and that show a part of the belief."""
+    asked = np.array([0.9, 0.95, 0.99, 0.998])
+    x = np.arange(4)
+    axes.plot(x, asked, "o-", color=BLUE, label="ideal: as asked")
+    axes.plot(x, 0.65 * asked, "s--", color=ORANGE, label="sees 65% of its belief")
+    axes.set(xlabel="coverage asked", ylabel="coverage", ylim=(0.4, 1.05))
+    axes.set_xticks(x, [f"{100 * level:g}%" for level in asked])
+
+
+def life_table(axes: Axes) -> None:
+    """Draw the ages at death of someone of 60, and the best guess within ten years."""
+    with (files("confidence_tasks.sources") / "data" / "us_ssa_period_2022.csv").open() as file:
+        rows = list(DictReader(file))
+    q = [float(row["female_qx"]) for row in rows]
+    deaths = death_distribution(q, 60)
+    guess = best_guess(q, minimum_age=60, radius=10)
+    ages = np.arange(deaths.size)
+    inside = (ages >= guess.age - 10) & (ages < guess.age + 10)
+    axes.bar(ages[~inside], deaths[~inside], color=BLUE, width=1.0)
+    label = f"{guess.age} ± 10: {float(guess.score):.2f}"
+    axes.bar(
+        ages[inside], deaths[inside], color=ORANGE, width=1.0, hatch="//", edgecolor="white", label=label
+    )
+    axes.set(xlabel="age at death of a woman of 60", ylabel="probability", xlim=(58, 112))
+
+
+def inference(axes: Axes) -> None:
+    """Draw the ECE that a calibrated subject shows by chance."""
+    for n, colour, hatch in ((100, ORANGE, "//"), (1000, BLUE, "")):
+        shown = [float(ece(*answers(n=n, seed=seed))) for seed in range(400)]
+        edges = np.linspace(0, 0.14, 36)
+        axes.hist(
+            shown, edges, color=colour, alpha=0.6, hatch=hatch, edgecolor="white", label=f"{n} questions"
+        )
+    axes.set(xlabel="ECE of a subject whose ECE is 0", ylabel="of 400 studies")
+
+
+PICTURES: tuple[Callable[[Axes], None], ...] = (
+    *(calibration, discrimination, selective, sdt, information, discretization),
+    *(decision, intervals, life_table, inference),
+)
+
+
+def main() -> None:
+    """Write the pictures."""
+    mpl.rcParams.update(
+        {"svg.fonttype": "none", "svg.hashsalt": "confidence_tasks", "font.size": 9, "legend.frameon": False}
+    )
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for draw in PICTURES:
+        figure = Figure(figsize=(4.6, 3.1), layout="constrained")
+        axes = figure.add_subplot()
+        axes.spines[["top", "right"]].set_visible(False)
+        draw(axes)
+        axes.legend(loc="center right" if draw is sdt else "best")
+        figure.savefig(FOLDER / f"{draw.__name__}.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
