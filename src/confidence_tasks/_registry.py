@@ -4,12 +4,15 @@ None of the modules imported here may import scipy, pandas, datasets, matplotlib
 measures it.
 """
 
+import sys
 from importlib import import_module
+from pathlib import PurePath
 
 from confidence_tasks.catalogue import own_packages, studies
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.simulated_provider import simulated, simulated_instrument
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.study.parameter import meant
 
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
 
@@ -26,3 +29,10 @@ for _study in studies():
         continue
     globals().update(_named)
     __all__ += _named
+
+# Inspect says of a task that it does not find no more than that there is none.
+if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2] in (["eval"], ["eval-set"]):
+    for _argument in sys.argv[2:]:
+        _package, _, _name = _argument.partition("/")
+        if _package == "confidence_tasks" and _name not in __all__:
+            print(f"there is no task {_argument}{meant(_name, __all__)}", file=sys.stderr)

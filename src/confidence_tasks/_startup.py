@@ -66,8 +66,8 @@ def _extended_spec(name: str) -> "ModuleSpec | None":
 
 
 def _extend() -> None:
-    """Add the studies and the simulated model to lm-eval, once its tasks have been imported."""
-    for add in (_add_studies, _add_model):
+    """Add the studies and the simulated model to lm-eval, once its tasks have been imported; say mistakes in a line."""
+    for add in (_add_studies, _add_model, _say_mistakes):
         try:
             add()
         except Exception as error:
@@ -93,6 +93,12 @@ def _add_model() -> None:
     from confidence_tasks.harness.compat import register_lm_eval_model
 
     register_lm_eval_model("simulated", "confidence_tasks.harness.lm_eval.simulated:SimulatedLM")
+
+
+def _say_mistakes() -> None:
+    from confidence_tasks.harness.lm_eval.commands import say_mistakes
+
+    say_mistakes()
 
 
 def _warn(error: Exception) -> None:

@@ -114,11 +114,7 @@ def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Col
         here = files_under(path)
         candidates += here
         if not here:
-            system, root = fsspec.core.url_to_fs(path)
-            nothing = "there is no log and no file of trials here"
-            skipped.append(
-                Skipped(path, nothing if system.exists(root) else "there is no such file or folder")
-            )
+            skipped.append(Skipped(path, why_nothing(path)))
     candidates = list(dict.fromkeys(candidates))
     remote = any("://" in name for name in candidates)
     with ThreadPoolExecutor(READERS_AT_ONCE if remote else 1) as pool:
@@ -131,6 +127,21 @@ def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Col
             if advance:
                 advance(done, len(candidates))
     return Collection(tuple(files), tuple(skipped))
+
+
+def why_nothing(path: str) -> str:
+    """Say why there is nothing to read under a path."""
+    system, root = fsspec.core.url_to_fs(path)
+    there = system.exists(root)
+    return "there is no log and no file of trials here" if there else "there is no such file or folder"
+
+
+def why_unreadable(path: str, error: Exception) -> str:
+    """Say what is wrong with a file, and what can be done about a log that is cut short or damaged."""
+    said = f"it cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    if isinstance(error, OSError) or not path.endswith(LOG_SUFFIXES):
+        return said
+    return f"{said}; copy it again from where it was written, or go on with its run by `inspect eval-retry`"
 
 
 def files_under(path: str) -> list[str]:
@@ -155,8 +166,7 @@ def _read(path: str) -> list[TrialFile] | Skipped:
     except NotTrialsError as error:
         return Skipped(path, str(error))
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        return Skipped(path, f"it cannot be read ({type(error).__name__}: {said})")
+        return Skipped(path, why_unreadable(path, error))
 
 
 LOG_SUFFIXES = (".eval", ".json")

@@ -23,7 +23,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from confidence_tasks.report.collection import Collection
 
-errors = Console(stderr=True)
+errors = Console(stderr=True, soft_wrap=True)
 """Progress and messages go here, so that what a command prints can be piped."""
 
 Command = Callable[..., Any]
@@ -94,7 +94,10 @@ def settings_options(command: Command) -> Command:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar, and give a function that moves it."""
+    """Show a bar in a terminal, and give a function that moves it."""
+    if not errors.is_terminal:
+        yield lambda done, total: None
+        return
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -216,7 +216,7 @@ from lm_eval.__main__ import cli_evaluate
 build, files = _index.TaskIndex.build, _index.TaskIndex._iter_yaml_files
 _index.TaskIndex.build = lambda self, paths, **options: build(paths, **options)
 _index.TaskIndex._iter_yaml_files = staticmethod(
-    lambda root: itertools.islice(files(root), 1 if root.parts[-2] == "lm_eval" else None)
+    lambda root: itertools.islice(files(root), 1 if root.name == "tasks" else None)
 )
 _startup._extend()
 cli_evaluate()

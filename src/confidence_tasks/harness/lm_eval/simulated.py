@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
+from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.lm_eval.generation_scores import (
     GenerationScore,
     ScoreRequest,
@@ -43,6 +44,7 @@ class SimulatedLM(LM):
 
     tokenizer_name = "simulated"
 
+    @as_usage_error()
     def __init__(
         self,
         subject: str = "ideal",

@@ -16,6 +16,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
+from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.fewshot import with_replies_shown
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item
@@ -90,6 +91,7 @@ class StudyTask(ConfigurableTask):
     WORKED_EXAMPLES: ClassVar[bool] = False
     SCORES_GENERATION: ClassVar[bool] = False
 
+    @as_usage_error()
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._docs = Dataset.from_list([])
         self._docs_fewshot = -1
@@ -159,6 +161,7 @@ class StudyTask(ConfigurableTask):
         """Every study has questions to ask."""
         return True
 
+    @as_usage_error()
     def test_docs(self) -> Dataset:
         """Return what is asked, in the study's order.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import fsspec
+from rich.markup import escape
 
 from confidence_tasks.report.console import errors, json_option, print_json, print_table, progress
 from confidence_tasks.report.page.numbers import json_number
@@ -50,8 +51,10 @@ def rescore(logs: tuple[str, ...], write: bool, output: str | None, as_json: boo
     """
     if write and output is not None:
         raise click.UsageError("--write and --output exclude each other")
-    from confidence_tasks.report.collection import LOG_SUFFIXES, files_under
+    from confidence_tasks.report.collection import LOG_SUFFIXES, files_under, why_nothing
 
+    for empty in (log for log in logs if not files_under(log)):
+        errors.print(f"[yellow]skipped[/] {escape(empty)}: {why_nothing(empty)}", highlight=False)
     found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
     paths = {_address(path): path for path in found}
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
@@ -127,6 +130,7 @@ def _shared(folders: Iterable[tuple[str, ...]]) -> int:
 def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log, or say why not: one log must not cost the others."""
     from confidence_tasks.harness.inspect.model_calls import RoleError
+    from confidence_tasks.report.collection import why_unreadable
     from confidence_tasks.report.rescore import rescore as rescored
     from confidence_tasks.report.trial_files import NotTrialsError
 
@@ -135,7 +139,7 @@ def _rescore(path: str, target: str) -> Outcome:
     except (NotTrialsError, RoleError) as error:
         return Outcome(path, error=str(error))
     except Exception as error:
-        return Outcome(path, error=f"it cannot be read ({type(error).__name__}: {error})")
+        return Outcome(path, error=why_unreadable(path, error))
     if target:
         try:
             _write(done.log, target)

@@ -1,0 +1,64 @@
+"""A user's mistake is answered with a line that names the fix: no traceback, on either harness."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.integration.walks.commands import run
+
+GOOD = Path(__file__).parents[3] / "examples" / "boolq.eval"
+SMALL = "scale_granularity_0_20_arithmetic"
+NO_FILE = "there is no such file or folder"
+CUT_SHORT = "copy it again from where it was written, or go on with its run by `inspect eval-retry`"
+
+MISTAKES = {
+    "report, no path": ("confidence-tasks report nope.eval", f"skipped nope.eval: {NO_FILE}"),
+    "compare, no path": ("confidence-tasks compare nope.eval good.eval", f"skipped nope.eval: {NO_FILE}"),
+    "rescore, no path": ("confidence-tasks rescore nope.eval", f"skipped nope.eval: {NO_FILE}"),
+    "score, no path": ("confidence-tasks score nope.csv --study scales", "'nope.csv' does not exist"),
+    "report, cut short": ("confidence-tasks report cut.eval", CUT_SHORT),
+    "compare, cut short": ("confidence-tasks compare good.eval cut.eval", CUT_SHORT),
+    "rescore, cut short": ("confidence-tasks rescore cut.eval", CUT_SHORT),
+    "misspelt task": (
+        "inspect eval confidence_tasks/riskevl --model simulated/ideal",
+        "there is no task confidence_tasks/riskevl; did you mean 'riskeval'?",
+    ),
+    "missing key": (
+        "inspect eval confidence_tasks/boolq --model openai/gpt-4o -T source=arithmetic_boolean -T n=2",
+        "No OPENAI_API_KEY",
+    ),
+    "misspelt task, lm-eval": (
+        "lm_eval --model simulated --tasks riskevl --limit 2",
+        "there is no task 'riskevl'; did you mean 'riskeval'?",
+    ),
+    "parameter, lm-eval": (
+        f'lm_eval --model simulated --tasks {SMALL} --limit 2 --metadata {{"n":"many"}}',
+        "n='many' must be a whole number",
+    ),
+    "subject, lm-eval": (
+        f"lm_eval --model simulated --model_args subject=ideel --tasks {SMALL} --limit 2",
+        "unknown simulated subject 'ideel'; there are ideal, overconfident",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> None:
+    command, said = MISTAKES[mistake]
+    shutil.copy(GOOD, tmp_path / "good.eval")
+    (tmp_path / "cut.eval").write_bytes(GOOD.read_bytes()[:900])
+    done = run(tmp_path, *command.split())
+    told = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0
+    assert said in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("command", ["report good.eval", "compare good.eval good.eval", "rescore good.eval"])
+def test_messages_that_are_redirected_have_no_blank_lines(command: str, tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "good.eval")
+    done = run(tmp_path, "confidence-tasks", *command.split())
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert not done.stdout.startswith("\n")
+    assert not done.stdout.endswith("\n\n")
