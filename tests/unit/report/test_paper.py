@@ -498,6 +498,15 @@ def test_figures_in_pdf_have_the_colours_of_the_light_theme(folder):
     assert {LIGHT[Colour.ORDER_0], LIGHT[Colour.INK], LIGHT[Colour.GRID]} <= by_bins
 
 
+def test_without_a_folder_the_papers_go_to_one_called_paper(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.jsonl", list(scale_rows({"scale_granularity": GRANULARITY[4:]}, ("mmlu",), 6)))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(command, [str(path), "--paper", "--resamples", "9"])
+    assert done.exit_code == 0, done.output
+    assert {"paper", "report.html"} <= {each.name for each in tmp_path.iterdir()}
+    assert (tmp_path / "paper" / "paper.tex").exists()
+
+
 def test_the_command_writes_the_papers_folder_and_tells_what_is_lacking(tmp_path):
     rows = list(scale_rows({"scale_granularity": GRANULARITY[3:]}, ("mmlu",), 6))
     path = write(tmp_path / "a.jsonl", rows)

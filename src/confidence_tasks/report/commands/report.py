@@ -69,8 +69,10 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @click.option(
     "--paper",
     type=FOLDER,
-    help="Also write the tables and figures of the studies' papers here, for the models of the logs: HTML, CSV, LaTeX,"
-    " SVG and PDF.",
+    is_flag=False,
+    flag_value="paper",
+    help="Also write the tables and figures of the studies' papers, for the models of the logs: HTML, CSV, LaTeX, SVG"
+    " and PDF; into the folder paper where none is named.",
 )
 @click.option("--title", default=TITLE, show_default=True, help="Title of the page.")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -18,10 +19,13 @@ from confidence_tasks.report.page.views import PaperItemView
 from confidence_tasks.report.paper import Filled, FilledCell, FilledFigure, FilledTable, NotMade, Replication
 from confidence_tasks.sources.storage import write_atomically
 
+_BREAK = r"\1\\allowbreak{}"
+
 _DOCUMENT = r"""\documentclass{article}
 \usepackage[a4paper,landscape,margin=15mm]{geometry}
 \usepackage{booktabs,graphicx}
 \begin{document}
+\sloppy
 %s
 \end{document}
 """
@@ -96,9 +100,11 @@ def _paragraph(title: str, caption: str, notes: Sequence[str]) -> str:
 
 
 def _latex_words(text: str) -> str:
-    """Set what stands between backticks in typewriter letters."""
-    parts = text.split("`")
-    return "".join(rf"\texttt{{{latex(part)}}}" if i % 2 else latex(part) for i, part in enumerate(parts))
+    """Set what stands between backticks in typewriter letters, which break after commas, slashes and equal signs."""
+    words = [latex(part) for part in text.split("`")]
+    return "".join(
+        rf"\texttt{{{re.sub('([,/=])', _BREAK, part)}}}" if i % 2 else part for i, part in enumerate(words)
+    )
 
 
 def _label(made: FilledTable | FilledFigure, replication: Replication) -> str:

@@ -187,7 +187,7 @@ def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Figure:
         f"{results.task_trials.slug}_discretisation_profile",
         "Discretisation on 0–100",
         "Share of the most frequent confidence, share of the three most frequent, and number of distinct values of 101,"
-        " averaged over sources, with intervals where resamples tell any. Models that state a few round numbers have"
+        " averaged over sources; resamples give such numbers no intervals. Models that state a few round numbers have"
         " high shares and few values.",
         (("", tuple(its_panels)),),
         model_keys(results, styles),
