@@ -14,11 +14,12 @@ from uuid import uuid4
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, write_eval_log
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessageUser, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import reply_forms
+from confidence_tasks.harness.compat import write_log
 from confidence_tasks.harness.inspect.metrics import logging
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import provenance
@@ -105,7 +106,7 @@ def score_replies(
         raise SourceError(f"{path}: it holds no replies")
     logs = [_log(study, form, name, recorded) for name, recorded in by_model.items()]
     for log in logs:
-        write_eval_log(log, _location(log, Path(log_dir)))
+        write_log(log, _location(log, Path(log_dir)))
     return logs
 
 

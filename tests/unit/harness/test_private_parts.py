@@ -1,12 +1,24 @@
-"""The private parts of Inspect AI and lm-eval are used in one module only."""
+"""The private parts of Inspect AI and lm-eval are used in one module only; logs are written as Inspect writes them."""
 
 import ast
+import json
 import re
+import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from inspect_ai import score
+from inspect_ai.log import (
+    EvalLog,
+    bundle_log_dir,
+    read_eval_log,
+    read_eval_log_sample_summaries,
+    write_eval_log,
+)
+from inspect_ai.scorer import match
 
 import confidence_tasks
 from confidence_tasks.harness import compat
@@ -105,3 +117,68 @@ def test_every_function_of_compat_says_what_it_needs_and_the_versions() -> None:
         said = " ".join((ast.get_docstring(function) or "").split())
         assert re.search(r"Needs|a parameter ``config``", said), function.name
         assert re.search(r"Tested on (Inspect|lm-eval) 0\.\d+\.\d+", said), function.name
+
+
+# Logs ---------------------------------------------------------------------------------------------------------------
+
+
+def members(path: Path) -> dict[str, object]:
+    """What a log holds, by member, the last of a name; the journal has the same summaries in more parts."""
+    with ZipFile(path) as archive:
+        names = {name for name in archive.namelist() if not name.startswith("_journal/summaries/")}
+        return {name: json.loads(archive.read(name)) for name in names}
+
+
+@pytest.fixture
+def long_log(log: Path) -> EvalLog:
+    """250 samples: two buffers, a part of a third, and one that is there twice."""
+    read = read_eval_log(str(log))
+    (sample, *_) = read.samples
+    read.samples = [sample.model_copy(update={"id": f"{sample.id}-{i % 249}"}) for i in range(250)]
+    read.samples[3].metadata["note"] = "long " * 1_000
+    return read
+
+
+def test_a_log_is_written_as_inspect_writes_it(long_log: EvalLog, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    ours, theirs = tmp_path / "logs" / "ours.eval", tmp_path / "theirs.eval"
+    with warnings.catch_warnings(action="error"):
+        compat.write_log(long_log, str(ours))
+    write_eval_log(long_log, str(theirs))
+    assert members(ours) == members(theirs)
+    read, expected = read_eval_log(str(ours)), read_eval_log(str(theirs))
+    assert read.model_dump(exclude={"location"}) == expected.model_dump(exclude={"location"})
+    assert read_eval_log_sample_summaries(str(ours)) == read_eval_log_sample_summaries(str(theirs))
+    rescored = score(read, match(), action="append", display="none", model="none/none")
+    assert len(rescored.results.scores) == len(read.results.scores) + 1
+    bundle_log_dir(str(tmp_path / "logs"), output_dir=str(tmp_path / "bundle"))
+    assert (tmp_path / "bundle" / "logs" / "ours.eval").read_bytes() == ours.read_bytes()
+
+
+def test_another_recorder_costs_time_and_no_log(
+    long_log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("inspect_ai.log._recorders.file.FileRecorder._log_file_key")
+    written = []
+    monkeypatch.setattr("inspect_ai.log.write_eval_log", lambda log, path: written.append(path))
+    with pytest.warns(UserWarning, match="_log_file_key") as told:
+        compat.write_log(long_log, str(tmp_path / "ours.eval"))
+    assert written == [str(tmp_path / "ours.eval")]
+    assert len(told) == 1
+
+
+def test_each_sample_is_compared_with_a_hundred_others_at_most(
+    long_log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspect_ai.log._recorders.eval import ZipLogFile
+
+    buffered = []
+    write = ZipLogFile.write_buffered_samples
+
+    async def count(file: ZipLogFile) -> None:
+        buffered.append((len(file._samples), len(file._summaries)))
+        await write(file)
+
+    monkeypatch.setattr(ZipLogFile, "write_buffered_samples", count)
+    compat.write_log(long_log, str(tmp_path / "ours.eval"))
+    assert buffered == [(100, 0), (100, 0), (50, 0), (0, 249)]

@@ -151,7 +151,9 @@ def _rescore(path: str, target: str) -> Outcome:
 
 def _write(log: EvalLog, target: str) -> None:
     """Write a log whole or not at all: it may be the only one of replies that were paid for."""
-    from inspect_ai.log import read_eval_log, write_eval_log
+    from inspect_ai.log import read_eval_log
+
+    from confidence_tasks.harness.compat import write_log
 
     system, root = fsspec.core.url_to_fs(target)
     name = PurePosixPath(root).name
@@ -161,7 +163,7 @@ def _write(log: EvalLog, target: str) -> None:
             raise FileExistsError(f"there is a log of another run, of {there.created}")
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / name
-        write_eval_log(log, str(made))
+        write_log(log, str(made))
         folder = root.rpartition("/")[0]
         unfinished = f"{folder}/.unfinished-{name}"
         if folder:
