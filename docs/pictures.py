@@ -1,4 +1,4 @@
-"""Draw the pictures of statistics.md, one a family of statistics: ``python docs/pictures.py``."""
+"""Draw the pictures of the pages about statistics, one a family of measures: ``python docs/pictures.py``."""
 
 from collections.abc import Callable
 from csv import DictReader
@@ -173,9 +173,52 @@ def inference(axes: Axes) -> None:
     axes.set(xlabel="ECE of a subject whose ECE is 0", ylabel="of 400 studies")
 
 
+def coverage(axes: Axes) -> None:
+    """Draw the share of studies whose interval holds the truth, from the first table of reliability_tables.md."""
+    lines = (Path(__file__).parent / "reliability_tables.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `")]
+    shown = [row for row in rows if row[0] in SHOWN and len(row) == 10]
+    for name, column, colour, marker in (
+        ("typical, n = 100", 2, BLUE, "o"),
+        ("typical, 1,000", 4, BLUE, "x"),
+        ("calibrated, 100", 5, ORANGE, "s"),
+        ("expert, 200", 9, GREEN, "^"),
+    ):
+        axes.plot(
+            [float(row[column].split()[0]) for row in shown],
+            range(len(shown)),
+            marker,
+            color=colour,
+            label=name,
+        )
+    axes.axvspan(93, 97, color=GREY, alpha=0.2)
+    axes.set(xlabel="of 100 intervals of 95% hold the truth", xlim=(85, 100))
+    axes.set_yticks(range(len(shown)), [row[0] for row in shown])
+    axes.invert_yaxis()
+
+
+def smollm2(axes: Axes) -> None:
+    """Draw what a small real model said and was worth in LifeEval, 20 questions a radius (smollm2.md)."""
+    radii = ["1", "5", "10", "20"]
+    axes.plot(
+        radii, [0.161, 0.510, 0.724, 0.933], color=GREY, ls=":", marker="_", label="best possible guess"
+    )
+    stated = [0.944, 0.698, 0.911, 0.990], [0.008, 0.021, 0.009, 0.0]
+    score = [0.131, 0.431, 0.515, 0.006], [0.037, 0.061, 0.080, 0.002]
+    axes.errorbar(
+        radii, stated[0], 1.96 * np.array(stated[1]), color=ORANGE, marker="s", label="stated confidence"
+    )
+    axes.errorbar(
+        radii, score[0], 1.96 * np.array(score[1]), color=BLUE, ls="--", marker="o", label="its guesses"
+    )
+    axes.set(xlabel="within so many years", ylabel="probability of being right", ylim=(0, 1.05))
+
+
+SHOWN = ("accuracy", "ece", "brier", "auroc", "mratio", "meta_d", "meta_information", "round_share")
+
 PICTURES: tuple[Callable[[Axes], None], ...] = (
     *(calibration, discrimination, selective, sdt, information, discretization),
-    *(decision, intervals, life_table, inference),
+    *(decision, intervals, life_table, inference, coverage, smollm2),
 )
 
 

@@ -32,7 +32,7 @@ def test_rounding_otherwise_makes_no_difference_of_calibration_or_ranking(n: int
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 330])
 def test_no_scale_is_told_from_another(n: int) -> None:
-    """The full table is in docs/reliability.md."""
+    """The full table is in docs/reliability_tables.md."""
     for name, found in families(["mratio", "auroc", "ece", "brier"], n, 60, n_exchanges=399, seed=1).items():
         assert np.nanmax(found.missing) <= most(60), name
         assert found.family_size <= most(60), name
