@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -234,7 +234,7 @@ def _split(
 
 
 def _has_a_value(found: Comparison) -> bool:
-    return not (isnan(found.first_interval.estimate) and isnan(found.second_interval.estimate))
+    return not (math.isnan(found.first_interval.estimate) and math.isnan(found.second_interval.estimate))
 
 
 def _of_conditions(
@@ -443,6 +443,17 @@ def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
         " the rest.",
         where,
     )
+
+
+def credibly_worse(each: Comparison, study: Study, margin: float) -> bool:
+    """Return whether the second model is worse than the first by more than a margin.
+
+    All of the interval must say so, and the p-value that is corrected for the conditions; a measure that is neither
+    better nor worse when it is higher says nothing.
+    """
+    better = study.measure[each.measure].better
+    limit = {"higher": each.difference.low, "lower": -each.difference.high}.get(better, -math.inf)
+    return limit > margin and each.p_adjusted <= 1.0 - each.difference.level
 
 
 def holm_corrected(found: Sequence[Comparison]) -> list[Comparison]:

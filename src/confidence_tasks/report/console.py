@@ -126,11 +126,13 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def print_table(rows: Sequence[Mapping[str, str]], numbers: frozenset[str] = frozenset()) -> None:
+def print_table(
+    rows: Sequence[Mapping[str, str]], numbers: frozenset[str] = frozenset(), console: Console | None = None
+) -> None:
     """Print rows of text as a table; the columns named in ``numbers`` are set flush right."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in rows[0] if rows else ():
         table.add_column(escape(name), justify="right" if name in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(value) for value in row.values()))
-    Console().print(table)
+    (console or Console()).print(table)

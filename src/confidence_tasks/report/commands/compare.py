@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.checks import Notice
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+    from confidence_tasks.study.definition import Study
 
 _DECIMALS = 3
 MOST_SHOWN = 10
@@ -53,6 +54,14 @@ MOST_SHOWN = 10
     metavar="COLUMN",
     help="Compare within each value of a column of the trials, such as domain or source.",
 )
+@click.option(
+    "--fail-if-worse",
+    "margin",
+    type=click.FloatRange(0),
+    metavar="MARGIN",
+    help="Exit with 1 if B is worse than A by more than this in a measure under a condition: all of the interval, and a"
+    " corrected p-value below one less the level. Name the measure that counts with --measure.",
+)
 @settings_options
 @json_option
 def compare(
@@ -62,6 +71,7 @@ def compare(
     model_b: str | None,
     measures: tuple[str, ...],
     by: str,
+    margin: float | None,
     resamples: int,
     level: float,
     seed: int,
@@ -78,7 +88,7 @@ def compare(
     Below each table stands what the report's checks say of the trials that are compared, and in what the ways differ
     that A and B were asked in. Questions of one id whose texts differ are left out and named.
 
-    Exits with 1 when there is nothing that both were asked.
+    Exits with 1 when there is nothing that both were asked, and with --fail-if-worse when B is worse.
     """
     from confidence_tasks.report.compare import cautions, model_pairs
     from confidence_tasks.report.compare import compare as compared
@@ -109,32 +119,46 @@ def compare(
             doubts[task_trials.task] = cautions(a, b, task_trials, settings)
             advance(done, len(pairs))
     if as_json:
-        print_json(
-            {
-                "comparisons": [_record(each) for each in found],
-                "notices": [
-                    {"task": task, **dataclasses.asdict(notice)}
-                    for task, raised in doubts.items()
-                    for notice in raised
-                ],
-                "skipped": left_out,
-            }
-        )
+        print_json(_whole_record(found, doubts, left_out))
     else:
         for task_trials, a, b in pairs:
-            _print(
-                task_trials,
-                a,
-                b,
-                [each for each in found if each.task == task_trials.task],
-                doubts[task_trials.task],
-            )
+            its = [each for each in found if each.task == task_trials.task]
+            _print(task_trials, a, b, its, doubts[task_trials.task])
         _print_footer(found)
     for task, reason in unpaired.items():
         errors.print(f"[yellow]skipped[/] {escape(task)}: {escape(reason)}", highlight=False)
     if not found:
         errors.print("there is no question that both were asked under the same condition of the same task")
         raise SystemExit(1)
+    if margin is not None:
+        _fail_if_worse(found, {task.task: task.study for task, _, _ in pairs}, margin)
+
+
+def _fail_if_worse(found: Sequence[Comparison], studies: Mapping[str, Study], margin: float) -> None:
+    """Name what is worse in B by more than the margin, and exit with 1 if there is anything."""
+    from confidence_tasks.report.compare import credibly_worse
+
+    worse = [each for each in found if credibly_worse(each, studies[each.task], margin)]
+    for each in worse:
+        where = escape(", ".join((each.task, each.condition)))
+        errors.print(f"B is worse by more than {margin:g} in {each.measure} ({where})", highlight=False)
+    if worse:
+        raise SystemExit(1)
+
+
+def _whole_record(
+    found: Sequence[Comparison], doubts: Mapping[str, Sequence[Notice]], left_out: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """Return a comparison as JSON has it."""
+    return {
+        "comparisons": [_record(each) for each in found],
+        "notices": [
+            {"task": task, **dataclasses.asdict(notice)}
+            for task, raised in doubts.items()
+            for notice in raised
+        ],
+        "skipped": left_out,
+    }
 
 
 def _record(each: Comparison) -> dict[str, Any]:

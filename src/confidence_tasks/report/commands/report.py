@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 from rich.markup import escape
 
-from confidence_tasks.report.console import errors, json_option, print_json, progress, read, settings_options
+from confidence_tasks.report.console import (
+    errors,
+    json_option,
+    print_json,
+    progress,
+    read,
+    settings_options,
+)
 from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.sources.storage import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.report.collection import Collection
     from confidence_tasks.report.estimates import ModelGroups
+    from confidence_tasks.report.terminal import Requirement, Verdict
+    from confidence_tasks.report.write import Report
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -35,6 +46,20 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: tuple[s
 
     try:
         return parse_groups(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _requirements(
+    _context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]
+) -> tuple[Requirement, ...]:
+    """Read requirements."""
+    if not value:
+        return ()
+    from confidence_tasks.report.terminal import Requirement
+
+    try:
+        return tuple(map(Requirement.parse, value))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -91,6 +116,15 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: LifeEval's tables and those of its question"
     " sets have its means. May be repeated.",
 )
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    metavar="REQUIREMENT",
+    callback=_requirements,
+    help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
+    " be repeated.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @settings_options
 @json_option
@@ -103,6 +137,7 @@ def report(
     title: str,
     viewer: str,
     groups: ModelGroups,
+    requirements: tuple[Requirement, ...],
     opens: bool,
     resamples: int,
     level: float,
@@ -114,19 +149,15 @@ def report(
     PATH is an Inspect log, a sample file of lm-eval, a plain file of trials (CSV, JSON lines, Parquet), or a folder of
     these, searched in depth; local, or any address that fsspec opens (s3://, gs://, https://).
 
-    Exits with 1 when no trials were found; the page then says what was, unless there is a page already, which is left
-    as it is.
+    The terminal shows the headline measures of each task under the condition that models are compared on, beside the
+    true values of simulated subjects.
+
+    Exits with 1 when a requirement is not met, and when no trials were found; the page then says what was, unless there
+    is a page already, which is left as it is.
     """
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.export import (
-        contrasts_frame,
-        estimates_frame,
-        records,
-        write_figures,
-        write_tables,
-    )
-    from confidence_tasks.report.paper.files import write_paper
     from confidence_tasks.report.task_trials import group_by_task
+    from confidence_tasks.report.terminal import print_headlines
     from confidence_tasks.report.write import report_of
 
     collection = read(paths)
@@ -141,55 +172,85 @@ def report(
             title=title,
             advance=lambda what: advance(next(done), total),
         )
+    judged = _judged(requirements, made)
     found_any = bool(made.results)
     written = found_any or not output.exists()
     if written:
         write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
-    if found_any and tables is not None:
+    if found_any:
+        _write_files(made, tables, figures, paper)
+    if written and opens:
+        click.launch(output.resolve().as_uri())
+    if as_json:
+        print_json({"report": str(output) if written else None, **_record(made, judged, collection)})
+    elif written:
+        print_headlines(made.results)
+        click.echo(output)
+    if not found_any:
+        outcome = "the page says what was" if written else f"{output} was left as it was"
+        errors.print(f"[red]no trials were found[/]: {escape(outcome)}")
+        raise SystemExit(1)
+    for each in judged:
+        errors.print(escape(f"{each.outcome:<9}  {each.requirement}: {each.found} ({each.where})"))
+    if any(each.outcome != "met" for each in judged):
+        raise SystemExit(1)
+
+
+def _judged(requirements: Sequence[Requirement], made: Report) -> list[Verdict]:
+    """Hold what was found against the requirements."""
+    from confidence_tasks.report.terminal import verdicts
+
+    try:
+        return list(verdicts(requirements, made.results)) if made.results else []
+    except ValueError as error:
+        raise click.BadParameter(f"--require {error}") from error
+
+
+def _write_files(made: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
+    """Write what is beside the page."""
+    from confidence_tasks.report.export import write_figures, write_tables
+    from confidence_tasks.report.paper.files import write_paper
+
+    if tables is not None:
         write_tables(made.results, made.extras, tables, made.overviews)
-    if found_any and figures is not None:
+    if figures is not None:
         write_figures(made.figures, figures)
-    if found_any and paper is not None:
+    if paper is not None:
         write_paper(made.papers, paper)
         its_items = [item for _, items in made.papers for item in items]
         n_filled = sum(item.is_filled for item in its_items)
         errors.print(
             f"{n_filled} of {len(its_items)} tables and figures of the papers; paper.tex says what the others lack"
         )
-    if written and opens:
-        click.launch(output.resolve().as_uri())
-    if as_json:
-        print_json(
+
+
+def _record(made: Report, judged: Sequence[Verdict], collection: Collection) -> dict[str, Any]:
+    """Return a report as JSON has it."""
+    from confidence_tasks.report.export import contrasts_frame, estimates_frame, records
+
+    return {
+        "estimates": records(estimates_frame(made.results)),
+        "contrasts": records(contrasts_frame(made.results)),
+        "notices": [
             {
-                "report": str(output) if written else None,
-                "estimates": records(estimates_frame(made.results)),
-                "contrasts": records(contrasts_frame(made.results)),
-                "notices": [
-                    {
-                        "task": results.task_trials.task,
-                        "severity": notice.severity,
-                        "title": notice.title,
-                        "where": list(notice.where),
-                    }
-                    for results, task in zip(made.results, made.tasks, strict=True)
-                    for notice in task.notices
-                ],
-                "paper": [
-                    {
-                        "study": replication.name,
-                        "item": each.title,
-                        "filled": each.is_filled,
-                        "notes": list(each.notes),
-                    }
-                    for replication, its in made.papers
-                    for each in its
-                ],
-                "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],
+                "task": results.task_trials.task,
+                "severity": notice.severity,
+                "title": notice.title,
+                "where": list(notice.where),
             }
-        )
-    elif written:
-        click.echo(output)
-    if not found_any:
-        outcome = "the page says what was" if written else f"{output} was left as it was"
-        errors.print(f"[red]no trials were found[/]: {escape(outcome)}")
-        raise SystemExit(1)
+            for results, task in zip(made.results, made.tasks, strict=True)
+            for notice in task.notices
+        ],
+        "paper": [
+            {
+                "study": replication.name,
+                "item": each.title,
+                "filled": each.is_filled,
+                "notes": list(each.notes),
+            }
+            for replication, its in made.papers
+            for each in its
+        ],
+        "requirements": [dataclasses.asdict(each) for each in judged],
+        "skipped": [{"path": file.path, "reason": file.reason} for file in collection.skipped],
+    }

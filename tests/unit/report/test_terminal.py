@@ -1,0 +1,134 @@
+"""What commands say in the terminal: true values of simulated subjects, requirements, and exit codes for CI."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from confidence_tasks.report.commands.compare import compare
+from confidence_tasks.report.commands.report import report
+from confidence_tasks.report.task_trials import ModelTrials
+from confidence_tasks.report.terminal import Requirement, subject_of
+from confidence_tasks.report.trial_files import TrialFile
+from confidence_tasks.simulation.profiles import PROFILES
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def asked(name: str, **setup: str) -> ModelTrials:
+    file = TrialFile(
+        "a.eval", "scales", "scale_granularity", name, {"question_id": np.array([])}, setup=setup
+    )
+    return ModelTrials(name, name, file.columns, (file,), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "setup", "subject"),
+    [
+        ("simulated/overconfident", {}, PROFILES["overconfident"]),
+        ("simulated/ideal", {"bias": "1.0", "fewshot": "4"}, replace(PROFILES["ideal"], bias=1.0)),
+        ("simulated(subject=blind)", {"backend": "simulated", "subject": "blind"}, PROFILES["blind"]),
+        ("simulated()", {"backend": "simulated"}, PROFILES["ideal"]),
+        ("simulated/of_another_version", {}, None),
+        ("openai/gpt-4o", {"bias": "1.0"}, None),
+        ("hf(pretrained=x)", {"backend": "hf"}, None),
+    ],
+)
+def test_the_subject_of_a_run_is_known_on_both_harnesses(name: str, setup: dict, subject: object) -> None:
+    assert subject_of(asked(name, **setup)) == subject
+
+
+def test_a_report_shows_true_values_beside_estimated_ones(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(report, [str(EXAMPLES / "boolq.eval"), "-o", str(page), "--resamples", "100"])
+    assert done.stdout.splitlines() == [str(page)]
+    rows = {line.split()[0]: line.split() for line in done.stderr.splitlines()[1:]}
+    assert rows["measure"][:3] == ["measure", "value", "true"]
+    accuracy = NormalDist().cdf(PROFILES["sloppy"].d_prime / 2)
+    assert rows["Accuracy"][2] == f"{accuracy:.3f}"
+
+
+@pytest.mark.parametrize("text", ["ece", "ece 0.1", "ece<", "<0.1", "ece<0.1.2", "ece==0.1"])
+def test_what_is_no_requirement_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no requirement, such as"):
+        Requirement.parse(text)
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two releases asked the same 300 questions: the older one is calibrated, the newer one too sure by 0.2."""
+    folder = tmp_path_factory.mktemp("releases")
+    rng = np.random.default_rng(5)
+    known = rng.choice([0.5, 0.6, 0.7], 300)
+    right = rng.random(300) < known
+    for name, bias in (("old", 0.0), ("new", 0.2)):
+        rows = pd.DataFrame(
+            {"question_id": range(300), "confidence": known + bias, "correct": right.astype(float)}
+        )
+        rows.assign(study="scales", model=name, source="mine", condition="0-100", status="ok").to_csv(
+            folder / f"{name}.csv", index=False
+        )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("requirement", "outcome", "code"),
+    [
+        ("ece<0.35", "met", 0),
+        ("ece<0.1", "not met", 1),
+        ("ece<0.21", "undecided", 1),
+        ("ece > .1", "met", 0),
+        ("ece/0-100<0.35", "met", 0),
+        ("auroc<2", "met", 0),
+    ],
+)
+def test_a_report_fails_unless_all_of_an_interval_meets_the_bound(
+    releases: Path, requirement: str, outcome: str, code: int
+) -> None:
+    options = ["-o", str(releases / "page.html"), "--resamples", "200", "--require", requirement, "--json"]
+    done = CliRunner().invoke(report, [str(releases / "new.csv"), *options])
+    assert done.exit_code == code, done.output
+    assert [each["outcome"] for each in json.loads(done.stdout)["requirements"]] == [outcome]
+    assert done.stderr.split()[0] == outcome.split()[0]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ("ecce<0.1", "did you mean 'ece'?"),
+        ("ece/0-20<0.1", "the conditions are 0-100"),
+        ("ece", "is no requirement"),
+    ],
+)
+def test_a_requirement_that_names_nothing_is_refused(releases: Path, requirement: str, message: str) -> None:
+    done = CliRunner().invoke(
+        report, [str(releases / "new.csv"), "--require", requirement, "-o", str(releases / "none.html")]
+    )
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+    assert not (releases / "none.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "code"),
+    [
+        ("old", "new", ["--fail-if-worse", "0.02", "--measure", "ece"], 1),
+        ("old", "new", ["--fail-if-worse", "0.5", "--measure", "ece"], 0),
+        ("old", "new", ["--fail-if-worse", "0", "--measure", "auroc"], 0),
+        ("new", "old", ["--fail-if-worse", "0", "--measure", "ece"], 0),
+        ("old", "new", ["--fail-if-worse", "0", "--measure", "overconfidence"], 0),
+        ("old", "new", ["--measure", "ece"], 0),
+    ],
+)
+def test_a_comparison_fails_only_where_the_newer_is_credibly_worse(
+    releases: Path, first: str, second: str, options: list[str], code: int
+) -> None:
+    sides = [str(releases / f"{name}.csv") for name in (first, second)]
+    done = CliRunner().invoke(compare, [*sides, "--resamples", "500", *options])
+    assert done.exit_code == code, done.output
+    assert ("B is worse by more than 0.02 in ece (scales, 0-100)" in done.stderr) == (code == 1)
