@@ -357,6 +357,14 @@ def test_log_probability_tables_are_the_estimates_with_ranks_quarters_and_the_we
         assert cells[0].values == (float(entry.interval.estimate),)
 
 
+def test_the_calibration_figure_of_fermieval_has_a_legend_entry_for_every_line(made):
+    (figure,) = next(each for each in items(made, "fermieval") if each.title == "Figure 1").figures
+    named = {(key.label, key.colour) for key in figure.keys}
+    assert {label for label, _ in named} == {"asked for", "conformal", *(f"{m}, as stated" for m in MODELS)}
+    drawn = {line.colour for _, its in figure.rows for panel in its for line in panel.draw.keywords["lines"]}
+    assert drawn == {colour for _, colour in named}
+
+
 def test_the_discretisation_profile_shows_what_was_stated_on_the_whole_scale(made):
     """Figure 2 of the scales paper, counted by hand: means over the sources."""
     (figure,) = next(each for each in items(made, "scales") if each.title == "Figure 2").figures
