@@ -48,7 +48,7 @@ def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Map
     if subject is None or study.true_values is None:
         return {}
     try:
-        return study.true_values(subject, condition, results.task_trials.task)
+        return study.true_values(subject, condition, results.task_trials.task, model.files[0].setup)
     except (ValueError, KeyError):  # a condition or a task of the user's own
         return {}
 

@@ -1,8 +1,8 @@
 """What a simulated subject's measures are in the long run: its replies, weighted by their probabilities.
 
-A study's ``true_values(subject, condition, task)`` goes through every reply that the subject can give under a condition
-and evaluates the study's measures on them. What a subject draws from a continuum is averaged over points that fill it
-evenly (Roberts' R sequence), so that the numbers depend on no seed.
+A study's ``true_values(subject, condition, task, parameters)`` goes through every reply that the subject can give under
+a condition and evaluates the study's measures on them. What a subject draws from a continuum is averaged over points
+that fill it evenly (Roberts' R sequence), so that the numbers depend on no seed.
 """
 
 from __future__ import annotations

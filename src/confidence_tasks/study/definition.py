@@ -231,8 +231,8 @@ class Study:
     responders : Reference, optional
         Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
     true_values : callable or Reference, optional
-        ``true_values(subject, condition, task)``: by name of a measure, what it is in the long run for a simulated
-        subject (:mod:`confidence_tasks.simulation.true_values`).
+        ``true_values(subject, condition, task, parameters)``: by name of a measure, what it is in the long run for a
+        simulated subject (:mod:`confidence_tasks.simulation.true_values`); ValueError for a condition that is none.
     instruments : Reference, optional
         Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
         simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).

@@ -87,7 +87,7 @@ def lives(subject: Subject, condition: str, task: str) -> Trials:
     """Ask every question ten times, of subjects whose tables and noise are drawn anew."""
     for seed in range(10):
         for item in lifeeval_items():
-            if condition in ("all", item.condition):
+            if condition == item.condition:
                 case = case_of({"question_id": item.question.id, "source": "lifeeval", **item.metadata})
                 yield lifeeval_trial(case, respond(subject, item.question, item.prompt, seed=str(seed)).text)
 
@@ -141,7 +141,7 @@ MIXED = Subject(d_prime=1.2, meta_d_prime=0.8, bias=0.5, noise=0.7, difficulty_s
         ("question_sets", "boolq", "demo", PROFILES["overconfident"]),
         ("question_sets", "sciq", "demo", MIXED),
         ("question_sets", "halueval", "demo", PROFILES["sloppy"]),
-        ("lifeeval", "lifeeval", "all", PROFILES["overconfident"]),
+        ("lifeeval", "lifeeval", "radius=10", PROFILES["overconfident"]),
         (
             "lifeeval",
             "lifeeval",
@@ -218,9 +218,21 @@ def test_measures_of_log_probabilities_are_those_of_two_normals(ratio: float) ->
 
 
 def test_who_knows_the_life_table_is_calibrated_and_scores_what_can_be_scored() -> None:
-    found = true_values("lifeeval", Subject(), "all")
-    assert found["score"] == found["mas"] == pytest.approx(0.5699, abs=5e-5)
-    assert found["overconfidence"] == pytest.approx(0.0, abs=1e-3)
+    for parameters, best in (({}, 0.5699), ({"window": "inclusive"}, 0.5977)):
+        found = [
+            STUDIES["lifeeval"].true_values(Subject(), f"radius={radius}", "lifeeval", parameters)
+            for radius in (1, 5, 10, 20)
+        ]
+        assert np.mean([its["score"] for its in found]) == pytest.approx(best, abs=5e-5)
+        assert [its["regret"] for its in found] == pytest.approx([0.0] * 4, abs=1e-12)
+        assert [its["overconfidence"] for its in found] == pytest.approx([0.0] * 4, abs=2e-3)
+
+
+@pytest.mark.parametrize("study", ["scales", "riskeval", "lifeeval", "fermieval", "nlp_metad"])
+def test_a_mean_over_conditions_has_no_true_value(study: str) -> None:
+    """It depends on which of them were asked."""
+    with pytest.raises(ValueError, match=r"all|write radius=5"):
+        true_values(study, Subject(), "all")
 
 
 # Findings ---------------------------------------------------------------------------------------------------------
@@ -248,7 +260,7 @@ def test_its_confidence_rises_less_with_the_radius_than_its_score() -> None:
     excess = [its["overconfidence"] for its in found]
     assert excess == sorted(excess, reverse=True)
     assert excess[0] > 0.2
-    assert true_values("lifeeval", TYPICAL, "all")["hard_easy"] > 0.2
+    assert min(its["hard_easy"] for its in found[1:]) > 0.1
     assert true_values("question_sets", TYPICAL, "boolq", "boolq")["overconfidence"] > 0.1
 
 

@@ -63,7 +63,7 @@ def _quantiles(believed: NormalDist, subject: Subject, level: float, start: floa
     )
 
 
-def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what the intervals of a subject are worth in the long run, of whole exponents as it states them.
 
     Where an interval holds no whole number, the one nearest to it is stated; else the truth, which is a whole number
@@ -75,8 +75,8 @@ def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, f
         Who is asked.
     condition : str
         The nominal coverage, such as ``p=0.9``.
-    task : str
-        Its name makes no difference.
+    *run
+        The task and its parameters, which make no difference.
 
     Returns
     -------
@@ -147,15 +147,17 @@ _BELIEFS = 1_000
 """Beliefs over which what their probabilities are worth is averaged."""
 
 
-def true_values_of_tokens(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what the token probabilities of a subject are worth in the long run.
 
     Parameters
     ----------
     subject : Subject
         Who is asked.
-    condition, task : str
-        They make no difference.
+    condition : str
+        There is one.
+    *run
+        The task and its parameters, which make no difference.
 
     Returns
     -------

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from confidence_tasks.simulation.draws import normal
@@ -80,17 +82,21 @@ def _scores(n: int, spread: float) -> list[tuple[float, float]]:
     return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))
 
 
-def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
-    """Return what a subject's measures are in the long run, on all questions and by the shipped life table.
+def true_values(
+    subject: Subject, condition: str, task: str = "", parameters: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, float]:
+    """Return what a subject's measures under a radius are in the long run, on all of its questions.
 
     Parameters
     ----------
     subject : Subject
         Who is asked.
     condition : str
-        A radius, such as ``radius=5``, or ``all``.
+        The radius, such as ``radius=5``.
     task : str
         Its name makes no difference.
+    parameters : mapping of str to str
+        Parameters of the run: its ``window`` and its ``table`` count.
 
     Returns
     -------
@@ -104,14 +110,17 @@ def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, f
     {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
     """
     from confidence_tasks.sources.lifeeval import lifeeval_questions
+    from confidence_tasks.studies.lifeeval.tables import radius_of
     from confidence_tasks.studies.lifeeval.trials import MEASURES, case_of, lifeeval_trial
 
+    radius_of(condition)
+    scoring = {"window": parameters.get("window", "half_open"), "table": parameters.get("table", "")}
     found: dict[tuple[Case, str], float] = {}
     noises = _scores(15, subject.noise)
     for score, weight in _scores(9, subject.hazard_noise):
         for asked in lifeeval_questions():
-            if condition in ("all", asked.level):
-                about = {**asked.metadata, "window": "half_open", "table": ""}
+            if asked.level == condition:
+                about = {**asked.metadata, **scoring}
                 case = case_of({"question_id": asked.id, "source": asked.source, **about})
                 guess, chance = _belief(replace(asked, metadata=about), subject, score)
                 for noise, share in noises:

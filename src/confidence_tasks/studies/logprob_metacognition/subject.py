@@ -125,7 +125,7 @@ def _answer(question: Question, correct: bool, seed: str) -> str:
     return WRONG_TEXTS[pick(len(WRONG_TEXTS), seed, question.id, "wrong")]
 
 
-def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures at a temperature are in the long run.
 
     Parameters
@@ -134,8 +134,8 @@ def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, f
         Who is asked.
     condition : str
         The temperature, such as ``T=0.7``.
-    task : str
-        Its name makes no difference.
+    *run
+        The task and its parameters, which make no difference.
 
     Returns
     -------

@@ -90,7 +90,7 @@ _OPTIONS = {"lsat_ar": 5}
 """Options of a question, where they are not four."""
 
 
-def true_values(subject: Subject, condition: str, task: str) -> dict[str, float]:
+def true_values(subject: Subject, condition: str, task: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures on a question set are in the long run, in the paper's wording.
 
     Parameters
@@ -102,6 +102,8 @@ def true_values(subject: Subject, condition: str, task: str) -> dict[str, float]
     task : str
         Name of the question set. Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes",
         and questions to have four options, or five in LSAT-AR.
+    *run
+        Its parameters, which make no difference.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def _decided(
     return f"Answer: {said}\nConfidence: {percent}%", said
 
 
-def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures under a penalty are in the long run.
 
     Parameters
@@ -67,8 +67,8 @@ def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, f
         Who is asked.
     condition : str
         The penalty, such as ``lambda=10``.
-    task : str
-        Its name makes no difference.
+    *run
+        The task and its parameters, which make no difference.
 
     Returns
     -------

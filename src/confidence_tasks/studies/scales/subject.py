@@ -104,7 +104,7 @@ def respond(question: Question, request: Request) -> Reply:
     return Reply(reply, decision.confidence)
 
 
-def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, float]:
+def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures on a scale are in the long run, asked as the paper asks.
 
     Parameters
@@ -113,8 +113,8 @@ def true_values(subject: Subject, condition: str, task: str = "") -> dict[str, f
         Who is asked.
     condition : str
         The scale, such as ``0-20``.
-    task : str
-        Its name makes no difference.
+    *run
+        The task and its parameters, which make no difference.
 
     Returns
     -------
