@@ -3,6 +3,10 @@
 The names used most are here. The others are in the module of their family, such as ``statistics.calibration.mce``:
 ``calibration``, ``decision``, ``discretization``, ``discrimination``, ``inference``, ``information``, ``intervals``,
 ``life_table``, ``sdt`` (signal detection) and ``selective``. Each is imported when it is first used.
+
+Every function raises a ValueError that names the argument if one is NaN, has another shape than its docstring says or
+lies outside the range that it says, or if an option is unknown. Degenerate data are no error: the result is NaN, and an
+:class:`Estimate` knows the reason.
 """
 
 from importlib import import_module

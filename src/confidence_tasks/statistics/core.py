@@ -62,14 +62,7 @@ def undefined(reason: Reason) -> Estimate:
 
 
 def as_vector(values: ArrayLike, name: str) -> FloatArray:
-    """Return ``values`` as a finite float64 vector.
-
-    Raises
-    ------
-    ValueError
-        If the shape is not (n,), or a value is NaN or infinite. Missing trials are dropped in the open:
-        see :func:`complete`.
-    """
+    """Return ``values`` as a finite float64 vector."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
@@ -95,13 +88,7 @@ def as_binary(values: ArrayLike, name: str) -> FloatArray:
 
 
 def as_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
-    """Return ``weights`` as a non-negative float64 array of shape (n,) or (resamples, n), or None.
-
-    Raises
-    ------
-    ValueError
-        If the last axis is not ``n`` long, or a weight is negative, NaN or infinite.
-    """
+    """Return ``weights`` as a non-negative float64 array of shape (n,) or (resamples, n), or None."""
     if weights is None:
         return None
     array = np.asarray(weights, dtype=np.float64)
@@ -132,11 +119,6 @@ def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
     -------
     tuple of ndarray, shape (m,)
         The same vectors without the incomplete positions, m <= n.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def optimal_threshold(penalty: ArrayLike) -> FloatArray:
     ndarray
         Thresholds in [0, 1), of the same shape.
 
-    Raises
-    ------
-    ValueError
-        If a penalty is negative, NaN or infinite.
-
     References
     ----------
     RiskEval, section 2. Chow (1970), On optimum recognition error and reject tradeoff, doi:10.1109/TIT.1970.1054406.
@@ -78,11 +73,6 @@ def optimal_decision(confidence: ArrayLike, penalty: ArrayLike) -> FloatArray:
     -------
     ndarray, shape (n,)
         1 or 0. Where both are worth the same, 1.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -125,11 +115,6 @@ def mean_utility(
     Estimate or ndarray, shape (R,)
         In [-penalty, 1], higher is better; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     RiskEval, section 2 and appendix A.
@@ -161,11 +146,6 @@ def abstention_rate(answered: ArrayLike, *, weights: ArrayLike | None = None) ->
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     Examples
     --------
     >>> abstention_rate([1, 1, 1, 0])
@@ -192,11 +172,6 @@ def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Array
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without an answer.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -235,11 +210,6 @@ def policy_consistency(
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1], higher is better; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -287,11 +257,6 @@ def regret(
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1 + penalty], lower is better; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     Notes
     -----
@@ -345,11 +310,6 @@ def scaffold_utility(
     Estimate or ndarray, shape (R,)
         In [-penalty, 1], higher is better; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     RiskEval, section 3.
@@ -387,11 +347,6 @@ def scaffold_gain(
     Estimate or ndarray, shape (R,)
         Scaffold minus model, in [-(1 + penalty), 1 + penalty]; NaN without trials. Below 0 where confidence
         misleads.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -462,11 +417,6 @@ def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: ArrayL
         Change of the abstention rate per unit of log penalty (natural; times 2.303 for a tenfold penalty). 0 for
         a model that ignores the penalty. NaN without trials, or with fewer than two penalties.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     Notes
     -----
     For an interval, resample questions: ``bootstrap(abstention_slope, answered, penalty, clusters=question)``. For
@@ -517,11 +467,6 @@ def implied_threshold(
         model answers, or abstains, more often than not at every confidence. NaN without trials, if it always
         answers or always abstains, if confidence is constant, or if it does not answer more often when more
         confident.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     Examples
     --------

@@ -80,11 +80,6 @@ def discretization_summary(
     DiscretizationSummary
         NaN without reports.
 
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, a shape is wrong, or ``lower < upper`` or ``round_step > 0`` does not hold.
-
     Examples
     --------
     >>> found = discretization_summary([95, 95, 90, 85, 72], lower=0, upper=100)
@@ -116,11 +111,6 @@ def top_value(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     Estimate or ndarray, shape (R,)
         In the units of the scale; NaN without reports.
 
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, or a shape is wrong.
-
     Examples
     --------
     >>> top_value([90, 95, 95, 90, 80])
@@ -144,11 +134,6 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1], 1 when there are no more than k values; NaN without reports.
-
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, a shape is wrong, or k is below 1.
 
     Examples
     --------
@@ -176,11 +161,6 @@ def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Resu
         A whole number; NaN without reports. It grows with the number of reports, also under the bootstrap, whose
         resamples leave values out.
 
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, or a shape is wrong.
-
     Examples
     --------
     >>> distinct_values([90, 95, 95, 90, 80])
@@ -204,11 +184,6 @@ def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> R
     Estimate or ndarray, shape (R,)
         In bits, 0 for one value and log2(101), about 6.66, when every whole percentage is as frequent; NaN without
         reports. The plug-in estimate, biased downwards in small samples.
-
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, or a shape is wrong.
 
     References
     ----------
@@ -243,11 +218,6 @@ def round_share(
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without reports. Reports off the scale are not round, but count as reports.
 
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, a shape is wrong, or ``lower < upper`` or ``step > 0`` does not hold.
-
     Examples
     --------
     >>> round_share([0.55, 0.6, 0.62, 0.95], lower=0, upper=1, step=0.05)
@@ -278,11 +248,6 @@ def violation_share(
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without reports.
 
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, a shape is wrong, or ``lower < upper`` does not hold.
-
     Examples
     --------
     >>> violation_share([73, 76, 77, 100], lower=0, upper=73)
@@ -306,11 +271,6 @@ def scale_utilization(
     Estimate or ndarray, shape (R,)
         0 or above, above 1 only when reports lie off the scale; NaN without reports. Percentiles interpolate between
         reports linearly, as NumPy's do.
-
-    Raises
-    ------
-    ValueError
-        If a report is NaN or infinite, a shape is wrong, or ``lower < upper`` does not hold.
 
     Examples
     --------

@@ -58,11 +58,6 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     Estimate or ndarray, shape (R,)
         In [0, 1], 0.5 when confidence tells nothing; NaN without trials, and when all are right or all wrong.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Fleming & Lau (2014), How to measure metacognition, doi:10.3389/fnhum.2014.00443. Hanley & McNeil (1982),
@@ -107,11 +102,6 @@ def auroc2_interval(
     tuple of Estimate
         Lower and upper limit, in (0, 1); NaN, with a reason, where :func:`auroc2` is NaN, 0 or 1, or fewer than five
         questions have a right answer, or a wrong one.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`auroc2`, for labels of another length, and for a level outside (0, 1).
 
     Notes
     -----
@@ -205,11 +195,6 @@ def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
     -------
     Type2RocCurve
         One point per distinct confidence. A rate is NaN where no answer is of its kind.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------

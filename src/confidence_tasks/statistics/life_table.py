@@ -54,11 +54,6 @@ def close_life_table(death_probability: ArrayLike) -> FloatArray:
     ndarray, shape (ages,)
         The same with 1 at the last age.
 
-    Raises
-    ------
-    ValueError
-        If a probability is NaN or outside [0, 1], or there is none.
-
     Examples
     --------
     >>> close_life_table([0.1, 0.5, 0.9])
@@ -85,11 +80,6 @@ def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
     -------
     ndarray, shape (ages,)
         1 up to the minimum age, falling after it.
-
-    Raises
-    ------
-    ValueError
-        If a probability is NaN or outside [0, 1], the table is not closed, or the age is not in it.
 
     References
     ----------
@@ -120,11 +110,6 @@ def death_distribution(death_probability: ArrayLike, minimum_age: int) -> FloatA
     -------
     ndarray, shape (ages,)
         Sums to 1; 0 below the minimum age.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`survival`.
 
     References
     ----------
@@ -167,11 +152,6 @@ def window_probability(
     -------
     ndarray
         In [0, 1], of the shape of ``guess``.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`survival`, and for a guess or radius that is not whole, a negative radius, or an unknown window.
 
     Notes
     -----
@@ -219,11 +199,6 @@ def best_guess(
     -------
     BestGuess
         The maximum achievable score and the least age that achieves it.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`window_probability`.
 
     References
     ----------

@@ -86,11 +86,6 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
         In [0, 1], the accuracy when confidence is constant, higher when confidence ranks right above wrong; NaN
         without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     Notes
     -----
     Take t trials tied at one confidence with accuracy a, behind M more confident trials of which C are right. Over
@@ -125,11 +120,6 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None
     Estimate or ndarray, shape (R,)
         In [0, 1], lower is better; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers,
@@ -158,11 +148,6 @@ def eaurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
     -------
     Estimate or ndarray, shape (R,)
         0 when every right answer is more confident than every wrong one, above 0 otherwise; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     Notes
     -----
@@ -201,11 +186,6 @@ def accuracy_at_coverage(
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; the overall accuracy at coverage 1; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -249,11 +229,6 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCovera
     -------
     RiskCoverageCurve
         One point per trial; the mean of its risk is :func:`aurc`.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -305,11 +280,6 @@ def prediction_rejection_ratio(
     Estimate or ndarray, shape (R,)
         1 when every right answer is more confident than every wrong one, 0 when confidence tells nothing, below 0 when
         it misleads; NaN without trials, when all are right or all wrong, and when fewer than two may be rejected.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     Notes
     -----

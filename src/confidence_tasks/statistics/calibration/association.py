@@ -40,11 +40,6 @@ def confidence_correlation(
     Estimate or ndarray, shape (R,)
         In [-1, 1]; NaN without trials, and when one of the two is the same in all of them.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Pearson (1895), Note on regression and inheritance in the case of two parents, doi:10.1098/rspl.1895.0041.
@@ -124,11 +119,6 @@ def hard_easy_slope(
     Estimate or ndarray, shape (R,)
         Above 0 under the hard-easy effect; NaN without trials and when difficulty is constant.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Lichtenstein & Fischhoff (1977), Do those who know more also know more about how much they know?,
@@ -175,11 +165,6 @@ def hard_easy_regression(
     HardEasyRegression
         Slope and intercept are NaN without trials and for constant difficulty, the interval also below three questions
         or when one trial alone decides the slope.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------

@@ -42,11 +42,6 @@ class Bins:
         Bins of one width, or bins of one number of trials.
     edges : {"right_closed", "left_closed", "extra_bin"}
         Which bin a confidence on an edge belongs to.
-
-    Raises
-    ------
-    ValueError
-        If an option is unknown, or the extra bin is asked of equal-mass bins.
     """
 
     number: int

@@ -268,11 +268,6 @@ def ece_interval(
         Lower and upper end, in [0, 1]; NaN for fewer than two questions, and where probabilities of being right never
         vary within a bin. The estimate itself can lie above both: that of a calibrated subject is chance alone.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`~confidence_tasks.statistics.ece`, for labels of another length, and for a level outside (0, 1).
-
     Notes
     -----
     The variance of a bin is that of right and wrong answers as accurate as the ECE in question has it (a score test),

@@ -49,11 +49,6 @@ def ece(
     Estimate or ndarray, shape (R,)
         In [0, 1], 0 for a calibrated subject; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape, or an option is unknown.
-
     Notes
     -----
     A confidence within 1e-12 of an edge lies on it, so that 0.3 and 0.1 + 0.2 share a bin. (Values first rounded
@@ -100,11 +95,6 @@ def rms_calibration_error(
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`ece`.
-
     References
     ----------
     Hendrycks, Mazeika & Dietterich (2019), Deep anomaly detection with outlier exposure, arXiv:1812.04606,
@@ -141,11 +131,6 @@ def mce(
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without trials. One trial in a bin of its own can decide it.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`ece`.
 
     References
     ----------
@@ -189,11 +174,6 @@ def debiased_ece(
     -------
     Estimate or ndarray, shape (R,)
         At most the ECE, and below 0 for a subject whose bins fit better than chance allows; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`ece`, and when ``correct`` holds anything but 0 and 1.
 
     Notes
     -----
@@ -246,11 +226,6 @@ def ece_noise_floor(
     Estimate or ndarray, shape (R,)
         Above 0 unless every confidence is 0 or 1; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`ece`.
-
     Notes
     -----
     The number right in a bin is binomial when its trials state one confidence: de Moivre's mean absolute deviation
@@ -292,11 +267,6 @@ def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayL
     -------
     Estimate or ndarray, shape (R,)
         In [-1, 1], above 0 for an overconfident subject; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -359,11 +329,6 @@ def smooth_ece(
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1], 0 for a calibrated subject; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape, or the bandwidth is too small.
 
     Notes
     -----

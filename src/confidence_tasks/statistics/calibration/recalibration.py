@@ -201,11 +201,6 @@ def logistic_recalibration(
         Intercept and slope. NaN without trials, for one class, for constant confidence, and when confidence
         separates right from wrong, as the slope is then infinite.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Cox (1958), Two further applications of a model for binary regression, doi:10.1093/biomet/45.3-4.562.
@@ -250,11 +245,6 @@ def calibration_slope(
     Estimate or ndarray, shape (R,)
         1 for a calibrated subject, below 1 when confidence is too extreme; NaN as there.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`logistic_recalibration`.
-
     References
     ----------
     Van Calster et al. (2016), doi:10.1016/j.jclinepi.2015.12.005.
@@ -288,11 +278,6 @@ def calibration_intercept(
     Estimate or ndarray, shape (R,)
         In logits: 0 for a calibrated subject, below 0 for an overconfident one. NaN without trials and for one
         class, as the shift is then infinite.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`logistic_recalibration`.
 
     References
     ----------
@@ -380,11 +365,6 @@ def cross_fitted_confidence(
     ndarray, shape (n,)
         Recalibrated confidence in [0, 1]; NaN where no answer to another question is there to fit.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Zadrozny & Elkan (2002), Transforming classifier scores into accurate multiclass probability estimates,
@@ -438,11 +418,6 @@ def cross_fitted_logistic(
     -------
     ndarray, shape (n,)
         Predicted probability of being right; NaN where no other question is there to fit.
-
-    Raises
-    ------
-    ValueError
-        If an input is of the wrong shape, or an option outside its range.
 
     Notes
     -----

@@ -81,11 +81,6 @@ def reliability_curve(
     ReliabilityCurve
         One row per bin. The gap between accuracy and confidence, weighted by the count, is the ECE.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape, or an option is unknown.
-
     Notes
     -----
     The consistency interval runs between the quantiles of a binomial number right at the mean confidence of the bin.

@@ -72,11 +72,6 @@ def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
     Estimate or ndarray, shape (R,)
         In [0, 1], lower is better; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, halved as is usual for two outcomes.
@@ -111,11 +106,6 @@ def log_loss(
     -------
     Estimate or ndarray, shape (R,)
         In nats, 0 or above, lower is better; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------
@@ -164,11 +154,6 @@ def murphy_decomposition(
     -------
     MurphyDecomposition
         Its parts add up to :func:`brier` exactly; NaN without trials.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape, or an option is unknown.
 
     References
     ----------
@@ -219,11 +204,6 @@ def corp_decomposition(
     CorpDecomposition
         Its parts add up to :func:`brier` exactly; NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
-
     References
     ----------
     Dimitriadis, Gneiting & Jordan (2021), Stable reliability diagrams for probabilistic classifiers,
@@ -264,11 +244,6 @@ def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Array
         Above 0 when the Brier score is worse than calibration predicts; its two-sided p-value is
         ``2 * scipy.special.ndtr(-abs(z))``. NaN without trials, and when no confidence lies off 0, 0.5 and 1,
         where the score of a calibrated subject has no variance.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN, outside its range or of the wrong shape.
 
     References
     ----------

@@ -95,11 +95,6 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
     -------
     TrialCounts
 
-    Raises
-    ------
-    ValueError
-        If lengths differ.
-
     Examples
     --------
     >>> kinds = count_alike([[0.9, 0.9, 0.5], ["ok", "ok", "ok"]], unit=[0, 1, 1], n_units=2)
@@ -187,11 +182,6 @@ def resampled_kinds(
     list of ndarray, shape (r, K)
         For some of the resamples, the weights of each sample's kinds; R rows over all blocks.
 
-    Raises
-    ------
-    ValueError
-        If the samples differ in their number of units, or ``n_resamples`` is below 1.
-
     References
     ----------
     Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
@@ -240,11 +230,6 @@ def exchanged_kinds(
     list of (as_first, as_second, moved), ndarrays of shape (r, K1 + K2), (r, K1 + K2) and (r, J)
         For some of the exchanges and for each pair, the weights of the kinds of both samples, those of the first
         before those of the second, on either side of the contrast; and how many of each kind of units were exchanged.
-
-    Raises
-    ------
-    ValueError
-        If the samples differ in their number of units, or ``n_resamples`` is below 1.
 
     References
     ----------
@@ -358,11 +343,6 @@ def weight_columns(
         How often each unit is drawn, or what it weighs, in some of the resamples; R columns over all blocks. The next
         block may take the place of the one before.
 
-    Raises
-    ------
-    ValueError
-        If a number is below 1.
-
     References
     ----------
     Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
@@ -412,11 +392,6 @@ def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: Weigh
     -------
     ndarray, shape (R, n_cells)
 
-    Raises
-    ------
-    ValueError
-        If lengths differ.
-
     Examples
     --------
     >>> cells_columns([0, 1, 1], [0, 0, 1], 2, np.array([[2], [1]]))
@@ -448,11 +423,6 @@ def auroc2_columns(
     -------
     ndarray, shape (R,)
         In [0, 1]; NaN where a resample has no right or no wrong answer.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or an input is NaN or outside its range.
 
     Examples
     --------

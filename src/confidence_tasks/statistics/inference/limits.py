@@ -34,11 +34,6 @@ def wilson_interval(
     low, high : ndarray
         Limits in [0, 1], NaN without trials.
 
-    Raises
-    ------
-    ValueError
-        If there are more successes than trials, a number is negative or NaN, or the level is outside (0, 1).
-
     References
     ----------
     Wilson (1927), Probable inference, the law of succession, and statistical inference,

@@ -99,11 +99,6 @@ def bootstrap_distribution(
     ndarray, shape (R,)
         The statistic of each resample, NaN where it is undefined.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a label is missing, or ``n_resamples`` is below 1.
-
     References
     ----------
     Efron (1979), Bootstrap methods: another look at the jackknife, doi:10.1214/aos/1176344552.
@@ -161,11 +156,6 @@ def bootstrap(
         Its limits are NaN, with a reason, when there are fewer than two units, no resample is defined, or all are alike
         (but for proportions and differences).
 
-    Raises
-    ------
-    ValueError
-        As in :func:`bootstrap_distribution`, and for a level outside (0, 1) or an unknown method.
-
     References
     ----------
     Efron & Tibshirani (1993), An Introduction to the Bootstrap, doi:10.1201/9780429246593, chapters 12 and 13.
@@ -220,11 +210,6 @@ def bootstrap_difference(
     -------
     Interval
         Of ``statistic(first) - statistic(second)`` over the common questions.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`bootstrap`; without labels, also when the conditions differ in length.
 
     Examples
     --------

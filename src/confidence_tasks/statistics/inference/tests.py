@@ -246,11 +246,6 @@ def permutation_test(
     PermutationTest
         With random exchanges, p = (1 + number as extreme) / (1 + number drawn), never zero.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`~confidence_tasks.statistics.bootstrap_difference`, and for an unknown alternative.
-
     References
     ----------
     Phipson & Smyth (2010), Permutation p-values should never be zero, doi:10.2202/1544-6115.1585.
@@ -311,12 +306,6 @@ def equivalence_test(
     EquivalenceTest
         ``equivalent`` when the interval lies within (-margin, margin).
 
-    Raises
-    ------
-    ValueError
-        As in :func:`~confidence_tasks.statistics.bootstrap_difference`, and for a margin or an alpha outside its
-        domain.
-
     References
     ----------
     Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach for assessing the
@@ -357,11 +346,6 @@ def bonferroni(p_values: ArrayLike) -> FloatArray:
     ndarray, shape (m,)
         Adjusted p-values, in the order given. Reject those not above the family-wise error rate.
 
-    Raises
-    ------
-    ValueError
-        If a p-value is missing or outside [0, 1].
-
     References
     ----------
     Dunn (1961), Multiple comparisons among means, doi:10.1080/01621459.1961.10482090.
@@ -389,11 +373,6 @@ def holm(p_values: ArrayLike) -> FloatArray:
     -------
     ndarray, shape (m,)
         Adjusted p-values, in the order given. Reject those not above the family-wise error rate.
-
-    Raises
-    ------
-    ValueError
-        If a p-value is missing or outside [0, 1].
 
     References
     ----------

@@ -28,11 +28,6 @@ def token_entropy(probabilities: ArrayLike) -> float:
     float
         In nats, 0 or above; NaN without alternatives.
 
-    Raises
-    ------
-    ValueError
-        If a value is NaN or outside its range, or the sum exceeds 1 by more than rounding explains.
-
     References
     ----------
     Malinin & Gales (2021), Uncertainty estimation in autoregressive structured prediction, arXiv:2002.07650, section 3.
@@ -63,11 +58,6 @@ def meaning_clusters(same: ArrayLike) -> IntArray:
     -------
     ndarray, shape (n,)
         Number of each answer's cluster, from 0 in the order in which clusters first appear.
-
-    Raises
-    ------
-    ValueError
-        If the shape is not square.
 
     References
     ----------
@@ -102,11 +92,6 @@ def semantic_entropy(clusters: ArrayLike, logprobs: ArrayLike | None = None) -> 
     -------
     float
         In nats, from 0 to ln n; NaN without answers.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or a log-probability is NaN or infinite.
 
     References
     ----------

@@ -113,11 +113,6 @@ def meta_information(
         NaN without trials, if all are correct or all wrong, or (``"ideal"``) at an accuracy of 1/2. May fall
         below 0 by sampling error; of the entropy it is at most 1.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
-
     References
     ----------
     Dayan (2023), Metacognitive information theory, doi:10.1162/opmi_a_00091. The bias of plug-in information:
@@ -163,11 +158,6 @@ def meta_information_test(
     -------
     MetaInformation
         Values are NaN, with a reason, without trials or if all are correct or all wrong.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is out of its domain.
 
     References
     ----------

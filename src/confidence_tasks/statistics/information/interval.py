@@ -279,12 +279,6 @@ def meta_information_interval(
         two right or wrong answers, whichever are fewer, would by chance lie outside the fullest bin: how much is known
         then hangs on how often the other bins occur.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`~confidence_tasks.statistics.meta_information`, for labels of another length, and for a level
-        outside (0, 1).
-
     Notes
     -----
     The variance in samples of a population is that of the binomial distributions, exactly, and that of the numbers of

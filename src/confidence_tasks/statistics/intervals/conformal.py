@@ -56,11 +56,6 @@ class ConformalAdjustment:
         -------
         lower, upper : ndarray, shape (m,)
             Adjusted ends. Where moving inwards would cross them, both are where they would meet.
-
-        Raises
-        ------
-        ValueError
-            If an end is NaN or infinite, lengths differ, or a lower end exceeds its upper end.
         """
         low, high = _ends(lower, upper)
         scale = _scale(low, high, self.width_floor)
@@ -81,11 +76,6 @@ def conformal_rank(n: int, nominal: float) -> int:
     -------
     int
         k, from 1. There are not enough questions when k > n.
-
-    Raises
-    ------
-    ValueError
-        If n is negative or the nominal coverage outside (0, 1).
 
     References
     ----------
@@ -115,11 +105,6 @@ def nonconformity(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Float
     -------
     ndarray, shape (n,)
         Distance to the nearer end, below 0 inside the interval.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN or infinite, lengths differ, or a lower end exceeds its upper end.
 
     References
     ----------
@@ -167,12 +152,6 @@ def fit_conformal(
     -------
     ConformalAdjustment
         Infinite when there are too few questions; see its ``finite``.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN or infinite, lengths differ, a lower end exceeds its upper end, the nominal coverage is
-        outside (0, 1), or the floor is not above 0.
 
     Notes
     -----
@@ -227,11 +206,6 @@ def jackknife_conformal(
         Adjusted ends, infinite where n - 1 questions are too few. Where moving inwards would cross them, both are where
         they would meet.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`fit_conformal`.
-
     Notes
     -----
     The chance that the next question's interval, adjusted by these n, holds the truth is 1 - alpha or more. The share
@@ -282,12 +256,6 @@ def cross_conformal(
     -------
     lower, upper : ndarray, shape (m,)
         Adjusted ends, infinite when there are too few calibration questions.
-
-    Raises
-    ------
-    ValueError
-        If an input is NaN or infinite, shapes do not match, a lower end exceeds its upper end, or the nominal coverage
-        is outside (0, 1).
 
     Notes
     -----

@@ -72,11 +72,6 @@ def tempered(probabilities: ArrayLike, temperature: float) -> FloatArray:
     ndarray, shape (..., K)
         Probabilities that sum to 1. What was 0 stays 0.
 
-    Raises
-    ------
-    ValueError
-        If a probability is negative or NaN, a distribution has no mass, or the temperature is not above 0.
-
     References
     ----------
     FermiEval, section "Direct model elicitation via log probabilities". Guo et al. (2017), arXiv:1706.04599.
@@ -109,12 +104,6 @@ def smallest_set(values: ArrayLike, probabilities: ArrayLike, mass: float) -> Sm
     -------
     SmallestSet
         The members and their span.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a value is NaN or infinite, a probability is negative or NaN, a distribution has no mass, or
-        ``mass`` is outside (0, 1).
 
     References
     ----------
@@ -164,11 +153,6 @@ def fit_temperature(
     TemperatureFit
         The best temperature and the score at each.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`smallest_set`, and if there is no nominal coverage or no temperature to try.
-
     References
     ----------
     FermiEval, section "Direct model elicitation via log probabilities".
@@ -211,11 +195,6 @@ def empirical_distribution(samples: ArrayLike) -> tuple[FloatArray, FloatArray]:
     values, probabilities : ndarray, shape (n, K)
         The K distinct values, the same for each question, and their shares.
 
-    Raises
-    ------
-    ValueError
-        If there is no sample of a question, or one is NaN or infinite.
-
     Examples
     --------
     >>> empirical_distribution([[3, 3, 4, 3], [4, 4, 4, 4]])
@@ -247,11 +226,6 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
     -------
     ndarray, shape (...)
         In bits: entropy without reasoning minus entropy with it; above 0 where reasoning narrows the answer.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a probability is negative or NaN, or a distribution has no mass.
 
     Notes
     -----

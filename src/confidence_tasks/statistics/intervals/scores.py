@@ -60,11 +60,6 @@ def coverage(
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without intervals.
 
-    Raises
-    ------
-    ValueError
-        If an input is NaN or of the wrong shape, or a lower end exceeds its upper end.
-
     References
     ----------
     FermiEval, section Results.
@@ -98,11 +93,6 @@ def coverage_curve(
     CoverageCurve
         One point per distinct nominal coverage.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`coverage`, and for a nominal coverage outside (0, 1).
-
     References
     ----------
     FermiEval, figure 1.
@@ -132,11 +122,6 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None 
     Estimate or ndarray, shape (R,)
         In the units of the ends, 0 or above, infinite if an interval is open; NaN without intervals.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`coverage`.
-
     Examples
     --------
     >>> mean_width([12, 6], [14, 6])
@@ -158,11 +143,6 @@ def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike |
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without intervals.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`coverage`.
 
     Examples
     --------
@@ -195,11 +175,6 @@ def winkler_score(
     Estimate or ndarray, shape (R,)
         In the units of the ends, 0 or above, lower is better, infinite if an interval is open; NaN without intervals.
         In expectation it is least for the alpha/2 and 1 - alpha/2 quantiles of the truth.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`coverage`, and for a nominal coverage outside (0, 1).
 
     References
     ----------
@@ -236,11 +211,6 @@ def penalized_winkler_score(
     Estimate
         Winkler score + shortfall_weight * max(0, nominal - coverage)^2, lower is better; NaN without intervals.
 
-    Raises
-    ------
-    ValueError
-        As in :func:`winkler_score`, and for a negative weight.
-
     References
     ----------
     FermiEval, appendix F.
@@ -274,11 +244,6 @@ def sampled_interval(samples: ArrayLike, nominal: float) -> tuple[FloatArray, Fl
     lower, upper : ndarray, shape (...)
         Empirical alpha/2 and 1 - alpha/2 quantiles: values that were sampled, never between two of them.
 
-    Raises
-    ------
-    ValueError
-        If there is no sample, one is NaN or infinite, or the nominal coverage is outside (0, 1).
-
     References
     ----------
     FermiEval, appendix F.
@@ -310,12 +275,6 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
     -------
     lower, upper : ndarray, shape (...)
         Empirical alpha/2 quantile of the lower ends, 1 - alpha/2 quantile of the upper ends.
-
-    Raises
-    ------
-    ValueError
-        If there is no sample, one is NaN or infinite, a lower end exceeds its upper end, or the nominal coverage is
-        outside (0, 1).
 
     References
     ----------
@@ -357,11 +316,6 @@ def adjusted_interval_covariance(
     -------
     ndarray, shape (2, 2)
         Of the lower and the upper end, in squared units of the belief; 0 at a perception of 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----

@@ -130,11 +130,6 @@ def count_table(
     -------
     nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a stimulus or response is neither 0 nor 1, or a rating is off the scale.
-
     References
     ----------
     Maniscalco & Lau (2012), doi:10.1016/j.concog.2011.09.021.
@@ -186,11 +181,6 @@ def correctness_table(
     -------
     nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or the edges are too many, too few or not ascending.
-
     Examples
     --------
     >>> correctness_table([0, 0, 1, 0, 1, 1, 1, 1], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], n_ratings=2)
@@ -235,11 +225,6 @@ def two_choice_table(
     Returns
     -------
     nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or the edges are too many, too few or not ascending.
 
     Examples
     --------

@@ -28,13 +28,7 @@ from confidence_tasks.statistics.sdt.threshold import TypeOneObserver, fit_meta_
 
 
 def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Resample the trials behind counts of any shape, (...) -> (R, ...): a multinomial draw.
-
-    Raises
-    ------
-    ValueError
-        If a count is not a whole number: there are no trials to draw then.
-    """
+    """Resample the trials behind counts of any shape, (...) -> (R, ...): a multinomial draw."""
     flat = counts.ravel()
     if (flat % 1.0).any():
         raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
@@ -179,11 +173,6 @@ def meta_d_intervals(
     MetaDIntervals
         Limits are NaN, with a reason, where the estimate is.
 
-    Raises
-    ------
-    ValueError
-        If the table is not one of whole counts, or an option is out of its domain.
-
     Examples
     --------
     >>> intervals = meta_d_intervals([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], n_resamples=2000)
@@ -226,11 +215,6 @@ def meta_d_threshold_intervals(
     -------
     MetaDIntervals
         Limits are NaN, with a reason, where the estimate is.
-
-    Raises
-    ------
-    ValueError
-        If the table is not one of whole counts, or an option is out of its domain.
 
     Examples
     --------
@@ -280,11 +264,6 @@ def meta_d_2afc_intervals(
     MetaDIntervals
         Limits are NaN, with a reason, where the estimate is.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is out of its domain.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -333,11 +312,6 @@ def meta_d_ratings_intervals(
     -------
     MetaDIntervals
         Limits are NaN, with a reason, where the estimate is.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is out of its domain.
 
     Examples
     --------

@@ -161,11 +161,6 @@ def fieller_interval(
     -------
     FiellerInterval
 
-    Raises
-    ------
-    ValueError
-        If the level lies outside (0, 1) or a standard error is negative.
-
     References
     ----------
     Fieller (1954), Some problems in interval estimation, doi:10.1111/j.2517-6161.1954.tb00159.x.
@@ -281,12 +276,6 @@ def fit_meta_d(
         Values are NaN, with a reason, where a stimulus was never shown, (without padding) a response never
         given, ratings do not vary, or no finite maximum exists. With a relative criterion there is no meta-d'
         at d' = 0, unless the criterion is also 0.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a row is not 2K long, a count is negative or not finite, ``s`` is not positive, or an
-        option is unknown.
 
     Notes
     -----

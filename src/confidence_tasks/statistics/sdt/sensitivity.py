@@ -87,11 +87,6 @@ def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> T
     TypeOne
         NaN where no trial is left, a stimulus was never shown, or (without padding) a rate is 0 or 1.
 
-    Raises
-    ------
-    ValueError
-        If shapes differ, a row is not 2K long, or a count is negative or not finite.
-
     References
     ----------
     Macmillan & Creelman (2005), Detection Theory, chapters 1 and 2.
@@ -159,11 +154,6 @@ def z_roc(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> Z
     ZRoc
         NaN where fewer than two different points are left. The maximum-likelihood line is :func:`fit_uv_sdt`.
 
-    Raises
-    ------
-    ValueError
-        If shapes differ, a row is not 2K long, or a count is negative or not finite.
-
     References
     ----------
     Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9 (d_a).
@@ -216,11 +206,6 @@ def d_prime_mafc(proportion_correct: ArrayLike, n_alternatives: int) -> Result:
     -------
     Estimate, or ndarray of shape (B,)
         NaN where the proportion is 0 or 1. Negative below chance (1/m).
-
-    Raises
-    ------
-    ValueError
-        If a proportion lies outside [0, 1] or is NaN, or there are fewer than two alternatives.
 
     References
     ----------
@@ -303,11 +288,6 @@ def d_prime_ratings(
     Estimate, or ndarray of shape (R,)
         z(hit rate) - z(false-alarm rate); NaN if all are correct or all wrong.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
-
     References
     ----------
     Cacioli (2026), arXiv:2603.25112, section 3.2.
@@ -342,11 +322,6 @@ def z_roc_slope(
     -------
     Estimate, or ndarray of shape (R,)
         1 under equal variance; NaN where there is no maximum-likelihood line, as with fewer than three ratings in use.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
 
     Notes
     -----
@@ -390,11 +365,6 @@ def d_a(
         d' under equal variance, and comparable where variances differ; NaN where there is no line, as for
         :func:`z_roc_slope`.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
-
     References
     ----------
     Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9; the line as in :func:`z_roc_slope`.
@@ -425,11 +395,6 @@ def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLi
     -------
     Estimate, or ndarray of shape (R,)
         NaN without trials, and when all are right or all wrong.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ or a value is missing.
 
     Examples
     --------

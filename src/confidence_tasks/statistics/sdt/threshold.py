@@ -75,11 +75,6 @@ def threshold_table(
     ndarray, shape (2, 2) or (R, 2, 2)
         ``[[wrong low, wrong high], [correct low, correct high]]``.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, or a value is missing or out of range.
-
     Examples
     --------
     >>> threshold_table([1, 1, 0, 0], [0.95, 0.9, 0.95, 0.3])
@@ -124,11 +119,6 @@ def fit_meta_d_threshold(
     ThresholdMetaD
         Values are NaN, with a reason, without trials, if all answers are correct or all wrong, if all confidence
         falls on one side, or if there is no finite root (without padding).
-
-    Raises
-    ------
-    ValueError
-        If the shape is wrong, a count is negative or not finite, or an option is unknown or missing.
 
     Notes
     -----
@@ -202,11 +192,6 @@ def meta_d_threshold(
     -------
     Estimate, or ndarray of shape (R,)
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, or a value is missing or out of range.
-
     Examples
     --------
     >>> round(meta_d_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
@@ -238,11 +223,6 @@ def m_ratio_threshold(
     -------
     Estimate, or ndarray of shape (R,)
         Unstable where d' is near 0: :func:`fit_meta_d_threshold` says so in ``unstable``.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing or out of range, or an option is unknown or missing.
 
     Examples
     --------

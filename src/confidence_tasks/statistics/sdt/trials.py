@@ -42,11 +42,6 @@ def meta_d_2afc(
         NaN where :func:`fit_meta_d` has no meta-d'. For d', criteria and standard errors call it with
         :func:`two_choice_table`.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
-
     Examples
     --------
     >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 2, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
@@ -80,11 +75,6 @@ def m_ratio_2afc(
     -------
     Estimate, or ndarray of shape (R,)
         NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
 
     Examples
     --------
@@ -126,11 +116,6 @@ def meta_d_ratings(
     Estimate, or ndarray of shape (R,)
         NaN where :func:`fit_meta_d` has no meta-d'.
 
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
-
     References
     ----------
     Cacioli (2026), arXiv:2603.25112, version 1, section 3.2.
@@ -170,11 +155,6 @@ def m_ratio_ratings(
     -------
     Estimate, or ndarray of shape (R,)
         NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is missing, or an option is unknown.
 
     References
     ----------

@@ -82,11 +82,6 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
         Values are NaN, with a reason, where a stimulus was never shown, fewer than three columns hold a trial,
         or no finite maximum exists.
 
-    Raises
-    ------
-    ValueError
-        If shapes differ, a row is not 2K long, or a count is negative or not finite.
-
     References
     ----------
     Dorfman & Alf (1969), Maximum-likelihood estimation of parameters of signal-detection theory,
