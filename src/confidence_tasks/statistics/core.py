@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
@@ -97,6 +98,35 @@ def as_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
     if array.size and not (array.min() >= 0.0 and array.max() < np.inf):  # neither holds of NaN
         raise ValueError("weights must be finite and non-negative")
     return array
+
+
+def check_level(level: float) -> None:
+    """Raise ValueError unless ``level``, a nominal coverage, lies in (0, 1)."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+
+
+def check_option(name: str, value: object, allowed: Iterable[object]) -> None:
+    """Raise ValueError unless ``value`` is one of the values allowed."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+
+
+def as_labels(labels: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
+    """Return the labels of ``n_rows`` rows; ValueError for another length or a missing label."""
+    array = np.asarray(labels)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), one label a row, got {array.shape}")
+    if any(label is None or label != label for label in array.tolist()):  # only NaN differs from itself
+        raise ValueError(f"{name} has missing labels; drop these rows or give each a label of its own")
+    return array
+
+
+def label_index(labels: ArrayLike | None, name: str, n_rows: int) -> IntArray:
+    """Number the distinct labels of rows from 0, shape (n_rows,); without labels, each row has a number of its own."""
+    if labels is None:
+        return np.arange(n_rows)
+    return np.unique(as_labels(labels, name, n_rows), return_inverse=True)[1]
 
 
 def same_length(**arrays: NDArray[Any]) -> int:

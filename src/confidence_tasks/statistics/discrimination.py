@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index, undefined
 from confidence_tasks.statistics.inference.limits import (
     MIN_INFORMATIVE,
     both_classes_freedom,
     transformed_limits,
 )
-from confidence_tasks.statistics.inference.units import as_estimate, unit_index
+from confidence_tasks.statistics.inference.units import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, ratio, tied, trials
 from confidence_tasks.statistics.numerics import running_sums
 
@@ -121,19 +121,17 @@ def auroc2_interval(
     >>> round(low, 3), round(high, 3)
     (0.866, 0.949)
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_level(level)
     area = as_estimate(auroc2(correct, confidence))
     right = np.asarray(correct, dtype=np.float64)
-    unit, n_units = unit_index(questions, "questions", len(right))
-    number = np.arange(n_units) if unit is None else unit
-    smaller = min(len(np.unique(number[right == kind])) for kind in (0.0, 1.0))
+    question = label_index(questions, "questions", len(right))
+    smaller = min(len(np.unique(question[right == kind])) for kind in (0.0, 1.0))
     if np.isnan(area) or smaller < MIN_INFORMATIVE:
         missing = undefined(area.reason or Reason.FEW_INFORMATIVE)
         return missing, missing
     (influence,), _ = auroc2_influence(correct, confidence)
-    error = float(np.sqrt(np.square(np.bincount(number, influence)).sum()))
-    freedom = min(n_units - 1.0, both_classes_freedom(smaller))
+    error = float(np.sqrt(np.square(np.bincount(question, influence)).sum()))
+    freedom = min(float(question.max()), both_classes_freedom(smaller))
     return transformed_limits(float(area), error, freedom, level)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
 
 __all__ = [
     "BestGuess",
@@ -171,8 +171,7 @@ def window_probability(
     """
     if radius < 0 or radius != int(radius):
         raise ValueError(f"radius must be a whole number, 0 or above, got {radius}")
-    if window not in _AGES_AFTER:
-        raise ValueError(f"window must be one of {', '.join(_AGES_AFTER)}, got {window!r}")
+    check_option("window", window, _AGES_AFTER)
     deaths = death_distribution(death_probability, minimum_age)
     ages = np.asarray(guess, np.float64)
     if not np.array_equal(ages, np.round(ages)) or np.isinf(ages).any():

@@ -98,28 +98,11 @@ def decreasing_root(
 ) -> FloatArray:
     """Find where a decreasing function is 0, in each row, by false position with the Illinois rule.
 
-    Parameters
-    ----------
-    function : callable
-        Takes and returns an array (R,); row r of the result depends on row r of the argument alone.
-    low, high : ndarray, shape (R,)
-        Brackets: the function is 0 or above at ``low`` and 0 or below at ``high``.
-    tolerance : float, default 1e-12
-        How far from 0 the function may be at the root.
-
-    Returns
-    -------
-    ndarray, shape (R,)
-        The roots.
-
-    References
-    ----------
-    Dowell & Jarratt (1971), A modified regula falsi method for computing the root of an equation,
-    doi:10.1007/BF01934364.
+    ``function`` takes and returns an array (R,), row by row; it is 0 or above at ``low`` and 0 or below at ``high``, and
+    within ``tolerance`` of 0 at the root. Dowell & Jarratt (1971), doi:10.1007/BF01934364.
 
     Examples
     --------
-    >>> import numpy as np
     >>> decreasing_root(lambda x: 2.0 - x**2, np.zeros(1), np.full(1, 2.0)).round(6)
     array([1.414214])
     """

@@ -181,18 +181,24 @@ def test_moving_edges_are_the_bootstrap_over_trials_too(rng, decimals):
         assert (found.meta_d.low, found.meta_d.high) == pytest.approx(limits, abs=0.2 * spread)
 
 
+def trials_of(table):
+    """Return correctness and confidence of trials that a threshold of 0.9 counts so."""
+    sizes = np.ravel(table)
+    return np.repeat([0, 0, 1, 1], sizes), np.repeat([0.5, 1.0, 0.5, 1.0], sizes)
+
+
 def test_threshold_intervals_are_multinomial(rng):
-    found = meta_d_threshold_intervals([[60, 40], [50, 250]], n_resamples=20_000)
+    found = meta_d_threshold_intervals(*trials_of([[60, 40], [50, 250]]), n_resamples=20_000)
     assert found.meta_d.standard_error == pytest.approx(0.25, abs=0.05)
     assert found.m_ratio.low < found.m_ratio.estimate < found.m_ratio.high
     assert found.d_prime.n_undefined == 0
 
 
 def test_extreme_ratios_are_dropped_and_counted():
-    near_zero = [[20, 15], [18, 27]]
-    wide = meta_d_threshold_intervals(near_zero, n_resamples=5000)
-    tight = meta_d_threshold_intervals(near_zero, n_resamples=5000, largest_ratio=2.0)
-    everything = meta_d_threshold_intervals(near_zero, n_resamples=5000, largest_ratio=np.inf)
+    near_zero = trials_of([[20, 15], [18, 27]])
+    wide = meta_d_threshold_intervals(*near_zero, n_resamples=5000)
+    tight = meta_d_threshold_intervals(*near_zero, n_resamples=5000, largest_ratio=2.0)
+    everything = meta_d_threshold_intervals(*near_zero, n_resamples=5000, largest_ratio=np.inf)
     assert everything.n_dropped == 0 < wide.n_dropped < tight.n_dropped
     assert wide.m_ratio.n_undefined == wide.n_dropped + everything.m_ratio.n_undefined
     assert abs(tight.m_ratio.low) <= 2.0
@@ -225,7 +231,7 @@ def test_undefined_estimates_have_no_interval():
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], level=95), "level"),
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], n_resamples=0), "n_resamples"),
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], largest_ratio=0), "largest_ratio"),
-        (lambda: meta_d_threshold_intervals([1, 2, 3, 4]), "shape"),
+        (lambda: meta_d_threshold_intervals([1, 0], [0.5]), "lengths differ"),
         (lambda: meta_d_2afc_intervals([1, 0], [0.5], [0, 1]), "lengths differ"),
         (lambda: meta_d_ratings_intervals([1, 0], [0.5]), "lengths differ"),
     ],

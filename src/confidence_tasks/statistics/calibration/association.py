@@ -15,6 +15,8 @@ from confidence_tasks.statistics.core import (
     IntArray,
     Reason,
     as_vector,
+    check_level,
+    label_index,
     same_length,
     undefined,
 )
@@ -178,12 +180,10 @@ def hard_easy_regression(
     >>> round(line.slope, 4), round(line.low, 4), round(line.high, 4)
     (1.2831, -1.0053, 3.5715)
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_level(level)
     right, stated, hard = _checked(correct, confidence, difficulty)
     n = hard.shape[0]
-    unit = np.arange(n) if questions is None else np.unique(np.asarray(questions), return_inverse=True)[1]
-    same_length(correct=right, questions=unit)
+    unit = label_index(questions, "questions", n)
     reason = Reason.EMPTY if n == 0 else Reason.CONSTANT if hard.min() == hard.max() else None
     if reason is not None:
         missing = undefined(reason)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, check_option
 from confidence_tasks.statistics.inference.weights import Weighting, ratio, tied
 from confidence_tasks.statistics.numerics import first_beyond, running_sums
 
@@ -55,8 +55,7 @@ class Bins:
             ("binning", self.binning, get_args(Binning)),
             ("edges", self.edges, get_args(Edges)),
         ):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+            check_option(name, value, known)
         if (self.binning, self.edges) not in _DECIDING_END:
             raise ValueError('edges="extra_bin" needs binning="equal_width"')
 

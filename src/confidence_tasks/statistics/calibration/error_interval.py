@@ -12,7 +12,14 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
-from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    label_index,
+    undefined,
+)
 from confidence_tasks.statistics.inference.test_inversion import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio, trials
 from confidence_tasks.statistics.numerics import folded_normal_mean
@@ -76,8 +83,7 @@ class BinnedTrials:
         """Sort trials into bins, as :func:`ece_interval` takes them."""
         right, stated, _ = trials(correct, confidence, None)
         n = len(right)
-        unit = np.arange(n) if questions is None else np.unique(np.asarray(questions), return_inverse=True)[1]
-        same_length(confidence=stated, questions=unit)
+        unit = label_index(questions, "questions", n)
         held, index = np.unique(Bins(bins, binning, edges).numbers(stated), return_inverse=True)
         one = np.ones(len(held))
 

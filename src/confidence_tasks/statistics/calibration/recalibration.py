@@ -17,10 +17,11 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_binary,
     as_probability,
+    check_option,
+    label_index,
     same_length,
 )
 from confidence_tasks.statistics.inference.draws import Seed
-from confidence_tasks.statistics.inference.units import unit_index
 from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied, trials
 from confidence_tasks.statistics.numerics import decreasing_root
 
@@ -382,8 +383,7 @@ def cross_fitted_confidence(
     n = same_length(correct=right, confidence=stated)
     given = np.ones(n) if available is None else as_binary(available, "available")
     same_length(correct=right, available=given)
-    if method not in _FITS:
-        raise ValueError(f"method must be one of {', '.join(_FITS)}, got {method!r}")
+    check_option("method", method, _FITS)
     return _cross_fitted(_FITS[method], right, stated, given > 0.0, clusters, folds, seed)
 
 
@@ -468,9 +468,9 @@ def _cross_fitted(
     """Fit on the usable trials of the other folds of questions; NaN where there are none."""
     if folds < 2:
         raise ValueError(f"folds must be 2 or more, got {folds}")
-    unit, n_units = unit_index(clusters, "clusters", len(correct))
-    fold = np.random.default_rng(seed).permutation(n_units) % folds
-    fold = fold if unit is None else fold[unit]
+    unit = label_index(clusters, "clusters", len(correct))
+    n_units = int(unit.max(initial=-1)) + 1
+    fold = (np.random.default_rng(seed).permutation(n_units) % folds)[unit]
     predicted = np.full(len(correct), np.nan)
     for held_out in range(min(folds, n_units)):
         members = fold == held_out

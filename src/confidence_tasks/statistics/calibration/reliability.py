@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
-from confidence_tasks.statistics.core import FloatArray, same_length
+from confidence_tasks.statistics.core import FloatArray, check_level, same_length
 from confidence_tasks.statistics.inference.limits import wilson_interval
 from confidence_tasks.statistics.inference.weights import ratio, trials
 
@@ -103,8 +103,7 @@ def reliability_curve(
     >>> curve.count, curve.confidence, curve.accuracy.round(3)
     (array([1., 3.]), array([0.5, 0.9]), array([1.   , 0.667]))
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_level(level)
     right, stated, weighting = trials(correct, confidence, None)
     partition = Bins(bins, binning, edges)
     sums = partition.sums(stated, weighting, np.ones_like(stated), right, stated)

@@ -87,13 +87,9 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
     columns : sequence of array_like, shape (n,)
         What a statistic reads of a row: numbers or texts.
     unit : array_like of int, shape (n,)
-        The unit, such as a question, that each row belongs to, from 0 to ``n_units - 1``.
+        Unit of each row, such as its question, from 0 to ``n_units - 1``; some units may have no row.
     n_units : int
-        Number of units; some may have no row.
-
-    Returns
-    -------
-    TrialCounts
+        Number of units.
 
     Examples
     --------
@@ -116,17 +112,9 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
 
 
 def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
-    """Gather the units that have rows of the same kinds in every sample.
+    """Gather the units that have rows of the same kinds in every sample; those without a row are left out.
 
-    Parameters
-    ----------
-    samples : sequence of TrialCounts
-        Tables of the same units, such as two conditions.
-
-    Returns
-    -------
-    TrialCounts
-        A unit of each kind of units, and which units are of that kind; none of units without a row.
+    ``samples`` are tables of the same units, such as two conditions.
 
     Examples
     --------
@@ -160,27 +148,11 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 def resampled_kinds(
     samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
 ) -> Iterator[list[FloatArray]]:
-    """Resample units, and count the kinds of every sample among their rows.
+    """Resample units, and yield the weights of the kinds of every sample, arrays of shape (r, K).
 
-    Each resample is one draw of units for all samples, so that differences between samples are paired by unit.
-
-    Parameters
-    ----------
-    samples : sequence of TrialCounts
-        Tables of the same units, such as the conditions of a study.
-    n_resamples : int, default 10000
-        Number of resamples R.
-    seed : int or numpy.random.Generator, default 0
-        Source of the draws.
-    bayesian : bool, default False
-        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
-        replacement. The weights of rows of one kind, divided by those of all, are then draws from the posterior
-        distribution of its share.
-
-    Yields
-    ------
-    list of ndarray, shape (r, K)
-        For some of the resamples, the weights of each sample's kinds; R rows over all blocks.
+    One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
+    replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum are
+    then draws from the posterior distribution of their proportions.
 
     References
     ----------
@@ -211,25 +183,23 @@ def exchanged_kinds(
     n_resamples: int = 10_000,
     seed: Seed = 0,
 ) -> Iterator[list[tuple[FloatArray, FloatArray, FloatArray]]]:
-    """Exchange the samples of each pair within units at random, and count the kinds on either side.
+    """Exchange the samples of each pair within units, and yield the weights of the kinds on either side.
 
-    A unit is exchanged in all pairs or in none.
+    A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in all,
+    2 ** units, each is made once.
 
     Parameters
     ----------
     pairs : sequence of (TrialCounts, TrialCounts, TrialCounts)
-        Two tables of the same units, such as those of two conditions, and their :func:`alike_units`, for each source
-        of questions.
-    n_resamples : int, default 10000
-        Number of random exchanges. When there are no more than that many in all, 2 ** units, each is made once.
-    seed : int or numpy.random.Generator, default 0
-        Source of the exchanges.
+        Two tables of the same units, such as those of two conditions, and their :func:`alike_units`, for each source.
+    n_resamples, seed
+        As in :func:`resampled_kinds`.
 
     Yields
     ------
     list of (as_first, as_second, moved), ndarrays of shape (r, K1 + K2), (r, K1 + K2) and (r, J)
-        For some of the exchanges and for each pair, the weights of the kinds of both samples, those of the first
-        before those of the second, on either side of the contrast; and how many of each kind of units were exchanged.
+        For each pair the weights of the kinds of the first sample and of the second on either side of the contrast, and
+        how many of each kind of units were exchanged.
 
     References
     ----------
@@ -323,29 +293,14 @@ _MANY_TRIALS = 40_000
 def weight_columns(
     n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
 ) -> Iterator[WeightColumns]:
-    """Resample units, many resamples at a time.
+    """Yield the weights of units in many resamples at a time, each block of shape (U, r).
 
-    Parameters
-    ----------
-    n_units : int
-        Number of units U, such as questions.
-    n_resamples : int, default 10000
-        Number of resamples R.
-    seed : int or numpy.random.Generator, default 0
-        Source of the draws; how often units are drawn depends on nothing else.
-    bayesian : bool, default False
-        Whether units have standard exponential weights, the Bayesian bootstrap, instead of being drawn with
-        replacement.
-
-    Yields
-    ------
-    ndarray, shape (U, r)
-        How often each unit is drawn, or what it weighs, in some of the resamples; R columns over all blocks. The next
-        block may take the place of the one before.
+    A weight is how often a unit was drawn with replacement or, if ``bayesian``, a standard exponential variate. The weights
+    depend on the seed alone, not on the blocks. The next block may take the place of the one before in memory.
 
     References
     ----------
-    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
+    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338, for the Bayesian bootstrap.
 
     Examples
     --------
@@ -375,22 +330,9 @@ def weight_columns(
 
 
 def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
-    """Count trials by cell in every resample.
+    """Count trials by cell of a table in every resample, (R, n_cells).
 
-    Parameters
-    ----------
-    cell : array_like of int, shape (n,)
-        The cell of a table, from 0, that each trial falls into.
-    unit : array_like of int, shape (n,)
-        The unit that each trial belongs to.
-    n_cells : int
-        Number of cells.
-    columns : ndarray, shape (U, R)
-        How often each unit was drawn, or its weights, from :func:`weight_columns`.
-
-    Returns
-    -------
-    ndarray, shape (R, n_cells)
+    ``cell`` and ``unit`` number the cell and the unit of each trial, (n,); ``columns`` are :func:`weight_columns`, (U, R).
 
     Examples
     --------
@@ -406,23 +348,10 @@ def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: Weigh
 def auroc2_columns(
     correct: ArrayLike, evidence: ArrayLike, unit: ArrayLike, columns: WeightColumns
 ) -> FloatArray:
-    """Compute :func:`~confidence_tasks.statistics.auroc2` of every resample.
+    """Compute :func:`~confidence_tasks.statistics.auroc2` of every resample, (R,); NaN for one class.
 
-    Parameters
-    ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    evidence : array_like, shape (n,)
-        Any real number, such as a log-probability: only its order counts.
-    unit : array_like of int, shape (n,)
-        The unit that each trial belongs to.
-    columns : ndarray of int, shape (U, R)
-        How often each unit was drawn, from :func:`weight_columns`.
-
-    Returns
-    -------
-    ndarray, shape (R,)
-        In [0, 1]; NaN where a resample has no right or no wrong answer.
+    ``evidence`` is any real number, such as a log-probability: only its order counts. ``unit`` and ``columns`` are as in
+    :func:`cells_columns`, and weights are whole.
 
     Examples
     --------

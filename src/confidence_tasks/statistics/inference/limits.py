@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, undefined
 
 
 def wilson_interval(
@@ -48,8 +48,7 @@ def wilson_interval(
     k, n = np.broadcast_arrays(np.asarray(successes, np.float64), np.asarray(trials, np.float64))
     if not ((k >= 0.0) & (k <= n) & np.isfinite(n)).all():
         raise ValueError("successes must lie between 0 and the number of trials")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie within (0, 1), got {level}")
+    check_level(level)
     size = np.where(n > 0.0, n, np.nan)
     share = k / size
     squared = float(scipy.special.ndtri((1.0 + level) / 2.0)) ** 2 / size

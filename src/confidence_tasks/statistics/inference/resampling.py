@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray
+from confidence_tasks.statistics.core import Estimate, FloatArray, label_index
 from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
 from confidence_tasks.statistics.inference.units import (
@@ -20,7 +20,6 @@ from confidence_tasks.statistics.inference.units import (
     check_options,
     paired_contrast,
     resample_values,
-    unit_index,
 )
 
 
@@ -233,7 +232,8 @@ def bootstrap_difference(
 def _sample(statistic: Statistic, arrays: Sequence[ArrayLike], clusters: ArrayLike | None) -> Sample:
     """Return the statistic as a function of unit weights."""
     rows = as_rows(arrays)
-    return Sample(statistic, rows, unit_index(clusters, "clusters", len(rows[0]))[0])
+    unit = None if clusters is None else label_index(clusters, "clusters", len(rows[0]))
+    return Sample(statistic, rows, unit)
 
 
 def interval_of(

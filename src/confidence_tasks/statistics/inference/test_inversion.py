@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, undefined
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, undefined
 
 _NO_LEVEL = 1e-12
 """Level of an interval that is hardly wider than a point."""
@@ -31,8 +31,7 @@ def limits_over_questions(
     held: InvertedTest, questions: ArrayLike | None, level: float
 ) -> tuple[Estimate, Estimate]:
     """Return the ends of the interval of trials that may repeat questions; NaN for a single one."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_level(level)
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
         return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
     return held.limits(level)
@@ -41,22 +40,9 @@ def limits_over_questions(
 def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:
     """Recover a difference without bias, and its standard error, from two intervals that invert a test.
 
-    Each estimate without bias is where its test finds no difference at all. The end of an interval that is further
-    away tells its standard error (MOVER); the nearer one may stand at a bound, and tells nothing.
-
-    Parameters
-    ----------
-    first, second : InvertedTest
-        What the intervals of the two terms are made of.
-    correlation : float
-        Of the two estimates, in [-1, 1].
-    level : float
-        Of the intervals that standard errors are recovered from, in (0, 1).
-
-    Returns
-    -------
-    difference, error : float
-        NaN where a term has no interval.
+    An estimate without bias is where its test finds no difference at all. Its standard error follows from the limit that is
+    further away (MOVER): the nearer one may stand at a bound. ``correlation`` is that of the two estimates, ``level`` that of
+    the intervals. NaN where a term has no interval.
 
     References
     ----------
@@ -76,21 +62,11 @@ def _center_and_error(held: InvertedTest, level: float) -> tuple[float, float]:
 
 
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:
-    """Return the ends of the part of a path from which the estimate lies no more than ``reach`` errors away.
+    """Return the limits of the part of a path, from 0 to 1, that lies within ``reach`` standard errors of the estimate.
 
-    Parameters
-    ----------
-    distance : callable
-        How many standard errors the estimate lies above what each of some places on the path, from 0 to 1, lead to.
-    reach : float
-        As many errors as chance allows.
-    n_tried : int
-        Places that are tried at a time: first on the whole path, then between two of these.
-
-    Returns
-    -------
-    tuple of float
-        Where the distance falls to ``reach`` and to ``-reach``; the nearer end of the path if it does nowhere.
+    ``distance`` says how many standard errors the estimate lies above what each of some positions on the path leads to, and
+    falls along it. ``n_tried`` positions are tried at a time: on the whole path, then between two of these. Where the
+    distance reaches a limit nowhere, that limit is the nearer end of the path.
     """
     whole = np.linspace(0.0, 1.0, n_tried)
     coarse = np.minimum.accumulate(distance(whole))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
 from confidence_tasks.statistics.inference.draws import Seed, is_exact
 from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import Interval, interval_of, seed_value
@@ -118,11 +119,11 @@ def exchange_pivot(
 ) -> Pivot:
     """Compare a difference over its standard error with the same after exchanges, and with Student's distribution.
 
-    What exchanging conditions would change besides the measure, such as how widely confidence is spread, changes the
-    difference and its standard error alike, so that the test holds its size where the conditions are equal in the
-    measure alone. Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different
-    places moves every trial between them to the same side, of which a few wrong ones outweigh many right ones, and
-    exchanges then say too little of how the difference varies.
+    What exchanging conditions changes besides the measure, such as how widely confidence is spread, changes the difference
+    and its standard error alike, so that the test holds its size where the conditions are equal in the measure alone.
+    Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different places moves every
+    trial between them to the same side, of which a few wrong ones outweigh many right ones, and exchanges then say too
+    little of how the difference varies.
 
     Parameters
     ----------
@@ -138,11 +139,6 @@ def exchange_pivot(
         Whether these are all exchanges that there are, instead of random ones.
     tie : float, default 0
         Differences and errors up to this are 0.
-
-    Returns
-    -------
-    Pivot
-        The p-value of exchanges is (1 + number as extreme) / (1 + number drawn).
 
     References
     ----------
@@ -177,18 +173,7 @@ def exchange_pivot(
 def student_pivot(
     difference: float, error: float, freedom: float, *, level: float = 0.95, tie: float = 0.0
 ) -> Pivot:
-    """Compare a difference over its standard error with Student's distribution.
-
-    Parameters
-    ----------
-    difference, error, level, tie
-        As in :func:`exchange_pivot`.
-    freedom : float
-        Degrees of freedom of the standard error.
-
-    Returns
-    -------
-    Pivot
+    """Compare a difference over its standard error with Student's distribution; arguments as in :func:`exchange_pivot`.
 
     References
     ----------
@@ -259,8 +244,7 @@ def permutation_test(
     (1.25, 0.125, True)
     """
     check_options(n_resamples)
-    if alternative not in ("two-sided", "greater", "less"):
-        raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
+    check_option("alternative", alternative, get_args(Alternative))
     contrast = paired_contrast(statistic, first, second, questions)
     estimate = contrast.estimate()
     tie = rounding_of(contrast.first.estimate(), contrast.second.estimate())

@@ -9,7 +9,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, Reason, same_length, undefined
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    as_labels,
+    check_level,
+    check_option,
+    same_length,
+    undefined,
+)
 from confidence_tasks.statistics.inference.draws import Seed, drawn_counts, exchanges
 from confidence_tasks.statistics.inference.limits import METHODS, Method
 
@@ -117,10 +127,8 @@ def check_options(n_resamples: int, level: float = 0.95, method: Method = "perce
     """Raise ValueError for an option outside its domain."""
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie within (0, 1), got {level}")
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    check_level(level)
+    check_option("method", method, METHODS)
 
 
 def as_rows(arrays: Sequence[ArrayLike]) -> tuple[NDArray[Any], ...]:
@@ -130,24 +138,6 @@ def as_rows(arrays: Sequence[ArrayLike]) -> tuple[NDArray[Any], ...]:
         raise ValueError("give at least one array, each of them one-dimensional: a value per row")
     same_length(**{f"array {i}": vector for i, vector in enumerate(vectors)})
     return vectors
-
-
-def as_labels(labels: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
-    """Return the labels of ``n_rows`` rows; ValueError for another length or a missing label."""
-    array = np.asarray(labels)
-    if array.shape != (n_rows,):
-        raise ValueError(f"{name} must have shape ({n_rows},), one label a row, got {array.shape}")
-    if any(label is None or label != label for label in array.tolist()):  # only NaN differs from itself
-        raise ValueError(f"{name} has missing labels; drop these rows or give each a label of its own")
-    return array
-
-
-def unit_index(labels: ArrayLike | None, name: str, n_rows: int) -> tuple[IntArray | None, int]:
-    """Return the unit of each row (None: each row its own) and the number of units."""
-    if labels is None:
-        return None, n_rows
-    units, index = np.unique(as_labels(labels, name, n_rows), return_inverse=True)
-    return index, len(units)
 
 
 def paired_contrast(

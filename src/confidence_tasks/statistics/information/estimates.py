@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
@@ -18,6 +18,8 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_binary,
     as_vector,
+    check_option,
+    label_index,
     same_length,
 )
 from confidence_tasks.statistics.inference.draws import Seed
@@ -212,25 +214,23 @@ def _table(
 
 
 def _corrected(table: FloatArray, correction: Correction) -> FloatArray:
+    check_option("correction", correction, get_args(Correction))
     observed = _information.information(table)
     if correction == "none":
         return observed
     if correction == "simulation":
         return 2.0 * observed - _information.sampled_mean(table)
-    if correction == "permutation":
-        return observed - _information.permuted_mean(table)
-    raise ValueError(f"correction must be 'simulation', 'permutation' or 'none', got {correction!r}")
+    return observed - _information.permuted_mean(table)
 
 
 def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArray:
+    check_option("unit", unit, get_args(Unit))
     if unit == "bits":
         return information
-    if unit == "entropy":
-        # The correction is of the information alone, and can leave more than there is to know.
-        return np.minimum(ratio(information, _information.entropy(table.sum(axis=2))), 1.0)
     if unit == "ideal":
         return ratio(information, _ideal(table))
-    raise ValueError(f"unit must be 'entropy', 'ideal' or 'bits', got {unit!r}")
+    # The correction is of the information alone, and can leave more than there is to know.
+    return np.minimum(ratio(information, _information.entropy(table.sum(axis=2))), 1.0)
 
 
 def _settle(values: FloatArray, table: FloatArray, weighting: Weighting) -> Result:
@@ -278,9 +278,8 @@ def _matched(
 ) -> Iterator[FloatArray]:
     """Yield the right answers by bin of random matchings, the margins of one table kept."""
     right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
-    question = np.arange(len(right)) if questions is None else np.asarray(questions)
-    same_length(correct=right, questions=question)
-    if len(np.unique(question)) < len(right):
+    question = label_index(questions, "questions", len(right))
+    if question.max(initial=-1) + 1 < len(right):
         cell = (
             np.unique(sure, return_inverse=True)[1]
             if bins is None

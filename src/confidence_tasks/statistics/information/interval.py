@@ -18,6 +18,7 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_binary,
     as_vector,
+    label_index,
     same_length,
     undefined,
 )
@@ -203,11 +204,7 @@ class InformationTables:
         """Sort trials into bins, as :func:`meta_information_interval` takes them."""
         right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
         n = same_length(correct=right, confidence=sure)
-        question = (
-            np.arange(n) if questions is None else np.unique(np.asarray(questions), return_inverse=True)[1]
-        )
-        same_length(confidence=sure, questions=question)
-        return cls((_Table.of(right, sure, bins, question),))
+        return cls((_Table.of(right, sure, bins, label_index(questions, "questions", n)),))
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:

@@ -350,7 +350,7 @@ def refit_conformal(
     new : (lower, upper), each of shape (m,)
         Ends of the new intervals.
     nominal, asymmetric, normalized
-        As in :func:`confidence_tasks.statistics.intervals.fit_conformal`.
+        As in :func:`fit_conformal`.
     weights : ndarray, shape (R, n)
         How often each calibration question counts: whole numbers.
 
@@ -376,21 +376,7 @@ def refit_conformal(
 def refit_jackknife(asked: Intervals, nominal: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
     """Adjust the interval of each question by the others, for each row of weights of the questions.
 
-    Parameters
-    ----------
-    asked : (truth, lower, upper), each of shape (n,)
-        The questions.
-    nominal : float
-        As in :func:`confidence_tasks.statistics.intervals.jackknife_conformal`.
-    weights : ndarray, shape (R, n)
-        How often each question counts: whole numbers.
-
-    Returns
-    -------
-    adjusted : list of (lower, upper)
-        The intervals by each adjustment that occurs.
-    which : ndarray of int, shape (R,)
-        Which of these each row calls for.
+    ``asked`` are truth, lower and upper end of the questions; the rest is as in :func:`refit_conformal`.
     """
     truth, low, high = asked
     scores = np.maximum(*_misses(truth, low, high))

@@ -20,6 +20,7 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_binary,
     as_vector,
+    check_option,
     same_length,
     undefined,
 )
@@ -79,8 +80,7 @@ class Tables:
     def padded(self, padding: Padding) -> Self:
         """Add to every cell what the convention says."""
         amounts = {"1/2K": 0.5 / self.ratings, "hautus": 0.5, "none": 0.0}
-        if padding not in amounts:
-            raise ValueError(f"padding must be one of {', '.join(amounts)}, got {padding!r}")
+        check_option("padding", padding, amounts)
         return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, check_level
 from confidence_tasks.statistics.sdt.count_tables import Tables
 
 _DIRECTION = np.array([-1.0, 1.0])
@@ -276,8 +276,7 @@ def _check(counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, lev
         raise ValueError("counts must be whole numbers, zero or above")
     if min(n_warmup, n_samples, n_chains) < 1 or n_samples < 4:
         raise ValueError("n_warmup and n_chains must be at least 1, n_samples at least 4")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie within (0, 1), got {level}")
+    check_level(level)
 
 
 def _backend() -> tuple[Any, Any]:

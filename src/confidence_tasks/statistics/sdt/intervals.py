@@ -16,6 +16,7 @@ from confidence_tasks.statistics.inference.units import as_estimate, check_optio
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.statistics.numerics import interpolated
 from confidence_tasks.statistics.sdt.count_tables import (
+    CountTable,
     Padding,
     binned_counts,
     correctness_table,
@@ -24,7 +25,7 @@ from confidence_tasks.statistics.sdt.count_tables import (
     two_choice_table,
 )
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, MetaDOptions, fit_meta_d
-from confidence_tasks.statistics.sdt.threshold import TypeOneObserver, fit_meta_d_threshold
+from confidence_tasks.statistics.sdt.threshold import TypeOneObserver, fit_meta_d_threshold, threshold_table
 
 
 def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
@@ -182,15 +183,15 @@ def meta_d_intervals(
     table = np.stack([np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)])
     if table.ndim != 2:
         raise ValueError(f"nR_S1 and nR_S2 must have shape (2K,), got {table.shape[1:]}")
-    check_options(n_resamples, level, "percentile")
-    point = fit_meta_d(table[0], table[1], **options)
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
     draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
-    resampled = fit_meta_d(draws[:, 0], draws[:, 1], **options)
-    return _intervals(point, resampled, int(table.sum()), level, largest_ratio, seed)
+    return resampling.fits((table[0], table[1]), (draws[:, 0], draws[:, 1]), **options)
 
 
 def meta_d_threshold_intervals(
-    table: ArrayLike,
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    threshold: float = 0.9,
     *,
     padding: Padding = "1/2K",
     type1: TypeOneObserver = "2afc",
@@ -204,10 +205,8 @@ def meta_d_threshold_intervals(
 
     Parameters
     ----------
-    table : array_like of int, shape (2, 2)
-        ``[[wrong low, wrong high], [correct low, correct high]]``, from :func:`threshold_table`.
-    padding, type1, n_alternatives
-        As in :func:`fit_meta_d_threshold`.
+    correct, confidence, threshold, padding, type1, n_alternatives
+        As in :func:`m_ratio_threshold`.
     n_resamples, level, largest_ratio, seed
         As in :func:`meta_d_intervals`.
 
@@ -218,21 +217,19 @@ def meta_d_threshold_intervals(
 
     Examples
     --------
-    >>> intervals = meta_d_threshold_intervals([[60, 40], [50, 250]], n_resamples=2000)
+    >>> correct, confidence = np.repeat([0, 1], [100, 300]), np.repeat([0.5, 1.0, 0.5, 1.0], [60, 40, 50, 250])
+    >>> intervals = meta_d_threshold_intervals(correct, confidence, n_resamples=2000)
     >>> round(intervals.meta_d.estimate, 2), intervals.meta_d.low > 1.0
     (2.15, True)
     """
-    check_options(n_resamples, level, "percentile")
-    counts = np.asarray(table, dtype=np.float64)
-    if counts.shape != (2, 2):
-        raise ValueError(f"table must have shape (2, 2), got {counts.shape}")
-
-    def fit(tables: FloatArray) -> Metacognition:
-        return fit_meta_d_threshold(tables, padding=padding, type1=type1, n_alternatives=n_alternatives)
-
-    point = fit(counts)
-    resampled = fit(resample_cells(counts, n_resamples, np.random.default_rng(seed)))
-    return _intervals(point, resampled, int(counts.sum()), level, largest_ratio, seed)
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = threshold_table(correct, confidence, threshold)
+    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
+    point, resampled = (
+        fit_meta_d_threshold(tables, padding=padding, type1=type1, n_alternatives=n_alternatives)
+        for tables in (table, draws)
+    )
+    return resampling.intervals(point, resampled, int(table.sum()))
 
 
 def meta_d_2afc_intervals(
@@ -274,12 +271,10 @@ def meta_d_2afc_intervals(
     >>> result.m_ratio.low < 1.0 < result.m_ratio.high
     True
     """
-    check_options(n_resamples, level, "percentile")
-    point = fit_meta_d(*two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings), **options)
-    sure, label = np.asarray(confidence, dtype=np.float64), label_cells(correct, stimulus)
-    draws = resample_binned(label, sure, 4, n_ratings, n_resamples, np.random.default_rng(seed))
-    resampled = fit_meta_d(*fold_responses(draws), **options)
-    return _intervals(point, resampled, sure.size, level, largest_ratio, seed)
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings)
+    draws = resampling.binned(label_cells(correct, stimulus), confidence, 4, n_ratings)
+    return resampling.fits(table, fold_responses(draws), **options)
 
 
 def meta_d_ratings_intervals(
@@ -321,38 +316,54 @@ def meta_d_ratings_intervals(
     >>> result.m_ratio.low < 1.0 < result.m_ratio.high
     True
     """
-    check_options(n_resamples, level, "percentile")
-    point = fit_meta_d(*correctness_table(correct, confidence, n_ratings=n_ratings), **options)
-    right, sure = np.asarray(correct, dtype=np.float64), np.asarray(confidence, dtype=np.float64)
-    draws = resample_binned(
-        right.astype(np.intp), sure, 2, 2 * n_ratings, n_resamples, np.random.default_rng(seed)
-    )
-    resampled = fit_meta_d(draws[:, 0], draws[:, 1], **options)
-    return _intervals(point, resampled, right.size, level, largest_ratio, seed)
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = correctness_table(correct, confidence, n_ratings=n_ratings)
+    label = np.asarray(correct, dtype=np.float64).astype(np.intp)
+    draws = resampling.binned(label, confidence, 2, 2 * n_ratings)
+    return resampling.fits(table, (draws[:, 0], draws[:, 1]), **options)
 
 
-def _intervals(
-    point: Metacognition,
-    resampled: Metacognition,
-    n_trials: int,
-    level: float,
-    largest_ratio: float,
-    seed: Seed,
-) -> MetaDIntervals:
-    if not largest_ratio > 0.0:
-        raise ValueError(f"largest_ratio must be positive, got {largest_ratio}")
-    ratio = np.asarray(resampled.m_ratio)
-    extreme = np.abs(ratio) > largest_ratio
-    distributions = {
-        "d_prime": (point.d_prime, resampled.d_prime),
-        "meta_d": (point.meta_d, resampled.meta_d),
-        "m_ratio": (point.m_ratio, np.where(extreme, np.nan, ratio)),
-        "m_diff": (point.m_diff, resampled.m_diff),
-    }
-    intervals = {
-        name: interval_of(
-            Resampled(as_estimate(estimate), np.asarray(values), n_trials), level, "percentile", seed
-        )
-        for name, (estimate, values) in distributions.items()
-    }
-    return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))
+@dataclass(frozen=True, slots=True)
+class _Resampling:
+    """Options of a bootstrap of meta-d'."""
+
+    n_resamples: int
+    level: float
+    largest_ratio: float
+    seed: Seed
+
+    def __post_init__(self) -> None:
+        check_options(self.n_resamples, self.level)
+        if not self.largest_ratio > 0.0:
+            raise ValueError(f"largest_ratio must be positive, got {self.largest_ratio}")
+
+    def binned(
+        self, label: NDArray[np.intp], confidence: ArrayLike, n_labels: int, n_bins: int
+    ) -> FloatArray:
+        """Resample trials and their bins of confidence, (R, n_labels, n_bins)."""
+        sure, rng = np.asarray(confidence, dtype=np.float64), np.random.default_rng(self.seed)
+        return resample_binned(label, sure, n_labels, n_bins, self.n_resamples, rng)
+
+    def fits(
+        self, table: CountTable, resamples: CountTable, **options: Unpack[MetaDOptions]
+    ) -> MetaDIntervals:
+        """Fit a table and its resamples."""
+        n_trials = int(table[0].sum() + table[1].sum())
+        return self.intervals(fit_meta_d(*table, **options), fit_meta_d(*resamples, **options), n_trials)
+
+    def intervals(self, point: Metacognition, resampled: Metacognition, n_trials: int) -> MetaDIntervals:
+        """Read the intervals off the fits of the resamples."""
+        ratio = np.asarray(resampled.m_ratio)
+        extreme = np.abs(ratio) > self.largest_ratio
+        resamples = {name: np.asarray(getattr(resampled, name)) for name in ("d_prime", "meta_d", "m_diff")}
+        resamples["m_ratio"] = np.where(extreme, np.nan, ratio)
+        intervals = {
+            name: interval_of(
+                Resampled(as_estimate(getattr(point, name)), values, n_trials),
+                self.level,
+                "percentile",
+                self.seed,
+            )
+            for name, values in resamples.items()
+        }
+        return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))

@@ -40,9 +40,9 @@ class CellDerivatives(NamedTuple):
 def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivatives:
     """Return log-likelihood and derivatives of counts in cells of a truncated standard normal.
 
-    Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0
-    (``-FAR``: not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the
-    upper tail.
+    Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0 (``-FAR``: not
+    truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is not finite
+    where the boundaries make an observed cell impossible.
 
     Parameters
     ----------
@@ -51,16 +51,10 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
     counts : ndarray, shape (..., K, B)
         Non-negative.
 
-    Returns
-    -------
-    CellDerivatives
-        Not finite where the boundaries make an observed cell impossible.
-
     Notes
     -----
-    Tails are carried as Mills ratio x density, both relative to the density at the truncation point where that
-    lies above the mean, and on whichever side of the mean is smaller: no difference is ever taken from 1, and
-    nothing underflows far out in the truncated tail.
+    Tails are Mills ratio times density, relative to the density at the truncation point where that lies above the mean, on
+    whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far out in the tail.
     """
     z = boundaries
     origin = np.maximum(z[..., :1, :], 0.0)
@@ -93,19 +87,10 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
 
 
 def pack(counts: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Move cells that are empty under every stimulus behind the others.
+    """Move cells that are empty under every stimulus behind the others, and count the others.
 
-    At the maximum of a likelihood an empty cell has no width: what remains is the table without it.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (S, J, K, B)
-
-    Returns
-    -------
-    packed : ndarray, shape (S, J, K, B)
-    left : ndarray of int, shape (S, B)
-        Number of cells that are not empty.
+    At the maximum of a likelihood an empty cell has no width: what remains is the table without it. Counts are of shape
+    (S, J, K, B), numbers of cells (S, B).
     """
     used = counts.sum(axis=1) > 0.0
     order = np.argsort(~used, axis=1, kind="stable")
@@ -228,13 +213,9 @@ def maximise(
     problems : Problems
         The likelihoods.
     border : ndarray, shape (P, B)
-        Start.
+        Start. Where a border parameter leaves [-limit, limit], the maximum is taken to lie at infinity.
     thresholds : ndarray, shape (S, T, B)
-        Start, strictly increasing along T and above ``floor``.
-    limit : float
-        Where a border parameter leaves [-limit, limit], the maximum is taken to lie at infinity.
-    floor : float, default 0
-        What the first threshold must stay above.
+        Start, strictly increasing along T and above ``floor``, where they stay.
     max_steps : int, default 200
         Evaluations before giving up.
     """

@@ -9,7 +9,16 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import BoolArray, Estimate, FloatArray, IntArray, Reason, undefined
+from confidence_tasks.statistics.core import (
+    BoolArray,
+    Estimate,
+    FloatArray,
+    IntArray,
+    Reason,
+    check_level,
+    check_option,
+    undefined,
+)
 from confidence_tasks.statistics.inference.weights import Result
 from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, Tables, known, settle, with_reason
 from confidence_tasks.statistics.sdt.likelihood import pack, scatter, unpack
@@ -173,8 +182,7 @@ def fieller_interval(
     >>> fieller_interval(1.0, 0.1, 0.1, 0.2).kind
     'exclusive'
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level:g}")
+    check_level(level)
     if numerator_se < 0.0 or denominator_se < 0.0:
         raise ValueError("standard errors must not be negative")
     if not np.isfinite([numerator, denominator, numerator_se, denominator_se, covariance]).all():
@@ -432,5 +440,4 @@ def _check_options(criterion: str, response: str, compat: str | None) -> None:
         ("response", response, ("both", "S1", "S2")),
         ("compat", compat, (None, "metadpy")),
     ):
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+        check_option(name, value, allowed)

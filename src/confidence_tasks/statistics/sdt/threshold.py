@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray, Reason
+from confidence_tasks.statistics.core import FloatArray, Reason, check_option
 from confidence_tasks.statistics.inference.weights import Result, ratio, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, settle, with_reason
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
@@ -141,8 +141,7 @@ def fit_meta_d_threshold(
         raise ValueError(f"table must have shape (2, 2) or (B, 2, 2), got {counts.shape}")
     if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
         raise ValueError("counts must be finite and non-negative")
-    if padding not in _PADDING:
-        raise ValueError(f"padding must be one of {', '.join(_PADDING)}, got {padding!r}")
+    check_option("padding", padding, _PADDING)
     batch = counts.ndim == 3
     cells = counts.reshape(-1, 2, 2)
     (wrong_low, wrong_high), (right_low, right_high) = np.moveaxis(cells + _PADDING[padding], 0, -1)
@@ -393,10 +392,9 @@ def _type1(
     accuracy: Rate, n: FloatArray, observer: TypeOneObserver, n_alternatives: int | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return d' and its variance."""
+    check_option("type1", observer, get_args(TypeOneObserver))
     if observer == "2afc":
         return 2.0 * accuracy.z, 4.0 * accuracy.variance
-    if observer != "mafc":
-        raise ValueError(f"type1 must be '2afc' or 'mafc', got {observer!r}")
     if n_alternatives is None or n_alternatives < 2:
         raise ValueError(f"type1='mafc' needs n_alternatives of at least 2, got {n_alternatives}")
     d_prime, variance = np.full_like(n, np.nan), np.full_like(n, np.nan)
