@@ -260,8 +260,8 @@ def regret(
 
     Notes
     -----
-    Confidence is taken at its word: a model that is always wrong and always certain has no regret. See
-    :func:`mean_utility` for what its decisions are worth.
+    Confidence is taken as the true probability: a model that is always wrong and always certain has no regret. Its
+    actual utility is :func:`mean_utility`.
 
     References
     ----------
@@ -396,7 +396,7 @@ def _mean(values: FloatArray, penalty: ArrayLike, normalized: bool, weights: Arr
 
 
 _NO_SLOPE = 1e-9
-"""What rounding alone can make of a slope of zero."""
+"""Tolerance up to which a slope is 0."""
 
 
 def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: ArrayLike | None = None) -> Result:

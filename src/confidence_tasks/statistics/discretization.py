@@ -1,4 +1,4 @@
-"""How few numbers confidence is put in: diagnostics of the confidence that was literally said."""
+"""Discretisation: how few distinct numbers the confidence takes that a model states."""
 
 from __future__ import annotations
 

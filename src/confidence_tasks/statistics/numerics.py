@@ -72,7 +72,7 @@ def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
 
 
 def as_decimal(probability: float, name: str) -> Fraction:
-    """Return the decimal number that a probability was written as: 0.998 is 998/1000, not its nearest double.
+    """Return a probability as the exact decimal number that its text shows: 0.998 is 998/1000, not the nearest double.
 
     Ranks are products such as 0.07 * 100, which floats would round up to 8.
     """
@@ -98,8 +98,8 @@ def decreasing_root(
 ) -> FloatArray:
     """Find where a decreasing function is 0, in each row, by false position with the Illinois rule.
 
-    ``function`` takes and returns an array (R,), row by row; it is 0 or above at ``low`` and 0 or below at ``high``, and
-    within ``tolerance`` of 0 at the root. Dowell & Jarratt (1971), doi:10.1007/BF01934364.
+    ``function`` takes and returns an array (R,), row by row; it is 0 or above at ``low`` and 0 or below at ``high``,
+    and within ``tolerance`` of 0 at the root. Dowell & Jarratt (1971), doi:10.1007/BF01934364.
 
     Examples
     --------

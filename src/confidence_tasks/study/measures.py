@@ -289,7 +289,7 @@ def influence_of(name: str, *needed: str, **options: Any) -> Influence:
 
 
 def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
-    """Hand influence of some trials to all: the others have none."""
+    """Return the influence of all trials, 0 for those that were left out."""
     import numpy as np
 
     if keep.all():

@@ -224,7 +224,7 @@ def test_one_question_asked_again_and_again_has_none():
 def test_what_is_not_asked_for_correctly_is_refused():
     with pytest.raises(ValueError, match="level"):
         ece_interval([1, 0], [0.5, 0.5], level=1.0)
-    with pytest.raises(ValueError, match="lengths differ"):
+    with pytest.raises(ValueError, match="questions must have shape"):
         ece_interval([1, 0], [0.5, 0.5], questions=["a"])
     with pytest.raises(ValueError, match="correct must lie"):
         ece_interval([2, 0], [0.5, 0.5])

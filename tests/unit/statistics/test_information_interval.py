@@ -225,7 +225,7 @@ def test_one_question_asked_again_and_again_has_none():
     ("correct", "confidence", "options", "message"),
     [
         ([1, 0], [0.5, 0.5], {"level": 1.0}, "level"),
-        ([1, 0], [0.5, 0.5], {"questions": ["a"]}, "lengths differ"),
+        ([1, 0], [0.5, 0.5], {"questions": ["a"]}, "questions must have shape"),
         ([1, 0.5], [0.5, 0.5], {}, "only 0 and 1"),
         ([1, 0], [0.5, np.nan], {}, "NaN"),
         ([1, 0], [0.5, 0.6], {"bins": 0}, "bins"),

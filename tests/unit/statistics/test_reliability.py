@@ -153,7 +153,7 @@ def test_questions_asked_unequally_often_may_all_be_right_or_all_wrong():
 
 
 def test_each_trial_needs_its_question():
-    with pytest.raises(ValueError, match="lengths differ"):
+    with pytest.raises(ValueError, match="questions must have shape"):
         reliability_curve([1, 0], [0.5, 0.5], questions=["a"])
 
 

@@ -19,8 +19,8 @@ _BLOCK = 1 << 14
 EDGE_TOLERANCE = 1e-12
 """A confidence this close to an edge lies on it: 1 - 0.7 and 3 * 0.1 are the decimal 0.3."""
 
-# Which end of a value says its bin, and so which end of a bin is closed. On an axis of width a value is a point. On an
-# axis of mass it stretches over the trials tied at it.
+# Which end of a value determines its bin. In bins of equal width a value is a point; in bins of equal mass it extends
+# over the ranks of the trials tied at it.
 _DECIDING_END: dict[tuple[str, str], Literal["start", "end"]] = {
     ("equal_width", "right_closed"): "end",
     ("equal_width", "left_closed"): "start",
@@ -83,8 +83,8 @@ class Bins:
     def positions(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
         """Return how many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
 
-        ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. What :meth:`sums`
-        adds up lies between these places, which are found without looking at every trial of every row.
+        ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. These are the
+        boundaries of the bins of :meth:`sums`, found by bisection.
         """
         starts = np.append(np.flatnonzero(np.diff(ascending, prepend=-np.inf)), len(ascending))
         mass = np.arange(1, self.number) / self.number - EDGE_TOLERANCE

@@ -25,14 +25,13 @@ from confidence_tasks.statistics.inference.weights import ratio, trials
 from confidence_tasks.statistics.numerics import folded_normal_mean
 
 _PRIOR = 1.0
-"""Answers added to each bin for its variance, right as often as stated: one that was always right has a variance too,
-and no more than its confidence admits."""
+"""Answers added to each bin for its variance, right as often as stated: a bin without errors has a variance too."""
 
 _LEAST_ERROR = 1e-9
-"""Standard error in the place of none, where full confidence leaves no room for a wrong answer."""
+"""Least standard error, used where confidence 1 leaves no room for a wrong answer."""
 
 _ROUNDING = 1e-12
-"""Differences of means, and ratios of variances, that are rounding of 0."""
+"""Tolerance up to which differences of means, and ratios of variances, are 0."""
 
 _N_TRIED = 65
 """ECEs that are tried at a time."""
@@ -40,7 +39,7 @@ _N_TRIED = 65
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTrials:
-    """What the interval of an ECE, or of a mean of ECEs, is made of; one row a bin that holds trials.
+    """The bins of an ECE, or of a mean of ECEs, that hold trials: all that its interval needs.
 
     Attributes
     ----------
@@ -104,14 +103,14 @@ class BinnedTrials:
         )
         gap = (sum_stated - sum_right) / count
         n_questions, squares = _over_questions(stated - right - gap[index], index, unit)
-        # The fewer questions a bin has, the nearer its mean is to them, and one alone says nothing of how they vary.
+        # The mean of a bin follows its questions the more closely the fewer they are; a single one shows no variance.
         several = n_questions > 1.0
         found = ratio(squares, n_questions - 1.0, otherwise=0.0)
         expected = (whole._variance(sum_right / count) + found)[several].sum()
         seen = (squares + found)[several].sum()
         if np.isin(right, (0.0, 1.0)).all():
-            # Answers that are all right say nothing of how those to one question depend on each other: one question
-            # more has answers that are all alike, and right as often as stated.
+            # Answers that are all right do not show how answers to one question depend on each other. One question is
+            # added whose answers are all equal, and right as often as stated.
             of_question = count / n_questions
             stated_variance = n_questions / max(n_questions.sum(), 1.0) * _bernoulli(sum_stated / count)
             expected += (of_question * stated_variance).sum()
@@ -162,9 +161,9 @@ class BinnedTrials:
         return away
 
     def _high_of_opposite(self, path: FloatArray, reach: float) -> float:
-        """Return the largest ECE of gaps that have the opposite signs from which those seen are no further.
+        """Return the upper limit along a path whose gaps have the opposite signs.
 
-        Neither their absolute values nor the sum of the gaps with the signs of the path may be too far away.
+        Neither the sum of absolute gaps nor the sum of gaps with the signs of the path may be too far away.
         """
 
         def distance(positions: FloatArray) -> FloatArray:
@@ -302,12 +301,12 @@ def ece_interval(
 
 
 def _bernoulli(chance: FloatArray) -> FloatArray:
-    """Return the variance of what is 1 with a chance, and else 0."""
+    """Return the variance of a Bernoulli variable."""
     return np.clip(chance, 0.0, 1.0) * np.clip(1.0 - chance, 0.0, 1.0)
 
 
 def _over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many questions each bin holds, and the sum of squares of what they exceed it by together."""
+    """Return the number of questions of each bin, and the sum over them of their squared summed excess."""
     n_bins = int(index.max(initial=-1)) + 1
     pairs, pair = np.unique(unit * max(n_bins, 1) + index, return_inverse=True)
     of_question, held = np.bincount(pair, excess), pairs % max(n_bins, 1)

@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
-from confidence_tasks.statistics.core import FloatArray, check_level, same_length
+from confidence_tasks.statistics.core import FloatArray, check_level, label_index, same_length
 from confidence_tasks.statistics.inference.limits import wilson_interval
 from confidence_tasks.statistics.inference.weights import ratio, trials
 
@@ -110,16 +110,11 @@ def reliability_curve(
     count, hits, total = (column[0] for column in sums)
     mean = ratio(total, count)
     low, high = partition.limits(stated)
-    worth = (
-        count if questions is None else independent_trials(np.asarray(questions), partition, stated, count)
-    )
+    question = label_index(questions, "questions", len(stated))
+    worth = count if questions is None else independent_trials(question, partition, stated, count)
     worth_right = worth * ratio(hits, count, otherwise=0.0)
     accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
-    whole = np.floor(worth + _ROUNDING)
-    consistency_low, consistency_high = (
-        ratio(np.asarray(scipy.stats.binom.ppf(tail, whole, np.clip(mean, 0.0, 1.0))), whole)
-        for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
-    )
+    consistency_low, consistency_high = _consistency_limits(mean, worth, level)
     return ReliabilityCurve(
         low=low,
         high=high,
@@ -136,6 +131,18 @@ def reliability_curve(
 
 _ROUNDING = 1e-9
 """What a whole number of trials may lose."""
+
+
+def _consistency_limits(
+    confidence: FloatArray, n_trials: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the quantiles of the share right among so many trials that are right as often as stated."""
+    whole, chance = np.floor(n_trials + _ROUNDING), np.clip(confidence, 0.0, 1.0)
+    low, high = (
+        ratio(np.asarray(scipy.stats.binom.ppf(tail, whole, chance)), whole)
+        for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+    )
+    return low, high
 
 
 def independent_trials(

@@ -26,7 +26,7 @@ class MurphyDecomposition:
     uncertainty : Estimate or ndarray, shape (R,)
         accuracy * (1 - accuracy): the Brier score of always stating the accuracy.
     within_bin : Estimate or ndarray, shape (R,)
-        What confidence does within bins; 0 when a bin holds one value.
+        Variance and covariance within bins; 0 when every bin holds one value.
     """
 
     reliability: Result
@@ -97,8 +97,8 @@ def log_loss(
     confidence : array_like, shape (n,)
         Confidence in [0, 1].
     clip : float, default 0
-        Confidence is brought into [clip, 1 - clip] first. By default it is taken at its word, and one certainty
-        that fails makes the score infinite. Below 0.5.
+        Confidence is brought into [clip, 1 - clip] first. By default nothing is clipped, and one wrong answer
+        at confidence 1 makes the score infinite. Below 0.5.
     weights : array_like, shape (n,) or (R, n), optional
         How often each trial counts; R rows for R resamples.
 

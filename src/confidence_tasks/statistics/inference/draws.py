@@ -28,7 +28,7 @@ def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.i
 
 
 def is_exact(n_units: int, n_resamples: int) -> bool:
-    """Whether so many units have no more than ``n_resamples`` exchanges in all."""
+    """Return True if all exchanges of the units, 2 ** n_units, are at most ``n_resamples``."""
     return n_units <= math.log2(n_resamples)
 
 
@@ -48,10 +48,10 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 
 
 _BLOCK_ELEMENTS = 1 << 19
-"""Numbers held at a time, 4 MiB: more no longer saves calls, and leaves the cache."""
+"""Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
 
 _CACHED = 1 << 17
-"""Weights of units made at a time: counting jumps about, and must stay in the cache."""
+"""Weights drawn at a time: counting accesses memory at random, which is fast in the cache only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ def resampled_kinds(
     """Resample units, and yield the weights of the kinds of every sample, arrays of shape (r, K).
 
     One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
-    replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum are
-    then draws from the posterior distribution of their proportions.
+    replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum
+    are then draws from the posterior distribution of their proportions.
 
     References
     ----------
@@ -185,8 +185,8 @@ def exchanged_kinds(
 ) -> Iterator[list[tuple[FloatArray, FloatArray, FloatArray]]]:
     """Exchange the samples of each pair within units, and yield the weights of the kinds on either side.
 
-    A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in all,
-    2 ** units, each is made once.
+    A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in
+    all, 2 ** units, each is made once.
 
     Parameters
     ----------
@@ -295,8 +295,8 @@ def weight_columns(
 ) -> Iterator[WeightColumns]:
     """Yield the weights of units in many resamples at a time, each block of shape (U, r).
 
-    A weight is how often a unit was drawn with replacement or, if ``bayesian``, a standard exponential variate. The weights
-    depend on the seed alone, not on the blocks. The next block may take the place of the one before in memory.
+    A weight is how often a unit was drawn with replacement or, if ``bayesian``, a standard exponential variate. The
+    weights depend on the seed alone, not on the blocks. The next block may take the place of the one before in memory.
 
     References
     ----------
@@ -332,7 +332,8 @@ def weight_columns(
 def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
     """Count trials by cell of a table in every resample, (R, n_cells).
 
-    ``cell`` and ``unit`` number the cell and the unit of each trial, (n,); ``columns`` are :func:`weight_columns`, (U, R).
+    ``cell`` and ``unit`` number the cell and the unit of each trial, (n,); ``columns`` are :func:`weight_columns`, (U,
+    R).
 
     Examples
     --------
@@ -350,8 +351,8 @@ def auroc2_columns(
 ) -> FloatArray:
     """Compute :func:`~confidence_tasks.statistics.auroc2` of every resample, (R,); NaN for one class.
 
-    ``evidence`` is any real number, such as a log-probability: only its order counts. ``unit`` and ``columns`` are as in
-    :func:`cells_columns`, and weights are whole.
+    ``evidence`` is any real number, such as a log-probability: only its order counts. ``unit`` and ``columns`` are as
+    in :func:`cells_columns`, and weights are whole.
 
     Examples
     --------

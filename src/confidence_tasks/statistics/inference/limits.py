@@ -67,14 +67,14 @@ Bounds: TypeAlias = tuple[float, float]
 PROPORTION: Bounds = (0.0, 1.0)
 
 MIN_INFORMATIVE = 5
-"""Units that must decide a statistic before it has an interval: with fewer, intervals miss more than they say."""
+"""Least number of units that must decide a statistic that has an interval: with fewer, intervals cover too seldom."""
 
 _TIE = 1e-12
-"""Numbers of units closer than this are alike, and a spread no larger, relative to the estimate, is rounding."""
+"""Tolerance of numbers of units, and of the spread of resamples relative to the estimate: less is rounding."""
 
 _BOTH_CLASSES = 1.25
-"""Degrees of freedom of what compares two classes of trials, for each trial of the smaller: that of the larger counts
-too, as in Satterthwaite's (doi:10.2307/3002019) of a difference of two means, one with 85% of the variance."""
+"""Degrees of freedom for each trial of the smaller class, of a statistic that compares two classes. The larger class
+contributes too, as in Satterthwaite's (doi:10.2307/3002019) for two means, one with 85% of the variance."""
 
 
 _LARGEST_EXPONENT = 700.0
@@ -144,13 +144,13 @@ class Resampled:
         return min(self.n_units - 1.0, own)
 
     def p_below(self, value: float) -> Estimate:
-        """Return the p-value of "not above ``value``": the level whose percentile it is."""
+        """Return the p-value of the hypothesis that the statistic is at most ``value``, from its percentile."""
         if self.reason:
             return undefined(self.reason)
         return Estimate((np.sum(self.defined <= value) + 0.5) / (len(self.defined) + 1.0))
 
     def p_outside(self, margin: float) -> Estimate:
-        """Return the p-value of "at least ``margin`` away from zero", the larger of its two sides."""
+        """Return the p-value of the hypothesis that the statistic is at least ``margin`` away from 0."""
         below, above = self.p_below(-margin), self.p_below(margin)
         missing = below.reason or above.reason
         return undefined(missing) if missing else Estimate(max(below, 1.0 - above))
@@ -219,7 +219,7 @@ def transformed_limits(
 
 
 def _wilson(found: Resampled, level: float, bounds: Bounds) -> Limits:
-    """Wilson's interval for as many trials as would have this standard error; without one for as many as there are."""
+    """Wilson's interval for the number of trials that has this standard error, or of units where that is 0."""
     p, variance = float(found.estimate), found.standard_error**2 * (1.0 - 1.0 / found.n_units)
     size = p * (1.0 - p) / variance if 0.0 < p < 1.0 and variance > 0.0 else found.n_units
     low, high = wilson_interval(p * size, size, level=level)

@@ -40,9 +40,9 @@ def limits_over_questions(
 def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:
     """Recover a difference without bias, and its standard error, from two intervals that invert a test.
 
-    An estimate without bias is where its test finds no difference at all. Its standard error follows from the limit that is
-    further away (MOVER): the nearer one may stand at a bound. ``correlation`` is that of the two estimates, ``level`` that of
-    the intervals. NaN where a term has no interval.
+    An estimate without bias is where its test finds no difference at all. Its standard error follows from the limit
+    that is further away (MOVER): the nearer one may stand at a bound. ``correlation`` is that of the two estimates,
+    ``level`` that of the intervals. NaN where a term has no interval.
 
     References
     ----------
@@ -64,9 +64,9 @@ def _center_and_error(held: InvertedTest, level: float) -> tuple[float, float]:
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:
     """Return the limits of the part of a path, from 0 to 1, that lies within ``reach`` standard errors of the estimate.
 
-    ``distance`` says how many standard errors the estimate lies above what each of some positions on the path leads to, and
-    falls along it. ``n_tried`` positions are tried at a time: on the whole path, then between two of these. Where the
-    distance reaches a limit nowhere, that limit is the nearer end of the path.
+    ``distance`` says how many standard errors the estimate lies above what each of some positions on the path leads
+    to, and falls along it. ``n_tried`` positions are tried at a time: on the whole path, then between two of these.
+    Where the distance reaches a limit nowhere, that limit is the nearer end of the path.
     """
     whole = np.linspace(0.0, 1.0, n_tried)
     coarse = np.minimum.accumulate(distance(whole))

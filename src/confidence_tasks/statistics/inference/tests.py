@@ -119,11 +119,11 @@ def exchange_pivot(
 ) -> Pivot:
     """Compare a difference over its standard error with the same after exchanges, and with Student's distribution.
 
-    What exchanging conditions changes besides the measure, such as how widely confidence is spread, changes the difference
-    and its standard error alike, so that the test holds its size where the conditions are equal in the measure alone.
-    Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different places moves every
-    trial between them to the same side, of which a few wrong ones outweigh many right ones, and exchanges then say too
-    little of how the difference varies.
+    What exchanging conditions changes besides the measure, such as how widely confidence is spread, changes the
+    difference and its standard error alike, so that the test holds its size where the conditions are equal in the
+    measure alone. Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different
+    places moves every trial between them to the same side, of which a few wrong ones outweigh many right ones, and
+    exchanges then say too little of how the difference varies.
 
     Parameters
     ----------

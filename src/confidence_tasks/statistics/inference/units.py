@@ -60,7 +60,7 @@ class Sample:
         return len(self.arrays[0])
 
     def row_weights(self, unit_weights: FloatArray) -> FloatArray:
-        """Hand the weight of each unit to its rows."""
+        """Return the weight of each row, that of its unit."""
         return unit_weights if self.unit is None else np.take(unit_weights, self.unit, axis=-1)
 
     def estimate(self) -> Estimate:
@@ -108,7 +108,7 @@ def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def as_estimate(value: Any) -> Estimate:
-    """Return a statistic's value as an estimate; a NaN without a reason is not identified."""
+    """Return a statistic's value as an estimate; a NaN without a reason gets NOT_IDENTIFIED."""
     if isinstance(value, Estimate):
         return value
     return Estimate(value, Reason.NOT_IDENTIFIED if np.isnan(value) else None)
@@ -207,7 +207,7 @@ def exchanged(contrast: Contrast, size: int, exact: bool, rng: np.random.Generat
 
 
 def rounding_of(*terms: float) -> float:
-    """Return how far apart differences of such values must be to be more than rounding."""
+    """Return the tolerance up to which differences of such values are rounding."""
     return _ROUNDING * max((abs(term) for term in terms if np.isfinite(term)), default=0.0) + _TIE
 
 
@@ -216,8 +216,7 @@ def share_as_extreme(
 ) -> Estimate:
     """Return the permutation p-value of an estimate.
 
-    An undefined value tells nothing of how large a difference is by chance and is left out. Values closer than
-    ``tie`` are alike.
+    Undefined values are left out. Values closer than ``tie`` are equal.
     """
     if np.isnan(estimate):
         return undefined(estimate.reason or Reason.NOT_IDENTIFIED)

@@ -56,7 +56,7 @@ class Weighting:
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:
-        """The first case of most statistics: rows without a trial."""
+        """Rows without a trial, with the reason: the first case of most statistics."""
         return self.total == 0, Reason.EMPTY
 
     def mean(self, column: FloatArray) -> FloatArray:
@@ -68,7 +68,7 @@ class Weighting:
         return np.asarray(column - self.mean(column)[:, np.newaxis])
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
-        """Weights of some trials, in the order given, shape (R, k); they lie in memory as those of all do."""
+        """Weights of some trials, in the order given, shape (R, k), in the memory layout of all weights."""
         if self.rows.flags.c_contiguous:
             return np.take(self.rows, which, axis=1)
         return np.take(self.rows.T, which, axis=0).T
@@ -84,7 +84,7 @@ class Weighting:
         return np.asarray(members @ self.rows.T).T
 
     def settle(self, values: FloatArray, *cases: tuple[BoolArray, Reason]) -> Result:
-        """Return the values, NaN where a case applies; a plain call learns the first reason that does."""
+        """Return the values, NaN where a case applies; the Estimate of a plain call has the reason of the first."""
         if self.batch:
             return np.where(np.logical_or.reduce([applies for applies, _ in cases]), np.nan, values)
         reason = next((reason for applies, reason in cases if applies[0]), None)

@@ -1,4 +1,4 @@
-"""The interval of meta-information, by inverting a test: samples tell more than there is to know."""
+"""The interval of meta-information, by inverting a test, as samples overstate information."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STEEPEST = 64.0
 """Standard deviation of the bins' log odds at the end of the path, where right and wrong are as far apart as can be."""
 
 _PATH_ENDS = 0.75
-"""Place at which it is reached."""
+"""Position on the path, from 0 to 1, at which it is reached."""
 
 _N_TRIED = 17
 """Populations that are tried at a time."""
@@ -49,7 +49,7 @@ _REACH, _EXTRA = 5.0, 6.0
 """Half-width of these sums in standard deviations, and what is added for skewed distributions."""
 
 _MOVING_BINS = 1.03
-"""How much larger standard errors are as bins are not the same in every sample; simulated, with and without ties."""
+"""Factor of standard errors for bins that differ from sample to sample; simulated, with and without ties."""
 
 _LEAST_VARIANCE = 1e-12
 
@@ -78,8 +78,10 @@ class _Table:
             return once
         excess = 1.0 - correct - (wrong / count)[index]
         in_bin = np.unique(question * len(held) + index, return_inverse=True)[1]
-        told = once._told[1 - correct.astype(np.intp), index]
-        return replace(once, dispersion=max(_dispersion(excess, in_bin), _dispersion(told, question), 1.0))
+        information = once._added_information[1 - correct.astype(np.intp), index]
+        return replace(
+            once, dispersion=max(_dispersion(excess, in_bin), _dispersion(information, question), 1.0)
+        )
 
     @property
     def missing(self) -> Reason | None:
@@ -150,7 +152,7 @@ class _Table:
         return np.asarray(scipy.special.expit(intercept[:, np.newaxis] + log_odds))
 
     @property
-    def _told(self) -> FloatArray:
+    def _added_information(self) -> FloatArray:
         """What a right and a wrong answer in each bin add to the information, less the share of the entropy, (2, B)."""
         alone = np.stack([1.0 - self._errors, self._errors])[:, np.newaxis]
         here = np.stack([self.count - self.wrong, self.wrong]) / self.count
@@ -167,7 +169,7 @@ class _Table:
         return np.asarray(self.wrong.sum() / self.count.sum())
 
     def _effective(self, count: FloatArray) -> FloatArray:
-        """How many independent trials so many tell as much as."""
+        """Return the effective number of independent trials of so many."""
         return np.maximum(np.rint(count / self.dispersion), 1.0)
 
     def _standardised(self, values: FloatArray) -> FloatArray:

@@ -40,9 +40,9 @@ class CellDerivatives(NamedTuple):
 def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivatives:
     """Return log-likelihood and derivatives of counts in cells of a truncated standard normal.
 
-    Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0 (``-FAR``: not
-    truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is not finite
-    where the boundaries make an observed cell impossible.
+    Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0 (``-FAR``:
+    not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is
+    not finite where the boundaries make an observed cell impossible.
 
     Parameters
     ----------
@@ -51,10 +51,9 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
     counts : ndarray, shape (..., K, B)
         Non-negative.
 
-    Notes
-    -----
-    Tails are Mills ratio times density, relative to the density at the truncation point where that lies above the mean, on
-    whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far out in the tail.
+    Notes ----- Tails are Mills ratio times density, relative to the density at the truncation point where that lies
+    above the mean, on whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far
+    out in the tail.
     """
     z = boundaries
     origin = np.maximum(z[..., :1, :], 0.0)
@@ -116,7 +115,7 @@ _SHORTEST_STEP = 1e-10
 #: Newton's error is about the square of the last step's: 1e-7 leaves rounding only.
 _LAST_STEP = 1e-7
 _ROUNDING = 1e-13
-#: A long step that gains nothing leads along a plain, not to a top.
+#: A longer step that gains nothing moves along a flat likelihood, not to a maximum.
 _LONG_STEP = 0.1
 #: A standard error of 1e4: flatter than this, a likelihood has no maximum but rises for ever.
 _FLAT = 1e-8
@@ -263,7 +262,7 @@ def _record(
     arrived: BoolArray,
     ended: BoolArray,
 ) -> None:
-    """Write down where the problems that ended did so."""
+    """Record the final position of the problems that have ended."""
     index = running[ended]
     found.border[:, index] = border[:, ended]
     found.thresholds[..., index] = thresholds[..., ended]
@@ -305,7 +304,7 @@ def _allowed_share(t: FloatArray, dt: FloatArray, floor: float) -> FloatArray:
 
 
 def scatter(solution: Solution, index: IntArray, size: int) -> Solution:
-    """Put what was found for some problems among all ``size`` of them; NaN, or False, for the others.
+    """Return the solutions of some problems among all ``size`` of them; NaN, or False, for the others.
 
     ``solution`` is a named tuple of arrays whose last axis counts problems.
     """

@@ -307,21 +307,13 @@ def fit_meta_d(
     """
     _check_options(criterion, response, compat)
     tables = Tables.of(nR_S1, nR_S2)
-    s_of_table = _as_ratios(s, len(tables.s1))
+    ratios = _as_ratios(s, len(tables.s1))
     padded = tables.padded(padding)
-    type1 = _type1(padded, s_of_table, relative=criterion == "relative", compat=compat is not None)
+    type1 = _type1(padded, ratios, relative=criterion == "relative", compat=compat is not None)
     counts = _sides(padded, response)
-    packed, left = pack(counts)
     d_reasons = with_reason(tables.reasons, ~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
-    reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
-    reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
-    fitted = np.flatnonzero(known(reasons))
-    problems = MetaDProblems(packed, type1.criterion, relative=criterion == "relative", s=s_of_table)
-    solution = scatter(
-        solve(problems.take(fitted), np.clip(type1.d1[fitted], -10.0, 10.0)), fitted, len(reasons)
-    )
-    reasons = with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
-    unit = np.sqrt(2.0 / (1.0 + s_of_table**2)) * s_of_table
+    solution, reasons = _solutions(type1, counts, ratios, d_reasons)
+    unit = np.sqrt(2.0 / (1.0 + ratios**2)) * ratios
     return MetaD(
         **summary(_moments(type1, solution, unit, d_reasons, reasons), tables.batch),
         criterion=settle(unit * type1.midpoint, d_reasons, tables.batch),
@@ -377,6 +369,20 @@ def _sides(tables: Tables, response: Response) -> FloatArray:
     if response != "both":
         counts[("S2", "S1").index(response)] = 0.0
     return counts
+
+
+def _solutions(
+    type1: _TypeOneFit, counts: FloatArray, ratios: FloatArray, d_reasons: Reasons
+) -> tuple[MetaDSolution, Reasons]:
+    """Fit the tables that can be fitted; of the others, and where there is no maximum, say why."""
+    packed, left = pack(counts)
+    reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
+    reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
+    fitted = np.flatnonzero(known(reasons))
+    problems = MetaDProblems(packed, type1.criterion, relative=type1.relative, s=ratios)
+    guess = np.clip(type1.d1[fitted], -10.0, 10.0)
+    solution = scatter(solve(problems.take(fitted), guess), fitted, len(reasons))
+    return solution, with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
 
 
 def _informative(packed: FloatArray, left: IntArray) -> BoolArray:

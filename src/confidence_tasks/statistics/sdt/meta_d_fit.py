@@ -28,7 +28,7 @@ from confidence_tasks.statistics.sdt.likelihood import (
 _DIRECTION = np.array([-1.0, 1.0])[:, np.newaxis, np.newaxis]
 #: Means of S1 and S2 in units of meta-d'.
 _PLACE = np.array([-0.5, 0.5])[:, np.newaxis]
-#: No table of finite counts speaks for a larger meta-d'; the likelihood has become flat.
+#: Bound of meta-d': beyond, the likelihood of finite counts is flat.
 _LARGEST = 20.0
 #: Tables fitted at a time, so that the work stays in the cache.
 _CHUNK = 4096

@@ -25,9 +25,9 @@ _PADDING = {"1/2K": 0.5, "hautus": 0.5, "none": 0.0}
 _NEAR = 1.7
 _MOST_STEPS = 100
 _ROOT_TOLERANCE = 1e-11
-#: No criterion of an observer whose answers are counted lies as far from the middle, in standard deviations.
+#: Bound of the search for the criterion, in standard deviations.
 _FARTHEST = 40.0
-#: Wrong and sure answers below which none is expected.
+#: Expected number of wrong answers above the threshold below which that cell counts as empty.
 _HARDLY_ANY = 0.5
 _ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
@@ -303,7 +303,7 @@ def threshold_incomparable(
     quantity: Literal["meta_d", "m_ratio"] = "m_ratio",
     weights: ArrayLike | None = None,
 ) -> Reason | None:
-    """Say why a difference of meta-d' or M-ratio from such trials would not be worth a test, if so.
+    """Return the reason to withhold a difference of meta-d' or M-ratio of such trials, or None.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def _fit(
     )
 
 
-# Meta-d' and M-ratio are asked for one after the other: of every condition, and of a few batches of resamples.
+# Meta-d' and M-ratio of the same tables are computed one after the other.
 _fit_one = lru_cache(maxsize=256)(partial(_fit, batch=False))
 _fit_batch = lru_cache(maxsize=4)(partial(_fit, batch=True))
 
