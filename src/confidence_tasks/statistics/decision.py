@@ -161,12 +161,10 @@ def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Array
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
+    answered, weights
+        As in :func:`abstention_rate`.
     correct : array_like, shape (n,)
         1, 0, or the probability that the answer is right; any such value where the model abstains.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------
@@ -199,10 +197,8 @@ def policy_consistency(
     ----------
     answered : array_like, shape (n,)
         1 where the model answers, 0 where it abstains.
-    confidence : array_like, shape (n,)
-        Confidence that the answer is right, in [0, 1].
-    penalty : float or array_like, shape (n,)
-        What a wrong answer costs, 0 or above.
+    confidence, penalty
+        As in :func:`optimal_decision`.
     weights : array_like, shape (n,) or (R, n), optional
         How often each trial counts; R rows for R resamples.
 
@@ -242,16 +238,10 @@ def regret(
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
-    confidence : array_like, shape (n,)
-        Confidence that the answer is right, in [0, 1].
-    penalty : float or array_like, shape (n,)
-        What a wrong answer costs, 0 or above.
+    answered, confidence, penalty, weights
+        As in :func:`policy_consistency`.
     normalized : bool, default False
         Divide by 1 + penalty, which leaves a distance on the scale of confidence.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------
@@ -293,17 +283,13 @@ def scaffold_utility(
     ----------
     correct : array_like, shape (n,)
         1, 0, or the probability that the answer is right; any such value where no answer is available.
-    confidence : array_like, shape (n,)
-        Confidence that the answer is right, in [0, 1].
-    penalty : float or array_like, shape (n,)
-        What a wrong answer costs, 0 or above.
+    confidence, penalty, weights
+        As in :func:`policy_consistency`.
     available : array_like, shape (n,), optional
         1 where the model gave an answer, 0 where it abstained without one: there the policy cannot answer and
         earns 0. By default every trial has an answer.
     normalized : bool, default False
         Divide by 1 + penalty.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------
@@ -453,12 +439,8 @@ def implied_threshold(
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
-    confidence : array_like, shape (n,)
-        Confidence that the answer is right, in [0, 1].
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    answered, confidence, weights
+        As in :func:`policy_consistency`.
 
     Returns
     -------

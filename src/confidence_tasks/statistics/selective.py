@@ -268,12 +268,10 @@ def prediction_rejection_ratio(
     ----------
     correct : array_like, shape (n,)
         1 or 0.
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
+    confidence, weights
+        As in :func:`auarc`.
     max_rejection : float, default 1.0
         Share of the trials that may be rejected, in (0, 1]; k is ``max_rejection * n`` without its fraction.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

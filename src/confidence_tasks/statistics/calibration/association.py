@@ -107,14 +107,10 @@ def hard_easy_slope(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1].
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
+    correct, confidence, weights
+        As in :func:`confidence_correlation`.
     difficulty : array_like, shape (n,)
         Difficulty of each question on any scale; LifeEval takes 1 minus the best score that can be had.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

@@ -216,9 +216,7 @@ def ece_noise_floor(
 
     Parameters
     ----------
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    bins, binning, edges, weights
+    confidence, bins, binning, edges, weights
         As in :func:`ece`.
 
     Returns
@@ -316,14 +314,10 @@ def smooth_ece(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1].
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
+    correct, confidence, weights
+        As in :func:`ece`.
     bandwidth : float or None, default None
         A fixed :math:`\sigma`, at least 0.005; None solves for the bandwidth that equals its own error.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

@@ -404,12 +404,10 @@ def cross_fitted_logistic(
         1 or 0.
     features : array_like, shape (n, k)
         Signals in any unit, such as logits of probabilities and log-probabilities; NaN where one is missing.
-    clusters : array_like, shape (n,), optional
-        Label of the question of each trial. By default every trial is a question of its own.
+    clusters, seed
+        As in :func:`cross_fitted_confidence`.
     folds : int, default 5
         Number of folds of questions, 2 or more; at most one per question is used.
-    seed : int or numpy.random.Generator, default 0
-        Source of the split.
     penalty : float, default 1.0
         Ridge penalty, above 0: half of it times the sum of squared coefficients of the standardised features is added
         to the negative log-likelihood.

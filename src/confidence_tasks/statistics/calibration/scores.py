@@ -94,13 +94,11 @@ def log_loss(
     ----------
     correct : array_like, shape (n,)
         1, 0, or the probability that the answer is right, in [0, 1]; the score is then its expectation.
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
+    confidence, weights
+        As in :func:`brier`.
     clip : float, default 0
         Confidence is brought into [clip, 1 - clip] first. By default nothing is clipped, and one wrong answer
         at confidence 1 makes the score infinite. Below 0.5.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

@@ -176,12 +176,8 @@ def meta_d_threshold(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    confidence : array_like, shape (n,)
-        In [0, 1].
-    threshold : float, default 0.9
-        High confidence is strictly above it.
+    correct, confidence, threshold
+        As in :func:`threshold_table`.
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
         As in :func:`fit_meta_d_threshold`, which says what is computed.
     weights : array_like, shape (n,) or (R, n), optional
