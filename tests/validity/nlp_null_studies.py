@@ -17,7 +17,7 @@ from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.sdt import quantile_edges, to_ratings
-from confidence_tasks.statistics.sdt.intervals import resample_cells
+from confidence_tasks.statistics.sdt.trials import resample_cells
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     TEMPERATURES,
     domain_specific_efficiency,

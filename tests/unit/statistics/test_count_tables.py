@@ -16,7 +16,7 @@ from confidence_tasks.statistics.sdt.count_tables import (
     quantile_edges,
     to_ratings,
 )
-from confidence_tasks.statistics.sdt.intervals import resample_binned, resample_cells
+from confidence_tasks.statistics.sdt.trials import resample_binned, resample_cells
 
 
 @st.composite

@@ -13,13 +13,6 @@ from confidence_tasks.statistics.sdt.hierarchical import (
     hierarchical_meta_d,
     hierarchical_meta_d_unbiased,
 )
-from confidence_tasks.statistics.sdt.intervals import (
-    MetaDIntervals,
-    meta_d_2afc_intervals,
-    meta_d_intervals,
-    meta_d_ratings_intervals,
-    meta_d_threshold_intervals,
-)
 from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
     Metacognition,
@@ -47,7 +40,17 @@ from confidence_tasks.statistics.sdt.threshold import (
     threshold_influence,
     threshold_table,
 )
-from confidence_tasks.statistics.sdt.trials import m_ratio_2afc, m_ratio_ratings, meta_d_2afc, meta_d_ratings
+from confidence_tasks.statistics.sdt.trials import (
+    MetaDIntervals,
+    m_ratio_2afc,
+    m_ratio_ratings,
+    meta_d_2afc,
+    meta_d_2afc_intervals,
+    meta_d_intervals,
+    meta_d_ratings,
+    meta_d_ratings_intervals,
+    meta_d_threshold_intervals,
+)
 from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
 
 __all__ = [

@@ -1,17 +1,31 @@
-"""Meta-d' from trials: items with two alternatives, and correctness in the place of the stimulus.
-
-The third way, confidence split at one threshold, is in :mod:`confidence_tasks.statistics.sdt.threshold`.
-"""
+"""Meta-d' and M-ratio from trials, and their bootstrap intervals: two alternatives, ratings, a threshold."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Unpack
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from confidence_tasks.statistics.inference.weights import Result
-from confidence_tasks.statistics.sdt.count_tables import correctness_table, two_choice_table
-from confidence_tasks.statistics.sdt.meta_d import MetaDOptions, fit_meta_d
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.limits import Resampled
+from confidence_tasks.statistics.inference.resampling import Interval, interval_of
+from confidence_tasks.statistics.inference.units import as_estimate, check_options
+from confidence_tasks.statistics.inference.weights import Result, Weighting
+from confidence_tasks.statistics.numerics import interpolated
+from confidence_tasks.statistics.sdt.count_tables import (
+    CountTable,
+    Padding,
+    binned_counts,
+    correctness_table,
+    fold_responses,
+    label_cells,
+    two_choice_table,
+)
+from confidence_tasks.statistics.sdt.meta_d import Metacognition, MetaDOptions, fit_meta_d
+from confidence_tasks.statistics.sdt.threshold import TypeOneObserver, fit_meta_d_threshold, threshold_table
 
 
 def meta_d_2afc(
@@ -168,3 +182,344 @@ def m_ratio_ratings(
     """
     table = correctness_table(correct, confidence, n_ratings=n_ratings, edges=edges, weights=weights)
     return fit_meta_d(*table, **options).m_ratio
+
+
+def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Resample the trials behind counts of any shape, (...) -> (R, ...): a multinomial draw."""
+    flat = counts.ravel()
+    if (flat % 1.0).any():
+        raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
+    total = flat.sum()
+    drawn = rng.multinomial(int(total), flat / max(total, 1.0), size=n_resamples)
+    return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
+
+
+def resample_binned(
+    label: NDArray[np.intp],
+    confidence: FloatArray,
+    n_labels: int,
+    n_bins: int,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Resample trials, put bin edges at the quantiles i/n_bins of each resample, count: (R, n_labels, n_bins).
+
+    Notes
+    -----
+    A resample of n trials is n uniform draws from the sorted trials. Its edges depend on a few of its order
+    statistics, which can be drawn directly: the gaps between uniform order statistics are proportional to
+    gamma variates. Given them, the draws between two neighbours are again uniform, so that counts of labels are
+    multinomial. A resample thus costs as much as there are bins, not as there are trials, and has exactly the
+    distribution of one whose trials were drawn.
+    """
+    n = confidence.size
+    if n < 2 or n_bins < 2:
+        rows = np.full((n_resamples, n), 1.0)
+        return binned_counts(label, confidence, n_labels, n_bins, None, Weighting(rows, batch=True))
+    order = np.argsort(confidence, kind="stable")
+    values, labels = confidence[order], label[order]
+    position = (n - 1) * (np.arange(1, n_bins) / n_bins)
+    lower = np.floor(position).astype(np.intp) + 1
+    ranks = np.unique([lower, lower + 1])
+    quantile = _order_statistics(ranks, n, n_resamples, rng)
+    trial = np.minimum((n * quantile).astype(np.intp), n - 1)
+    known, column = values[trial], np.searchsorted(ranks, lower)
+    edges = interpolated(known[:, column], known[:, column + 1], position - (lower - 1))
+    bins = (known[:, :, np.newaxis] >= edges[:, np.newaxis]).sum(axis=2)
+
+    tables = np.zeros((n_resamples, n_labels, n_bins))
+    row = np.arange(n_resamples)
+    for drawn_trial, its_bin in zip(trial.T, bins.T, strict=True):
+        tables[row, labels[drawn_trial], its_bin] += 1.0
+    tie = np.searchsorted(values, values, side="left") / n
+    cumulative = _cumulative(labels, n_labels)
+    between = np.diff(ranks, prepend=0, append=n + 1) - 1
+    for i in np.flatnonzero(between):
+        # Between two known order statistics: the bin is that of the one below, but trials tied with the one
+        # above are in its bin.
+        first, last = i == 0, i == ranks.size
+        low = np.zeros(n_resamples) if first else quantile[:, i - 1]
+        high = np.ones(n_resamples) if last else quantile[:, i]
+        tied = high if last else np.clip(tie[trial[:, i]], low, high)
+        mass = np.concatenate([_mass(cumulative, low, tied), _mass(cumulative, tied, high)], axis=1)
+        drawn = rng.multinomial(between[i], mass / mass.sum(axis=1, keepdims=True))
+        bin_below = np.zeros_like(row) if first else bins[:, i - 1]
+        bin_above = bin_below if last else bins[:, i]
+        for index, counts in ((bin_below, drawn[:, :n_labels]), (bin_above, drawn[:, n_labels:])):
+            tables[row[:, np.newaxis], np.arange(n_labels), index[:, np.newaxis]] += counts
+    return tables
+
+
+def _order_statistics(
+    ranks: NDArray[np.intp], n: int, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the order statistics of given ranks (from 1) of n uniform numbers, (R, ranks)."""
+    gaps = rng.standard_gamma(np.diff(ranks, prepend=0, append=n + 1), size=(n_resamples, ranks.size + 1))
+    sums = np.cumsum(gaps, axis=1)
+    return sums[:, :-1] / sums[:, -1:]
+
+
+def _cumulative(labels: NDArray[np.intp], n_labels: int) -> FloatArray:
+    """Number of each label among the first 0, 1, ..., n of the sorted trials, (n_labels, n + 1)."""
+    members = labels == np.arange(n_labels)[:, np.newaxis]
+    return np.concatenate([np.zeros((n_labels, 1)), np.cumsum(members, axis=1)], axis=1)
+
+
+def _mass(cumulative: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Number of each label between two places in [0, 1], parts of a trial included, (R, n_labels)."""
+    n = cumulative.shape[1] - 1
+    quantile = np.arange(n + 1) / n
+    return np.stack(
+        [np.interp(high, quantile, count) - np.interp(low, quantile, count) for count in cumulative], axis=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MetaDIntervals:
+    """Percentile bootstrap intervals over trials.
+
+    Attributes
+    ----------
+    d_prime, meta_d, m_diff : Interval
+        Each leaves out the resamples in which it is undefined, and counts them.
+    m_ratio : Interval
+        Also leaves out the resamples with abs(M) above the largest ratio allowed; ``n_undefined`` includes them.
+    n_dropped : int
+        How many resamples that were: report it.
+    """
+
+    d_prime: Interval
+    meta_d: Interval
+    m_ratio: Interval
+    m_diff: Interval
+    n_dropped: int
+
+
+def meta_d_intervals(
+    nR_S1: ArrayLike,
+    nR_S2: ArrayLike,
+    *,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    largest_ratio: float = 10.0,
+    seed: Seed = 0,
+    **options: Unpack[MetaDOptions],
+) -> MetaDIntervals:
+    """Compute bootstrap intervals for the fit of one count table.
+
+    Counting trials drawn with replacement is a multinomial draw from their table, so this is the bootstrap over
+    trials with fixed rating edges.
+
+    Parameters
+    ----------
+    nR_S1, nR_S2 : array_like of int, shape (2K,)
+        Counts from "S1, highest rating" to "S2, highest rating". Resamples are padded, not the table itself.
+    n_resamples : int, default 10000
+        Number of resamples.
+    level : float, default 0.95
+        Nominal coverage, in (0, 1).
+    largest_ratio : float, default 10
+        Resamples whose M-ratio is larger in size are dropped from its interval, and counted.
+    seed : int or numpy.random.Generator, default 0
+        Source of the draws.
+    **options
+        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
+
+    Returns
+    -------
+    MetaDIntervals
+        Limits are NaN, with a reason, where the estimate is.
+
+    Examples
+    --------
+    >>> intervals = meta_d_intervals([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], n_resamples=2000)
+    >>> round(intervals.m_ratio.estimate, 2), intervals.m_ratio.low < 0.7, intervals.n_dropped
+    (0.92, True, 0)
+    """
+    table = np.stack([np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)])
+    if table.ndim != 2:
+        raise ValueError(f"nR_S1 and nR_S2 must have shape (2K,), got {table.shape[1:]}")
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
+    return resampling.fits((table[0], table[1]), (draws[:, 0], draws[:, 1]), **options)
+
+
+def meta_d_threshold_intervals(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    threshold: float = 0.9,
+    *,
+    padding: Padding = "1/2K",
+    type1: TypeOneObserver = "2afc",
+    n_alternatives: int | None = None,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    largest_ratio: float = 10.0,
+    seed: Seed = 0,
+) -> MetaDIntervals:
+    """Compute bootstrap intervals for confidence split at a threshold.
+
+    Parameters
+    ----------
+    correct, confidence, threshold, padding, type1, n_alternatives
+        As in :func:`m_ratio_threshold`.
+    n_resamples, level, largest_ratio, seed
+        As in :func:`meta_d_intervals`.
+
+    Returns
+    -------
+    MetaDIntervals
+        Limits are NaN, with a reason, where the estimate is.
+
+    Examples
+    --------
+    >>> correct, confidence = np.repeat([0, 1], [100, 300]), np.repeat([0.5, 1.0, 0.5, 1.0], [60, 40, 50, 250])
+    >>> intervals = meta_d_threshold_intervals(correct, confidence, n_resamples=2000)
+    >>> round(intervals.meta_d.estimate, 2), intervals.meta_d.low > 1.0
+    (2.15, True)
+    """
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = threshold_table(correct, confidence, threshold)
+    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
+    point, resampled = (
+        fit_meta_d_threshold(tables, padding=padding, type1=type1, n_alternatives=n_alternatives)
+        for tables in (table, draws)
+    )
+    return resampling.intervals(point, resampled, int(table.sum()))
+
+
+def meta_d_2afc_intervals(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    stimulus: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    largest_ratio: float = 10.0,
+    seed: Seed = 0,
+    **options: Unpack[MetaDOptions],
+) -> MetaDIntervals:
+    """Compute bootstrap intervals for items with two alternatives, rating edges being part of the estimate.
+
+    The edges are the quantiles i/K of all confidences and are taken anew in each resample. With fixed edges,
+    hand :func:`two_choice_table` to :func:`meta_d_intervals`.
+
+    Parameters
+    ----------
+    correct, confidence, stimulus, n_ratings
+        As in :func:`two_choice_table`.
+    n_resamples, level, largest_ratio, seed, **options
+        As in :func:`meta_d_intervals`.
+
+    Returns
+    -------
+    MetaDIntervals
+        Limits are NaN, with a reason, where the estimate is.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> stimulus = rng.integers(0, 2, 1000)
+    >>> evidence = rng.normal(1.5 * (stimulus - 0.5))
+    >>> correct = (evidence > 0) == stimulus
+    >>> result = meta_d_2afc_intervals(correct, np.abs(evidence), stimulus, n_resamples=1000)
+    >>> result.m_ratio.low < 1.0 < result.m_ratio.high
+    True
+    """
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings)
+    draws = resampling.binned(label_cells(correct, stimulus), confidence, 4, n_ratings)
+    return resampling.fits(table, fold_responses(draws), **options)
+
+
+def meta_d_ratings_intervals(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    largest_ratio: float = 10.0,
+    seed: Seed = 0,
+    **options: Unpack[MetaDOptions],
+) -> MetaDIntervals:
+    """Compute bootstrap intervals with correctness in the place of the stimulus, bin edges being part of the estimate.
+
+    .. warning::
+       M-ratio is near 1 by construction here: see :func:`meta_d_ratings`. For replication only.
+
+    The edges are the quantiles i/2K of all confidences and are taken anew in each resample. With fixed edges,
+    hand :func:`correctness_table` to :func:`meta_d_intervals`.
+
+    Parameters
+    ----------
+    correct, confidence, n_ratings
+        As in :func:`correctness_table`.
+    n_resamples, level, largest_ratio, seed, **options
+        As in :func:`meta_d_intervals`.
+
+    Returns
+    -------
+    MetaDIntervals
+        Limits are NaN, with a reason, where the estimate is.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> correct = rng.integers(0, 2, 1000)
+    >>> result = meta_d_ratings_intervals(correct, rng.normal(1.5 * correct), n_resamples=1000)
+    >>> result.m_ratio.low < 1.0 < result.m_ratio.high
+    True
+    """
+    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
+    table = correctness_table(correct, confidence, n_ratings=n_ratings)
+    label = np.asarray(correct, dtype=np.float64).astype(np.intp)
+    draws = resampling.binned(label, confidence, 2, 2 * n_ratings)
+    return resampling.fits(table, (draws[:, 0], draws[:, 1]), **options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resampling:
+    """Options of a bootstrap of meta-d'."""
+
+    n_resamples: int
+    level: float
+    largest_ratio: float
+    seed: Seed
+
+    def __post_init__(self) -> None:
+        check_options(self.n_resamples, self.level)
+        if not self.largest_ratio > 0.0:
+            raise ValueError(f"largest_ratio must be positive, got {self.largest_ratio}")
+
+    def binned(
+        self, label: NDArray[np.intp], confidence: ArrayLike, n_labels: int, n_bins: int
+    ) -> FloatArray:
+        """Resample trials and their bins of confidence, (R, n_labels, n_bins)."""
+        sure, rng = np.asarray(confidence, dtype=np.float64), np.random.default_rng(self.seed)
+        return resample_binned(label, sure, n_labels, n_bins, self.n_resamples, rng)
+
+    def fits(
+        self, table: CountTable, resamples: CountTable, **options: Unpack[MetaDOptions]
+    ) -> MetaDIntervals:
+        """Fit a table and its resamples."""
+        n_trials = int(table[0].sum() + table[1].sum())
+        return self.intervals(fit_meta_d(*table, **options), fit_meta_d(*resamples, **options), n_trials)
+
+    def intervals(self, point: Metacognition, resampled: Metacognition, n_trials: int) -> MetaDIntervals:
+        """Read the intervals off the fits of the resamples."""
+        ratio = np.asarray(resampled.m_ratio)
+        extreme = np.abs(ratio) > self.largest_ratio
+        resamples = {name: np.asarray(getattr(resampled, name)) for name in ("d_prime", "meta_d", "m_diff")}
+        resamples["m_ratio"] = np.where(extreme, np.nan, ratio)
+        intervals = {
+            name: interval_of(
+                Resampled(as_estimate(getattr(point, name)), values, n_trials),
+                self.level,
+                "percentile",
+                self.seed,
+            )
+            for name, values in resamples.items()
+        }
+        return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))
