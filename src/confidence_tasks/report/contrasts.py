@@ -10,10 +10,10 @@ does not reject, so that the two cannot contradict each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, Self, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -281,59 +281,34 @@ def paired_differences(
         By measure.
     """
     measures = {measure.name: measure for source in sources for measure in source.measures}
-    influences: dict[str, dict[int, Influence | None]] = {name: {} for name in measures}
-    for number, source in enumerate(sources):
-        for measure in source.measures:
-            influences[measure.name][number] = influence_on(measure, source)
-    known = {
-        name: {number: influence for number, influence in parts.items() if influence}
-        for name, parts in influences.items()
-        if all(parts.values())
-    }
+    known = _known_influences(sources, measures)
     drawn = _exchanges(sources, known, settings, seed, papers_test=papers_test)
     exact = bool(sources) and is_exact(sources[0].alike.members.shape[1], settings.n_resamples)
     found = {}
     for name, measure in measures.items():
         first, second = sides[name]
         difference, tie = first - second, rounding_of(first.value, second.value)
-        apart = float(difference.value)
         values, errors = drawn.get(name, (np.empty(0), np.empty(0)))
-        method: Literal["exchange", "mover", "student"]
-        n_resamples = len(difference.resamples)
-        n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
         if name in known:
-            error, freedom = _by_influence(sources, known[name])
-            method, n_resamples, n_undefined = "exchange", len(values), int(np.isnan(values + errors).sum())
-            pivot = exchange_pivot(
-                apart,
-                error,
-                values,
-                errors,
-                freedom=freedom,
-                level=settings.level,
-                exact=exact,
-                tie=tie,
+            influence = _by_influence(sources, known[name])
+            test = _by_exchange(
+                float(difference.value), influence, values, errors, exact, tie, settings.level
             )
-        elif first.inverted_test and second.inverted_test:
-            method = "mover"
-            correlation = _correlation(first.resamples, second.resamples)
-            apart, error = mover(first.inverted_test, second.inverted_test, correlation, settings.level)
-            pivot = student_pivot(apart, error, math.inf, level=settings.level, tie=tie)
         else:
-            method = "student"
-            error, freedom = difference.resampled.student_terms
-            pivot = student_pivot(apart, error, freedom, level=settings.level, tie=tie)
-        low, high, p_value = _read(measure, sources, difference, pivot, apart, tie, settings.level)
+            test = _by_distribution(first, second, difference, tie, settings.level)
+        low, high, p_value = _read(
+            measure, sources, difference, test.pivot, test.difference, tie, settings.level
+        )
         interval = Interval(
             estimate=Estimate(0.0) if abs(difference.value) <= tie else difference.value,
             low=low,
             high=high,
             level=settings.level,
-            standard_error=error,
+            standard_error=test.error,
             n_units=len(difference.questions),
-            n_resamples=n_resamples,
-            n_undefined=n_undefined,
-            method=method,
+            n_resamples=test.n_resamples,
+            n_undefined=test.n_undefined,
+            method=test.method,
             seed=settings.seed,
         )
         p_exchange = (
@@ -343,6 +318,66 @@ def paired_differences(
         )
         found[name] = PairedDifference(interval, p_value, p_exchange)
     return found
+
+
+class _Test(NamedTuple):
+    """A tested difference: by exchanges, from two inverted tests, or from the spread of resamples."""
+
+    method: Literal["exchange", "mover", "student"]
+    difference: float
+    error: float
+    pivot: Pivot
+    n_resamples: int
+    n_undefined: int
+
+
+def _known_influences(
+    sources: Sequence[PairedTables], names: Iterable[str]
+) -> dict[str, dict[int, Influence]]:
+    """Return the influence on each measure, by number of source, for the measures that have one in every source."""
+    influences: dict[str, dict[int, Influence | None]] = {name: {} for name in names}
+    for number, source in enumerate(sources):
+        for measure in source.measures:
+            influences[measure.name][number] = influence_on(measure, source)
+    return {
+        name: {number: influence for number, influence in parts.items() if influence}
+        for name, parts in influences.items()
+        if all(parts.values())
+    }
+
+
+def _by_exchange(
+    difference: float,
+    influence: tuple[float, float],
+    values: FloatArray,
+    errors: FloatArray,
+    exact: bool,
+    tie: float,
+    level: float,
+) -> _Test:
+    """Test a difference against its exchanges; ``influence`` holds its standard error and degrees of freedom."""
+    error, freedom = influence
+    pivot = exchange_pivot(
+        difference, error, values, errors, freedom=freedom, level=level, exact=exact, tie=tie
+    )
+    return _Test("exchange", difference, error, pivot, len(values), int(np.isnan(values + errors).sum()))
+
+
+def _by_distribution(
+    first: Distribution, second: Distribution, difference: Distribution, tie: float, level: float
+) -> _Test:
+    """Test a difference against Student's distribution, or the normal one where both terms have an inverted test."""
+    n_resamples = len(difference.resamples)
+    n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
+    if first.inverted_test and second.inverted_test:
+        correlation = _correlation(first.resamples, second.resamples)
+        apart, error = mover(first.inverted_test, second.inverted_test, correlation, level)
+        pivot = student_pivot(apart, error, math.inf, level=level, tie=tie)
+        return _Test("mover", apart, error, pivot, n_resamples, n_undefined)
+    error, freedom = difference.resampled.student_terms
+    apart = float(difference.value)
+    pivot = student_pivot(apart, error, freedom, level=level, tie=tie)
+    return _Test("student", apart, error, pivot, n_resamples, n_undefined)
 
 
 def _read(

@@ -185,15 +185,8 @@ def power_curve(
     ('perception', [False, True])
     """
     design, chosen = _chosen(study, measure)
-    if not np.isfinite(effect) or effect == 0.0:
-        raise ValueError(f"effect must be a number other than 0, got {effect}")
-    if not (0.0 < alpha < 1.0 and 0.0 < target < 1.0):
-        raise ValueError(f"alpha and target must lie within (0, 1), got {alpha} and {target}")
-    if not 0.0 <= correlation <= 1.0:
-        raise ValueError(f"correlation must lie in [0, 1], got {correlation}")
-    sizes = np.array(sorted(set(n)), dtype=np.int64)
-    if not len(sizes) or sizes[0] < FEWEST:
-        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
+    _check_options(effect, correlation, alpha, target)
+    sizes = _sizes(n)
     label = design.read_condition(condition or design.condition)
     subject = make_subject(profile, **dict(parameters or {}))
     first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
@@ -204,23 +197,40 @@ def power_curve(
             advance(i + 1, len(sizes))
     low, high = wilson_interval(rejected, n_studies)
     power = rejected / n_studies
-    needed = questions_needed(sizes, power, target)
     return PowerCurve(
-        study,
-        measure,
-        label,
-        pair,
-        effect,
-        alpha,
-        target,
-        n_studies,
-        sizes,
-        power,
-        low,
-        high,
-        withheld / n_studies,
-        needed,
+        study=study,
+        measure=measure,
+        condition=label,
+        pair=pair,
+        effect=effect,
+        alpha=alpha,
+        target=target,
+        n_studies=n_studies,
+        n=sizes,
+        power=power,
+        low=low,
+        high=high,
+        withheld=withheld / n_studies,
+        needed=questions_needed(sizes, power, target),
     )
+
+
+def _check_options(effect: float, correlation: float, alpha: float, target: float) -> None:
+    """Raise ValueError for an option of :func:`power_curve` outside its range."""
+    if not np.isfinite(effect) or effect == 0.0:
+        raise ValueError(f"effect must be a number other than 0, got {effect}")
+    if not (0.0 < alpha < 1.0 and 0.0 < target < 1.0):
+        raise ValueError(f"alpha and target must lie within (0, 1), got {alpha} and {target}")
+    if not 0.0 <= correlation <= 1.0:
+        raise ValueError(f"correlation must lie in [0, 1], got {correlation}")
+
+
+def _sizes(n: Sequence[int]) -> IntArray:
+    """Return the distinct numbers of questions, ascending."""
+    sizes = np.array(sorted(set(n)), dtype=np.int64)
+    if not len(sizes) or sizes[0] < FEWEST:
+        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
+    return sizes
 
 
 def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:

@@ -3,7 +3,7 @@ from importlib.util import find_spec
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
@@ -373,6 +373,7 @@ def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
 @given(*[arrays(np.float64, 6, elements=st.integers(1, 60).map(float))] * 2, st.floats(0.5, 20))
 def test_more_of_the_same_keeps_estimates_and_shrinks_errors(s1, s2, factor):
     one, many = fit_meta_d(s1, s2, padding="none"), fit_meta_d(factor * s1, factor * s2, padding="none")
+    assume(abs(one.d_prime) > 0.05)  # at d' = 0 there is no relative criterion: near it, the maximum is flat
     assert one.meta_d == pytest.approx(many.meta_d, abs=1e-7, nan_ok=True)
     assert one.meta_d_se == pytest.approx(np.sqrt(factor) * many.meta_d_se, rel=1e-5, nan_ok=True)
 
