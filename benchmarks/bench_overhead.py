@@ -1,6 +1,9 @@
-"""Share of an Inspect run that is spent in this package: 1,000 simulated samples through the real harness.
+"""Share of an Inspect run that is spent in this package: simulated samples through the real harness.
 
-    python benchmarks/bench_overhead.py
+    python benchmarks/bench_overhead.py [SAMPLES] [headline|all]
+
+1,000 samples by default, and the metrics that a log has by default. Printed are also the share of the metrics, and that
+of the simulated subject, which takes the place of a model: a real run does without.
 
 The running process is looked at every 5 ms of its CPU time; a look counts as ours when, from the innermost function on
 the main thread's stack outwards, one of this package comes before one of the harness: our code and the libraries that
@@ -9,6 +12,7 @@ run.
 """
 
 import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,15 +26,17 @@ from confidence_tasks.studies.scales.task import scale_granularity
 
 OURS = str(Path(confidence_tasks.__file__).parent)
 HARNESS = str(Path(inspect_ai.__file__).parent)
+METRICS = f"{OURS}/harness/inspect/metrics.py"
+SUBJECT = f"{OURS}/harness/inspect/simulated.py"
 SAMPLES = 1_000
 INTERVAL = 0.005
 
 
 class Sampler:
-    """Counts of looks at the running process, and of those that found it in this package."""
+    """Counts of looks at the running process, of those that found it in this package, and of these by part."""
 
     def __init__(self) -> None:
-        self.looks = self.ours = 0
+        self.looks = self.ours = self.metrics = self.subject = 0
 
     def look(self, _signal: int, frame: FrameType | None) -> None:
         """Look at the stack once."""
@@ -38,14 +44,24 @@ class Sampler:
         while frame is not None:
             file = frame.f_code.co_filename
             if file.startswith((OURS, HARNESS)):
-                self.ours += file.startswith(OURS)
+                if file.startswith(OURS):
+                    self.ours += 1
+                    self.metrics += is_within(frame, METRICS)
+                    self.subject += is_within(frame, SUBJECT)
                 return
             frame = frame.f_back
 
 
-def run(questions: int, folder: str) -> None:
+def is_within(frame: FrameType | None, file: str) -> bool:
+    """Whether a function of a file is on a stack."""
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return frame is not None
+
+
+def run(questions: int, folder: str, metrics: str) -> None:
     """Run the five granularity scales on ``questions`` questions."""
-    task = scale_granularity(sources="arithmetic", n=questions)
+    task = scale_granularity(sources="arithmetic", n=questions, metrics=metrics)
     (log,) = eval(task, model="simulated/overconfident", log_dir=folder, display="none")
     assert log.status == "success", log.error
 
@@ -53,17 +69,22 @@ def run(questions: int, folder: str) -> None:
 def main() -> None:
     """Print the CPU time and the share of it that is ours."""
     sampler = Sampler()
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else SAMPLES
+    metrics = sys.argv[2] if len(sys.argv) > 2 else "headline"
     with tempfile.TemporaryDirectory() as folder:
-        run(2, folder)
+        run(2, folder, metrics)
         signal.signal(signal.SIGPROF, sampler.look)
         start = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
-        run(SAMPLES // 5, folder)
+        run(samples // 5, folder, metrics)
         signal.setitimer(signal.ITIMER_PROF, 0)
         seconds = time.process_time() - start
-    share = sampler.ours / sampler.looks
+    ours, of_metrics, of_subject = (
+        f"{count / sampler.looks:.1%}" for count in (sampler.ours, sampler.metrics, sampler.subject)
+    )
     print(
-        f"{SAMPLES} samples: {seconds:.1f} s of CPU, {share:.1%} of it in confidence_tasks ({sampler.looks} looks)"
+        f"{samples} samples, {metrics}: {seconds:.1f} s of CPU, {ours} of it in confidence_tasks, {of_metrics} in its"
+        f" metrics, {of_subject} in its simulated subject ({sampler.looks} looks)"
     )
 
 

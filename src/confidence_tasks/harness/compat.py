@@ -109,6 +109,18 @@ def write_log(log: EvalLog, path: str) -> None:
         write_eval_log(log, path)
 
 
+def is_live_metric() -> bool:
+    """Whether a metric is computed for the display of a run that goes on, not for its log.
+
+    Needs ``inspect_ai._eval.task.run.update_metrics_display_fn`` to compute the metrics in its function ``compute``;
+    otherwise every metric counts as one of the log. Tested on Inspect 0.3.285.
+    """
+    frame = currentframe()
+    while frame is not None and frame.f_code.co_qualname != "update_metrics_display_fn.<locals>.compute":
+        frame = frame.f_back
+    return frame is not None
+
+
 def running_sample() -> Mapping[str, Any] | None:
     """Return the metadata of the sample of Inspect that the current task of the event loop runs; None outside of one.
 

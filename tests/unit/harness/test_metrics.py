@@ -2,11 +2,13 @@
 
 import pytest
 from inspect_ai import eval
-from inspect_ai.scorer import SampleScore, Score
+from inspect_ai._eval.task.results import eval_results
+from inspect_ai._eval.task.run import update_metrics_display_fn
+from inspect_ai.scorer import SampleScore, Score, match, scorer
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.inspect.metrics import logging, metrics_of
+from confidence_tasks.harness.inspect.metrics import logging, metrics_of, study_metrics
 from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
@@ -93,3 +95,38 @@ def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_bac
     assert set(score.value) == {*SHOWN, *study.columns}
     assert scored_trial(score.value, score.metadata) == trial
     assert scored_trial(trial, None) == trial
+
+
+def test_live_values_are_computed_seldom_and_those_of_the_log_from_all_scores(monkeypatch):
+    """Inspect calls every metric anew with all scores while a run goes on; here two runs go on at once."""
+    computed = []
+
+    def counted(trials, names=None):
+        computed.append(len(trials))
+        return {"x/all": float(len(trials))}
+
+    monkeypatch.setattr("confidence_tasks.harness.inspect.metrics.resolve_name", lambda reference: counted)
+
+    @scorer(metrics=[study_metrics("anywhere", {})])
+    def told():
+        return match()
+
+    scorers = [told()]
+    runs = [
+        [{"told": SampleScore(score=Score(value={"n": i}), sample_id=i, scorer="told")} for i in range(1_000)]
+        for _ in range(2)
+    ]
+    shown = []
+    for n in range(1, 1_001):
+        for scores in runs:
+            live = update_metrics_display_fn(shown.append)
+            live(n, scores[:n], scorers, ["told"], None, None)
+    assert 2 * 10 < len(computed) < 2 * 40
+    assert sum(computed) < 2 * 5.5 * 1_000
+    values = [value.value for (value,) in shown]
+    assert values[::2] == values[1::2]
+    assert all(n / 1.25 <= value <= n for n, value in enumerate(values[::2], start=1))
+    computed.clear()
+    results, _ = eval_results(999, runs[0][:999], None, scorers, None, ["told"])
+    assert results.scores[0].metrics["x/all"].value == 999
+    assert computed == [999]

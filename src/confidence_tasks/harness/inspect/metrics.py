@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from pkgutil import resolve_name
 from typing import Any
 
-from inspect_ai.scorer import Metric, SampleScore, Value, metric
+from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
+from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, named, summarise
@@ -71,10 +72,26 @@ def study_metrics(
     measures: Sequence[str] | None = None,
     overall: Sequence[str] = (),
 ) -> Metric:
-    """Measures of a study by condition, as `metrics_of` chooses them; all where ``measures`` is None."""
+    """Measures of a study by condition, as `metrics_of` chooses them; all where ``measures`` is None.
+
+    While a run goes on, they are computed anew when there are a quarter more scores: all live values take the
+    time of five computations, however many samples it has. What the log holds is computed from all scores.
+    """
     summarised = resolve_name(summary)
+    shown: dict[int, tuple[Score, int, Value]] = {}
 
     def compute(scores: list[SampleScore]) -> Value:
+        if not scores or not is_live_metric():
+            return computed(scores)
+        # A task may run with several models at once, each of which has a first score of its own.
+        first = scores[0].score
+        _, n_scores, values = shown.get(id(first), (first, 0, {}))
+        if len(scores) >= GROWTH * n_scores:
+            values = computed(scores)
+            shown[id(first)] = first, len(scores), values
+        return values
+
+    def computed(scores: list[SampleScore]) -> Value:
         trials = [
             scored_trial(score.score.value, score.score.metadata)
             for score in scores
@@ -84,6 +101,10 @@ def study_metrics(
         return {key: value for key, value in values.items() if _is_logged(key, measures, overall)}
 
     return compute
+
+
+GROWTH = 1.25
+"""How many times as many scores there are when the values shown during a run are computed anew."""
 
 
 def _is_logged(key: str, measures: Sequence[str] | None, overall: Sequence[str]) -> bool:
