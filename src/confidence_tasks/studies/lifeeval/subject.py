@@ -114,7 +114,11 @@ def true_values(
     from confidence_tasks.studies.lifeeval.trials import MEASURES, case_of, lifeeval_trial
 
     radius_of(condition)
-    scoring = {"window": parameters.get("window", "half_open"), "table": parameters.get("table", "")}
+    table = parameters.get("table", "")
+    scoring = {
+        "window": parameters.get("window", "half_open"),
+        "table": "" if table == str(None) else table,  # as logs write a parameter that is not given
+    }
     found: dict[tuple[Case, str], float] = {}
     noises = _scores(15, subject.noise)
     for score, weight in _scores(9, subject.hazard_noise):
