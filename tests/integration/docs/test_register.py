@@ -43,7 +43,7 @@ SAMPLES = {
     "scale_boundary": len(BOUNDARY) * SCALE_QUESTIONS,
     "scale_nonstandard": len(NONSTANDARD) * SCALE_QUESTIONS,
     "lifeeval": size("lifeeval"),
-    **{name: size(name) for name in ("boolq", "sciq", "lsat_ar", "sat_en", "halueval")},
+    **{name: size(name) for name in ("sciq", "lsat_ar", "sat_en", "halueval")},  # boolq is a name taken there
     "fermieval": len(LEVELS) * size("fermi"),
     "fermieval_logprob": size("fermi"),
     "fermieval_sampling": len(LEVELS) * size("fermi"),
