@@ -246,7 +246,7 @@ def _of_conditions(
     measures: Sequence[Measure],
     settings: Settings,
 ) -> Iterator[Comparison]:
-    columns, side = _paired(first.columns, second.columns, conditions)
+    columns, side = paired_trials(first.columns, second.columns, conditions)
     if len(side):
         named = {
             "study": task_trials.study.name,
@@ -302,7 +302,7 @@ def compared_measures(
         )
 
 
-def _paired(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
+def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
     """Stack the trials of what both were asked under some conditions; say whose each trial is.
 
     Questions that share an id and differ in their text are left out.
@@ -352,7 +352,7 @@ def cautions(
     """
     settings = settings or Settings()
     own = [*_unlike(first, second), *_asked_otherwise(first, second), *_not_shared(first, second)]
-    columns, side = _paired(first.columns, second.columns, _shared_conditions(first, second))
+    columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
     if len(side):
         compared = tuple(
             replace(model, columns={name: column[side == whose] for name, column in columns.items()})

@@ -22,7 +22,7 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.statistics import Interval
 
-_LATEX = {
+LATEX = {
     "&": r"\&",
     "%": r"\%",
     "$": r"\$",
@@ -90,6 +90,7 @@ _LATEX = {
     **{digit: f"$_{i}$" for i, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
+"""How LaTeX prints what it would not print as it stands."""
 
 
 def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
@@ -338,7 +339,7 @@ def latex(text: str) -> str:
     >>> latex("gpt_4 50%"), latex("é, λ, 模")
     ('gpt\\_4 50\\%', "\\'{e}, $\\lambda$, {[}U+6A21]")
     """
-    return "".join(_LATEX.get(char) or _latex_letter(char) for char in text)
+    return "".join(LATEX.get(char) or _latex_letter(char) for char in text)
 
 
 def _latex_letter(char: str) -> str:

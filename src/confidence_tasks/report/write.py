@@ -13,6 +13,7 @@ from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.report.overviews import Overview, overviews
+from confidence_tasks.report.page.first_screen import headline_of
 from confidence_tasks.report.page.overview import overview_figures, overview_view
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import figures_of, task_view
@@ -88,11 +89,12 @@ def report_of(
     above_figures = [overview_figures(overview, styles) for overview in above]
     every_figure = chain.from_iterable(above_figures + figures)
     papers = tuple(filled_papers(results, chain.from_iterable(extras), every_figure))
-    tasks = tuple(task_view(*parts, viewer) for parts in zip(results, figures, extras, strict=True))
+    headlines = [headline_of(task) for task in results]
+    tasks = tuple(task_view(*parts, viewer) for parts in zip(headlines, figures, extras, strict=True))
     tasks = _with_papers(tasks, results, papers)
     views = tuple(overview_view(*parts) for parts in zip(above, above_figures, strict=True))
     return Report(
-        html=page(tasks, collection, styles, settings, overviews=views, title=title),
+        html=page(tasks, headlines, collection, styles, settings, overviews=views, title=title),
         results=results,
         figures=tuple(figure for its in above_figures + figures for figure in its),
         extras=tuple(extra for its in extras for extra in its),

@@ -212,9 +212,6 @@ class Study:
         Pairs of columns: a trial with a number in the second has 0, 1 or nothing in the first.
     grouping : callable
         Puts trials in the groups that the tables have.
-    rank_conditions : bool
-        Whether its conditions are ways to ask for the same, of which one can be the best; tables then mark it. Radii,
-        penalties and levels are not: some are harder than others.
     figures : tuple of callable or Reference
         Make its figures. An entry may also be a tuple of these.
     tables : tuple of callable or Reference
@@ -277,7 +274,6 @@ class Study:
     ordered: tuple[tuple[str, str], ...] = ()
     binary_where: tuple[tuple[str, str], ...] = ()
     grouping: Callable[..., Any] = _groups.by_condition
-    rank_conditions: bool = False
     figures: tuple[Any, ...] = (_general.GENERAL,)
     tables: tuple[Any, ...] = ()
     checks: tuple[Any, ...] = (_checks.GENERAL,)

@@ -103,12 +103,15 @@ def by_condition(
     """Draw a measure against the conditions, every model with its intervals."""
     labels = results.conditions
     lines = [
-        interval_line(results, model.label, labels, measure, *styles[model.label]) for model in results.models
+        interval_line(results, model.label, labels, measure, *styles[model.label])
+        for model in results.models[:MANY_LINES]
     ]
+    n_models = len(results.models)
+    left_out = f" Drawn are the first {MANY_LINES} of {n_models} models; the table has all."
     return intervals_figure(
         f"{results.task_trials.slug}_{measure}",
         title,
-        caption,
+        caption + (left_out if n_models > MANY_LINES else ""),
         [group_label(label) for label in labels],
         lines,
         reference,
@@ -169,11 +172,14 @@ def line_of_entries(model: str, entries: Sequence[Estimated | None], colour: Col
     return Line(model, colour, np.arange(len(entries), dtype=np.float64), value, low, high, marker)
 
 
+MANY_LINES = 12
+"""Lines of a figure beyond which they cannot be told apart."""
+
 _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
 """Inches of a figure that stands alone: over several conditions, or over one."""
 
 MANY_PANELS = 40
-"""Panels of a figure beyond which nobody compares them: a page shows no more."""
+"""Panels of a figure beyond which nobody compares them."""
 
 _RELIABILITY = (
     "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
@@ -271,7 +277,8 @@ def _curves(
                 x, y = mean_curve([points(*pair) for pair in pairs])
                 n = sum(len(correct) for correct, _ in pairs)
                 shown = x >= min(first / n, 1.0)
-                lines.append(Line(model.label, styles[model.label][0], x[shown], y[shown]))
+                colour, marker = styles[model.label]
+                lines.append(Line(model.label, colour, x[shown], y[shown], marker=marker))
         curves.append((group_label(label or ""), lines))
     return [(label, lines) for label, lines in curves if lines]
 

@@ -151,7 +151,17 @@ def curves(
     most = int(np.clip(_POINTS_OF_ALL / max(len(lines), 1), _FEWEST_POINTS, _POINTS))
     for line in lines:
         some = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), most)).astype(int))
-        axes.plot(line.x[some], line.y[some], color=line.colour, label=line.label, linewidth=1.3)
+        axes.plot(
+            line.x[some],
+            line.y[some],
+            line.marker or "None",
+            linestyle="-",
+            color=line.colour,
+            linewidth=1.3,
+            markersize=4,
+            markeredgewidth=0,
+            markevery=(0.1, 0.25),
+        )
     unit_square(axes, x, y)
     if lowest > 0.0:
         middle = (1.0 + lowest) / 2.0

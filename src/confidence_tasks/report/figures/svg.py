@@ -90,7 +90,7 @@ def _entitle(axes: Axes, title: str, inches: float) -> None:
 _LETTER = 0.53
 """Width of a letter of running text, in sizes of its type."""
 
-_TITLE_SIZES = (6.5, 8.5)
+_TITLE_SIZES = (7.0, 8.5)
 """Smallest and largest size of a panel's title, in points."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,20 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from confidence_tasks.report.checks import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.export import LATEX
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.style import DARK, LIGHT
 from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES
+from confidence_tasks.report.page.first_screen import (
+    MOST_COMPARED,
+    Headline,
+    headline_table,
+    told_apart,
+)
 from confidence_tasks.report.page.views import OverviewView, TaskView
 
 _MARKS: Mapping[str, Markup] = {
@@ -39,13 +48,14 @@ _MARKS: Mapping[str, Markup] = {
 """The markers of figures, for text."""
 
 _DARK_PAGE = (
-    "--page: #0f1216; --card: #171b21; --line: #2b323c; --accent: #6cb6ff; --soft: #222831; --best: #1d3a30;"
+    "--page: #0f1216; --card: #171b21; --line: #2b323c; --accent: #6cb6ff; --soft: #222831; --told: #1d3a30;"
     " --serious: #ff7b72; --warning: #e3b341; --note: #8b949e; --shadow: none;"
 )
 
 
 def page(
     tasks: Sequence[TaskView],
+    headlines: Sequence[Headline],
     collection: Collection,
     styles: ModelStyles,
     settings: Settings,
@@ -59,6 +69,8 @@ def page(
     ----------
     tasks : sequence of TaskView
         What is shown of each task; none gives a page that says what was found instead.
+    headlines : sequence of Headline
+        The one number of each task.
     collection : Collection
         The files read and skipped.
     styles : dict
@@ -75,7 +87,7 @@ def page(
     )
     environment.filters["coded"] = coded
     environment.filters["breakable"] = _breakable
-    script = page_part("script.js")
+    script = page_part("script.js").replace("LATEX", json.dumps(LATEX, ensure_ascii=False), 1)
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = environment.from_string(page_part("page.html")).render(
         title=title,
@@ -83,6 +95,10 @@ def page(
         date=f"{datetime.now(UTC):%-d %B %Y}",
         facts=_facts(tasks, collection, styles),
         tasks=tasks,
+        glance=headline_table(headlines),
+        told_apart=told_apart(headlines),
+        most_compared=MOST_COMPARED,
+        notices=merged_notices(tasks),
         overviews=overviews,
         models=list(styles),
         model_styles=styles,
@@ -109,6 +125,24 @@ def page(
 
 _IMPLIED = re.compile("</t[dhr]>")
 """End tags that HTML puts itself, of which a page has tens of thousands."""
+
+
+def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
+    """Return the notices of all tasks, each title once, with every place where it applies; the serious first."""
+    found: dict[tuple[Severity, str], list[tuple[str, Notice]]] = {}
+    for task in tasks:
+        for notice in task.notices:
+            found.setdefault((notice.severity, notice.title), []).append((task.title, notice))
+    merged = []
+    for (severity, title), its in found.items():
+        meanings = {notice.meaning for _, notice in its}
+        where = [
+            f"{task}: {text}"
+            for task, notice in its
+            for text in ((notice.meaning,) if len(meanings) > 1 else ()) + notice.where
+        ]
+        merged.append(Notice(severity, title, min(meanings) if len(meanings) == 1 else "", tuple(where)))
+    return in_order_of_severity(merged)
 
 
 def coded(text: str) -> Markup:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.page.numbers import limits, number, p_is, signed
+from confidence_tasks.report.page.numbers import limits, p_is, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
 
@@ -16,12 +16,12 @@ _NAMED = 3
 
 
 def sentences(results: TaskResults) -> list[str]:
-    """Say what can be told apart from the baseline, which model leads, and which way confidence errs."""
-    return [*_contrasts(results), *_leader(results), *_overconfidence(results)]
+    """Say what can be told apart from the baseline, and which way confidence errs."""
+    return [*contrast_sentences(results), *_overconfidence(results)]
 
 
-def _contrasts(results: TaskResults) -> Iterator[str]:
-    """The first tested measure against the baseline, and what its witnesses say."""
+def contrast_sentences(results: TaskResults) -> Iterator[str]:
+    """Say which conditions differ from the baseline in the first tested measure, and what its witnesses say."""
     base = group_label(results.task_trials.design.baseline)
     for name in results.task_trials.study.tested[:1]:
         compared = [contrast for contrast in results.contrasts if contrast.measure == name]
@@ -35,7 +35,7 @@ def _contrasts(results: TaskResults) -> Iterator[str]:
             yield f"{measure_label(name)} differs from that on {base} for {_listed(borne_out)}."
         if alone:
             labels = map(measure_label, results.task_trials.study.witnesses[name])
-            witnesses = " nor ".join(map(_in_a_sentence, labels))
+            witnesses = " nor ".join(map(in_a_sentence, labels))
             yield (
                 f"{measure_label(name)} also differs" if borne_out else f"{measure_label(name)} differs"
             ) + (
@@ -75,31 +75,6 @@ def _difference(interval: Interval) -> str:
     return f"{signed(interval.estimate)} {limits(interval)}".strip()
 
 
-def _leader(results: TaskResults) -> Iterator[str]:
-    """The model with the best headline measure, where there are several."""
-    study = results.task_trials.study
-    measure, where = study.measure[study.headline[0]], results.reference
-    entries = [results.estimate(model.label, where, measure.name) for model in results.models]
-    defined = [entry for entry in entries if entry is not None and not math.isnan(entry.interval.estimate)]
-    if len(defined) < 2 or measure.better == "neither":
-        return
-    ranked = sorted(defined, key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
-    first, second = ranked[0].interval, ranked[1].interval
-    apart = first.low > second.high or second.low > first.high
-    untold = math.isnan(first.low) or math.isnan(second.low)
-    name = _in_a_sentence(measure_label(measure.name))
-    word = "Highest" if measure.better == "higher" else "Lowest"
-    rest = (
-        "with no interval to tell it from the next"
-        if untold
-        else "its interval lies apart from that of the next"
-        if apart
-        else f"not clearly apart from {ranked[1].model}"
-    )
-    value = f"{number(first.estimate)} {limits(first)}".strip()
-    yield f"{word} {name} {_on(where)}: {ranked[0].model}, {value}, {rest}."
-
-
 _BEYOND_0 = {
     "overconfidence": ("more confident than right", "less confident than right"),
     "coverage_gap": ("too cautious, with intervals too wide,", "overconfident, with intervals too narrow,"),
@@ -124,12 +99,12 @@ def _overconfidence(results: TaskResults) -> Iterator[str]:
             if chosen:
                 most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
                 yield (
-                    f"{_counted(chosen, entries)} {words} {_on(where)}; the farthest off is"
+                    f"{_counted(chosen, entries)} {words} {on_group(where)}; the farthest off is"
                     f" {most.model}, by {signed(most.interval.estimate)} {limits(most.interval)}."
                 )
 
 
-def _in_a_sentence(label: str) -> str:
+def in_a_sentence(label: str) -> str:
     """Return a label without its capital, if that is all that is capital in its first word."""
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
@@ -140,5 +115,6 @@ def _counted(chosen: Sequence[object], every: Sequence[object]) -> str:
     return f"{len(chosen)} of {len(every)} models {'is' if len(chosen) == 1 else 'are'}"
 
 
-def _on(group: str) -> str:
+def on_group(group: str) -> str:
+    """Say what group of trials a number is of."""
     return "overall" if group == "all" else f"on {group_label(group)}"

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 
 NOTHING = CellView("")
 
+MANY_ROWS = 12
+"""Rows of a table beyond which its intervals are not drawn, and models beyond which a page leaves some out."""
+
+CONTRASTS_SHOWN = 120
+"""Rows of a table of contrasts."""
+
 _UNDRAWN = (math.nan, math.nan)
 """Range of a table whose intervals are not drawn: a long one, in which only what is unusual is said of a cell."""
 
@@ -41,7 +47,7 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
     """Return a measure of every model, one table a grouping of the trials."""
     tables = []
     entries = [entry for entry in results.estimates if entry.measure == measure.name and not entry.source]
-    decimals = _decimals(entries)
+    decimals = decimals_of(entries)
     for by in results.groupings:
         labels = results.labels(by)
         rows = [
@@ -49,31 +55,22 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
             for model in results.models
         ]
         caption = "" if by == results.groupings[0] else f"By {by}"
-        tables.append(_table(results, measure, labels, rows, caption, decimals))
+        tables.append(_table(results, labels, rows, caption, decimals))
     return tuple(table for table in tables if table.rows)
 
 
 def overview_table(overview: Overview, measure: Measure) -> TableView:
-    """Return a measure of every model in every task, the best model of each task marked."""
+    """Return a measure of every model in every task."""
     rows = [
         (model, [overview.estimate(model, column, measure.name) for column in overview.columns])
         for model in overview.models
     ]
     entries = [entry for _, its in rows for entry in its]
-    table = _table(None, measure, overview.columns, rows, "", _decimals(entries))
-    best = [_best(measure, _values(its)) for its in zip(*(its for _, its in rows), strict=True)]
-    marked = (
-        replace(
-            row,
-            n="",
-            cells=tuple(replace(cell, best=i in best[k]) for k, cell in enumerate(row.cells)),
-        )
-        for i, row in enumerate(table.rows)
-    )
+    table = _table(None, overview.columns, rows, "", decimals_of(entries))
     asked = [_n(its) for its in zip(*(its for _, its in rows), strict=True)]
     return replace(
         table,
-        rows=tuple(marked),
+        rows=tuple(replace(row, n="") for row in table.rows),
         columns=tuple(
             f"{column} (n\u00a0=\u00a0{n})" for column, n in zip(table.columns, asked, strict=True)
         ),
@@ -94,21 +91,21 @@ def source_tables(results: TaskResults, measures: Sequence[Measure]) -> tuple[Ta
             for model in results.models
             for source in results.sources
         ]
-        decimals = _decimals([entry for _, entries in rows for entry in entries])
-        tables.append(_table(results, measure, labels, rows, measure_label(measure.name), decimals))
+        decimals = decimals_of([entry for _, entries in rows for entry in entries])
+        tables.append(_table(results, labels, rows, measure_label(measure.name), decimals))
     return tuple(tables)
 
 
 def model_tables(results: TaskResults) -> tuple[TableView, ...]:
-    """Return every measure that is defined anywhere, one table a model."""
+    """Return every measure that is defined anywhere, one table a model, of the first models."""
     labels = list(dict.fromkeys(label for by in results.groupings for label in results.labels(by)))
     tables = []
-    for model in results.models:
+    for model in results.models[:MANY_ROWS]:
         rows = []
         for measure in results.task_trials.study.measures:
             entries = [results.estimate(model.label, label, measure.name) for label in labels]
             if any(entry is not None and not math.isnan(entry.interval.estimate) for entry in entries):
-                cells = _cells(results, measure, entries, _UNDRAWN, _decimals(entries))
+                cells = _cells(results, entries, _UNDRAWN, decimals_of(entries))
                 rows.append(RowView(measure_label(measure.name), cells, _n(entries)))
         tables.append(TableView(tuple(map(group_label, labels)), tuple(rows), model.label, dense=True))
     return tuple(tables)
@@ -119,24 +116,30 @@ def contrast_table(results: TaskResults) -> TableView | None:
     if not results.contrasts:
         return None
     rows = []
-    for contrast in results.contrasts:
+    # In the order of the study, but for those that are told apart, which come first.
+    ranked = sorted(results.contrasts, key=lambda contrast: not contrast.significant)
+    for contrast in ranked[:CONTRASTS_SHOWN]:
         decimals = decimals_for([contrast.interval.low, contrast.interval.high])
         difference = CellView(
             signed(contrast.interval.estimate, decimals),
             limits(contrast.interval, decimals),
             reason=why_missing(contrast.interval),
         )
-        star = contrast.significant
         values = (
             CellView(group_label(contrast.group), text=True),
             CellView(measure_label(contrast.measure), text=True),
             difference,
             CellView(p_value(contrast.p_value)),
-            CellView(p_value(contrast.p_adjusted), star=star),
+            CellView(p_value(contrast.p_adjusted), told=contrast.significant),
             CellView(p_value(contrast.p_exchange)),
         )
         rows.append(RowView(contrast.model, values, f"{contrast.interval.n_units:,}"))
-    return TableView(("condition", "measure", "difference", "p", "corrected", "exchange p"), tuple(rows))
+    left_out = len(ranked) - len(rows)
+    return TableView(
+        ("condition", "measure", "difference", "p", "corrected", "exchange p"),
+        tuple(rows),
+        left_out=f"And {left_out:,} more: `--tables` writes all to contrasts.csv." if left_out else "",
+    )
 
 
 def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
@@ -190,17 +193,16 @@ def _text(value: object, decimals: int) -> str:
 
 def _table(
     results: TaskResults | None,
-    measure: Measure,
     labels: Sequence[str],
     rows: Sequence[tuple[str, list[Estimated | None]]],
     caption: str,
     decimals: int,
 ) -> TableView:
     kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
-    span = _span([entry for _, entries in kept for entry in entries])
+    drawn = len(kept) <= MANY_ROWS
+    span = _span([entry for _, entries in kept for entry in entries]) if drawn else _UNDRAWN
     views = tuple(
-        RowView(label, _cells(results, measure, entries, span, decimals), _n(entries))
-        for label, entries in kept
+        RowView(label, _cells(results, entries, span, decimals), _n(entries)) for label, entries in kept
     )
     return TableView(tuple(map(group_label, labels)), views, caption)
 
@@ -221,25 +223,21 @@ def _values(entries: Sequence[Estimated | None]) -> list[float]:
     return [math.nan if entry is None else float(entry.interval.estimate) for entry in entries]
 
 
-def _decimals(entries: Sequence[Estimated | None]) -> int:
+def decimals_of(entries: Sequence[Estimated | None]) -> int:
+    """Return how many decimals tell estimates apart."""
     return decimals_for(_values(entries))
 
 
 def _cells(
     results: TaskResults | None,
-    measure: Measure,
     entries: Sequence[Estimated | None],
     span: tuple[float, float],
     decimals: int,
 ) -> tuple[CellView, ...]:
-    """Cells of one row; those of one task have contrasts, and the best where that says anything."""
-    ranked = results is not None and results.task_trials.study.rank_conditions
-    best = _best(measure, _values(entries)) if ranked else set()
+    """Cells of one row; those of one task have contrasts."""
     return tuple(
-        NOTHING
-        if entry is None
-        else _cell(entry, _contrast(results, entry), decimals, position in best, span)
-        for position, entry in enumerate(entries)
+        NOTHING if entry is None else cell_of(entry, decimals, _contrast(results, entry), span)
+        for entry in entries
     )
 
 
@@ -250,18 +248,13 @@ def _contrast(results: TaskResults | None, entry: Estimated) -> Contrast | None:
     return results.contrast(entry.model, entry.group, entry.measure)
 
 
-def _best(measure: Measure, values: Sequence[float]) -> set[int]:
-    """Positions of the best values, where some are better than others."""
-    defined = [value for value in values if not math.isnan(value)]
-    if measure.better == "neither" or len(set(defined)) < 2:
-        return set()
-    target = max(defined) if measure.better == "higher" else min(defined)
-    return {position for position, value in enumerate(values) if value == target}
-
-
-def _cell(
-    entry: Estimated, contrast: Contrast | None, decimals: int, best: bool, span: tuple[float, float]
+def cell_of(
+    entry: Estimated,
+    decimals: int,
+    contrast: Contrast | None = None,
+    span: tuple[float, float] = _UNDRAWN,
 ) -> CellView:
+    """Return an estimate as a cell: its interval drawn within a span, and told apart if its contrast is."""
     interval = entry.interval
     low, high = span
     drawn = not math.isnan(low)
@@ -279,8 +272,7 @@ def _cell(
         number(interval.estimate, decimals),
         limits(interval, decimals),
         "; ".join(parts),
-        best=best,
-        star=contrast is not None and contrast.significant,
+        told=contrast is not None and contrast.significant,
         reason=why_missing(interval),
         at=share(interval.estimate),
         low=share(interval.low),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from markupsafe import Markup
@@ -10,10 +11,11 @@ from markupsafe import Markup
 from confidence_tasks.report.checks import notices
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
-from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import MANY_PANELS, ModelStyles, by_condition
+from confidence_tasks.report.figures.figure import Figure
+from confidence_tasks.report.figures.general import ModelStyles, by_condition
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, printable
+from confidence_tasks.report.page.first_screen import Headline, model_sentence
 from confidence_tasks.report.page.numbers import number
 from confidence_tasks.report.page.sentences import sentences
 from confidence_tasks.report.page.tables import (
@@ -25,9 +27,9 @@ from confidence_tasks.report.page.tables import (
     source_tables,
 )
 from confidence_tasks.report.page.views import (
-    ErrorView,
     FigureView,
     MeasureView,
+    SampleView,
     StatusView,
     TableView,
     TaskView,
@@ -37,8 +39,13 @@ from confidence_tasks.report.variants import ways_figure
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
-ERRORS_SHOWN = 5
-"""Confident errors listed of each model."""
+T = TypeVar("T")
+
+PANELS_SHOWN = 24
+"""Panels of a figure that a page shows."""
+
+SAMPLES_SHOWN, MOST_SAMPLES = 4, 24
+"""Samples of a kind listed of each model, and of all models together."""
 
 ANSWER_SHOWN = 80
 """Characters of an answer that are shown."""
@@ -46,8 +53,8 @@ ANSWER_SHOWN = 80
 _READ_OF_ANSWER = 1000
 """Characters of an answer that are looked at."""
 
-_PIXELS_PER_INCH = 76
-"""What an inch of a drawing takes at least on the page: a little more than in print."""
+_PIXELS_PER_INCH = 113
+"""What an inch of a drawing takes at least on the page: the smallest panel is 220 pixels wide, its least text 11."""
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
 REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
@@ -81,14 +88,14 @@ def measure_caption(measure: Measure, settings: Settings) -> str:
 
 
 def task_view(
-    results: TaskResults, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
+    headline: Headline, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
 ) -> TaskView:
     """Lay out a task.
 
     Parameters
     ----------
-    results : TaskResults
-        Its numbers.
+    headline : Headline
+        Its one number, and all others.
     figures : list of Figure
         Its figures, as :func:`figures_of` gives them.
     extras : list of ExtraTable
@@ -96,15 +103,15 @@ def task_view(
     viewer : str
         Address of Inspect's viewer, for links to samples.
     """
+    results = headline.results
     study, design = results.task_trials.study, results.task_trials.design
-    headline = results.headline
     views = [figure_view(figure) for figure in figures]
     by_name = {figure.name: figure for figure in views}
     measures = tuple(
         measure_view(
             measure, by_name[f"{results.task_trials.slug}_{measure.name}"], measure_tables(results, measure)
         )
-        for measure in headline
+        for measure in results.headline
     )
     shown = {measure.figure.name for measure in measures}
     return TaskView(
@@ -114,7 +121,7 @@ def task_view(
         study=study.title,
         paper=study.paper.cited if study.paper else "",
         paper_url=study.paper.url if study.paper else "",
-        sentences=tuple(sentences(results)),
+        sentences=(*model_sentence(headline), *sentences(results)),
         notices=tuple(notices(results, loaded(study.checks))),
         measures=measures,
         figures=tuple(figure for figure in views if figure.name not in shown),
@@ -123,9 +130,11 @@ def task_view(
         extras=tuple((extra.title, extra.note, extra_view(extra, viewer)) for extra in extras),
         contrasts=contrast_table(results),
         contrasts_baseline=group_label(design.baseline),
-        sources=source_tables(results, headline),
+        sources=source_tables(results, results.headline),
         statuses=tuple(_statuses(results)),
-        errors=tuple(_errors(results, viewer)),
+        samples=tuple(_samples(results, viewer)),
+        samples_a_model=samples_of_a_model(results),
+        n_models=len(results.models),
         n_trials=sum(len(model) for model in results.models),
         n_questions=len({name for model in results.models for name in model.columns["question_id"]}),
     )
@@ -147,8 +156,9 @@ def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, 
 
 def figure_view(figure: Figure) -> FigureView:
     """Draw a figure's panels for the page; of very many, some of each row."""
-    a_row = max(1, MANY_PANELS // max(len(figure.rows), 1))
-    kept = [(label, _some(panels, a_row)) for label, panels in figure.rows]
+    chosen = _some(figure.rows, PANELS_SHOWN)
+    a_row = PANELS_SHOWN // max(len(chosen), 1)
+    kept = [(label, _some(panels, a_row)) for label, panels in chosen]
     n, drawn = (sum(len(panels) for _, panels in rows) for rows in (figure.rows, kept))
     rows = tuple(
         (
@@ -174,10 +184,10 @@ def figure_view(figure: Figure) -> FigureView:
     return FigureView(figure.name, figure.title, figure.caption, rows, keys, width, wide, left_out)
 
 
-def _some(panels: Sequence[Panel], most: int) -> list[Panel]:
-    """Keep the first panel, the last, and as many between them as may be."""
-    chosen = np.unique(np.linspace(0, len(panels) - 1, min(most, len(panels))).round().astype(int))
-    return [panels[i] for i in chosen]
+def _some(items: Sequence[T], most: int) -> list[T]:
+    """Keep the first item, the last, and as many between them as may be."""
+    chosen = np.unique(np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int))
+    return [items[i] for i in chosen]
 
 
 def _statuses(results: TaskResults) -> Iterator[StatusView]:
@@ -194,20 +204,32 @@ def _statuses(results: TaskResults) -> Iterator[StatusView]:
             yield StatusView(model.label, group_label(condition), len(statuses), parts)
 
 
-def _errors(results: TaskResults, viewer: str) -> Iterator[ErrorView]:
-    """The wrong answers given with most confidence, a few of each model."""
+def _samples(results: TaskResults, viewer: str) -> Iterator[SampleView]:
+    """The wrong answers given with most confidence and the right ones with least, a few of each model."""
     for model in results.models:
         columns = model.columns
-        wrong = np.flatnonzero((columns["correct"] == 0.0) & ~np.isnan(columns["confidence"]))
-        worst = wrong[np.argsort(-columns["confidence"][wrong], kind="stable")][:ERRORS_SHOWN]
         answers = columns.get("answer", columns["question_id"])
-        for row in worst:
-            answer = printable(" ".join(str(answers[row])[:_READ_OF_ANSWER].split()))
-            yield ErrorView(
-                model.label,
-                group_label(str(columns["condition"][row])),
-                printable(str(columns["question_id"][row])[:ANSWER_SHOWN]),
-                answer[:ANSWER_SHOWN] + ("…" if len(answer) > ANSWER_SHOWN else ""),
-                number(float(columns["confidence"][row])),
-                sample_link(model, int(row), viewer),
-            )
+        for kind, outcome, sign in _KINDS:
+            rows = np.flatnonzero((columns["correct"] == outcome) & ~np.isnan(columns["confidence"]))
+            first = rows[np.argsort(sign * columns["confidence"][rows], kind="stable")]
+            for row in first[: samples_of_a_model(results)]:
+                answer = printable(" ".join(str(answers[row])[:_READ_OF_ANSWER].split()))
+                yield SampleView(
+                    model.label,
+                    kind,
+                    group_label(str(columns["condition"][row])),
+                    printable(str(columns["question_id"][row])[:ANSWER_SHOWN]),
+                    answer[:ANSWER_SHOWN] + ("…" if len(answer) > ANSWER_SHOWN else ""),
+                    number(float(columns["confidence"][row])),
+                    sample_link(model, int(row), viewer),
+                    printable(model.files[int(columns["file"][row])].path.rsplit("/", 1)[-1][-ANSWER_SHOWN:]),
+                )
+
+
+_KINDS = (("wrong, sure", 0.0, -1.0), ("right, unsure", 1.0, 1.0))
+"""Samples to read: what they are called, their outcome, and the sign by which confidence puts them in order."""
+
+
+def samples_of_a_model(results: TaskResults) -> int:
+    """Return how many samples of each kind are listed of a model: fewer of many models."""
+    return max(1, min(SAMPLES_SHOWN, MOST_SAMPLES // len(results.models)))

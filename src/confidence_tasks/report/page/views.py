@@ -18,8 +18,7 @@ class CellView:
     value: str
     limits: str = ""
     tip: str = ""
-    best: bool = False
-    star: bool = False
+    told: bool = False
     text: bool = False
     reason: str = ""
     link: str = ""
@@ -51,6 +50,7 @@ class TableView:
     caption: str = ""
     head: str = "model"
     dense: bool = False
+    left_out: str = ""
 
     @property
     def reasons(self) -> list[str]:
@@ -58,14 +58,9 @@ class TableView:
         return list(dict.fromkeys(cell.reason for row in self.rows for cell in row.cells if cell.reason))
 
     @property
-    def starred(self) -> bool:
-        """Whether any cell has a star, which a note must then explain."""
-        return any(cell.star for row in self.rows for cell in row.cells)
-
-    @property
-    def shaded(self) -> bool:
-        """Whether any cell is marked as the best."""
-        return any(cell.best for row in self.rows for cell in row.cells)
+    def told(self) -> bool:
+        """Whether any cell is marked as told apart, which a note must then explain."""
+        return any(cell.told for row in self.rows for cell in row.cells)
 
     @property
     def spans(self) -> list[int]:
@@ -103,26 +98,23 @@ class MeasureView:
     tables: tuple[TableView, ...]
 
     @property
-    def starred(self) -> bool:
-        """Whether any of its tables has a star."""
-        return any(table.starred for table in self.tables)
-
-    @property
-    def shaded(self) -> bool:
-        """Whether any of its tables marks the best."""
-        return any(table.shaded for table in self.tables)
+    def told(self) -> bool:
+        """Whether any of its tables marks what is told apart."""
+        return any(table.told for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorView:
-    """A confident error."""
+class SampleView:
+    """A sample worth reading: a confident error, or a right answer without confidence."""
 
     model: str
+    kind: str
     condition: str
     question: str
     answer: str
     confidence: str
     link: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +176,9 @@ class TaskView:
     contrasts_baseline: str
     sources: tuple[TableView, ...]
     statuses: tuple[StatusView, ...]
-    errors: tuple[ErrorView, ...]
+    samples: tuple[SampleView, ...]
+    samples_a_model: int
+    n_models: int
     n_trials: int
     n_questions: int
     replication: tuple[PaperItemView, ...] = ()

@@ -38,7 +38,6 @@ STUDY = Study(
     headline=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
     condition_numbers=_report.bounds_of,
     domains={"correct": BINARY},
-    rank_conditions=True,
     tested=("mratio", "meta_d", "auroc", "meta_information", "ece", "brier", "accuracy"),
     witnesses={"mratio": ("auroc", "meta_information")},
     figures=(

@@ -73,7 +73,6 @@ STUDY = Study(
         "value": Domain(-1e6, 1.0),
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
-    rank_conditions=True,
     figures=(
         _report.worth_and_price,
         _general.reliability,
