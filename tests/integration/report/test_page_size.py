@@ -5,15 +5,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tests.unit.report.runs import SUBJECTS, replies, write
+from tests.unit.report.runs import STUDIES, SUBJECTS, TASKS, replies, write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import MANY_PANELS
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, tips
-from confidence_tasks.report.page.tasks import figure_view
+from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_view
+from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.task import scale_items
 from confidence_tasks.studies.scales.trials import scale_trial
@@ -107,10 +107,12 @@ def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
         row = tuple(Panel(f"{i}", lambda axes: None) for i in range(panels))
         return figure_view(Figure("name", "Title", "Caption.", tuple((f"{r}", row) for r in range(rows))))
 
-    many, few = figure(rows=20, panels=5), figure(rows=4, panels=5)
-    assert sum(len(panels) for _, panels in many.rows) == MANY_PANELS
-    assert all(">0<" in panels[0] and ">4<" in panels[-1] for _, panels in many.rows)
-    assert many.left_out == f"Shown are {MANY_PANELS} of 100 panels: `--figures` writes all of them."
+    many, rows, few = figure(rows=6, panels=9), figure(rows=40, panels=3), figure(rows=4, panels=5)
+    assert sum(len(panels) for _, panels in many.rows) == PANELS_SHOWN
+    assert all(">0<" in panels[0] and ">8<" in panels[-1] for _, panels in many.rows)
+    assert many.left_out == f"Shown are {PANELS_SHOWN} of 54 panels: `--figures` writes all of them."
+    assert [len(panels) for _, panels in rows.rows] == [1] * PANELS_SHOWN
+    assert (rows.rows[0][0], rows.rows[-1][0]) == ("0", "39")
     assert few.left_out == ""
     assert sum(len(panels) for _, panels in few.rows) == 20
 
@@ -134,3 +136,20 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tm
     assert len(made.html.encode()) < 2_500_000
     assert "`--figures`" not in made.html
     assert "<code>--figures</code> writes all of them" in made.html
+
+
+@pytest.mark.slow
+def test_thirty_models_in_four_studies_fit_in_two_and_a_half_megabytes(tmp_path):
+    for i in range(30):
+        subject = Subject(meta_d_prime=0.5 + 0.05 * i, bias=(i % 7) / 5 - 0.4, risk_sensitivity=1.0)
+        for study, trials in STUDIES.items():
+            told = {"study": study, "task": TASKS.get(study, study), "model": f"laboratory/model-{i:02d}"}
+            its_rows = [{**told, **trial} for trial in trials(subject, f"{i}")]
+            write(tmp_path / f"{study}-{i}.jsonl", its_rows)
+    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    assert all(len(results.models) == 30 for results in made.results)
+    assert len(made.html.encode()) < 2_500_000
+    glance = made.html.split('id="glance"')[1].split("</section>")[0]
+    assert all(f"model-{i:02d}" in glance for i in range(30))
+    assert "more: <code>--tables</code> writes all to contrasts.csv" in made.html
+    assert "Drawn are the first 12 of 30 models; the table has all." in made.html

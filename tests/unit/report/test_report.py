@@ -4,6 +4,8 @@ import csv
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from html import escape
+from itertools import pairwise
 
 import click
 import numpy as np
@@ -17,6 +19,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures.style import DARK, LIGHT, Colour
 from confidence_tasks.report.page.numbers import number
+from confidence_tasks.report.page.page import page_part
 from confidence_tasks.report.page.tables import extra_view
 from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval
@@ -96,14 +99,12 @@ def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
     assert any(f"<li>{why}</li>" in note for note in notes)
 
 
-def test_stars_and_shading_are_explained_where_they_are_and_nowhere_else(report):
-    star, starred, shaded = "<sup>*</sup> differs from the baseline", [], []
+def test_a_shaded_cell_is_explained_where_it_is_and_nowhere_else(report):
+    explained, shaded = "<sup>*</sup> and shading: differs from the baseline", []
     for part in re.split(r'<section class="task"|<details class="more">|</details>', report.html)[1:]:
-        starred.append("<sup>*</sup>" in part.replace(star, ""))
-        assert (star in part) == starred[-1]
-        shaded.append('<td class="best"' in part)
-        assert ("Shading marks" in part) == shaded[-1]
-    assert {*starred} == {*shaded} == {True, False}
+        shaded.append('<td class="told"' in part)
+        assert (explained in part) == shaded[-1]
+    assert {*shaded} == {True, False}
 
 
 def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
@@ -117,11 +118,40 @@ def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
     assert "n is the number of trials asked, read or not, and in FermiEval of both halves" in report.html
 
 
-def test_the_best_is_marked_among_ways_to_ask_the_same_and_not_among_easy_and_hard_questions(report):
+def test_only_what_a_test_tells_apart_is_shaded(report):
     parts = re.split(r'<section class="task" id="([^"]*)"', report.html)
-    shaded = {name for name, part in zip(parts[1::2], parts[2::2], strict=True) if 'class="best"' in part}
-    assert "scale_granularity" in shaded
-    assert not shaded & {"lifeeval", "riskeval", "fermieval", "nlp_metad"}
+    for name, part in zip(parts[1::2], parts[2::2], strict=True):
+        results = next(each for each in report.results if each.task_trials.slug == name)
+        told = [contrast for contrast in results.contrasts if contrast.significant]
+        assert bool(told) == ('<td class="told"' in part)
+
+
+def test_every_title_of_a_notice_is_on_the_page_once_with_every_place(report):
+    raised = [(task.title, notice) for task in report.tasks for notice in task.notices]
+    listed = report.html.split('id="checks"')[1].split("</section>")[0]
+    titles = re.findall(r'<li class="notice [a-z]*"><strong>(.*?)</strong>', listed)
+    assert sorted(titles) == sorted({notice.title for _, notice in raised})
+    for task, notice in raised:
+        assert all(f"<li>{escape(f'{task}: {place}', quote=False)}" in listed for place in notice.where[:5])
+
+
+def test_headings_do_not_skip_a_level(report):
+    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", report.html)]
+    assert levels[0] == 1
+    assert all(below <= above + 1 for above, below in pairwise(levels))
+
+
+def test_the_samples_to_read_are_the_surest_errors_and_the_least_sure_right_answers(report):
+    found, task = of_study(report, "scales"), next(t for t in report.tasks if t.name == "scale_granularity")
+    for model in found.models:
+        columns = model.columns
+        for kind, outcome, pick in (("wrong, sure", 0.0, np.nanmax), ("right, unsure", 1.0, np.nanmin)):
+            its = [s for s in task.samples if s.model == model.label and s.kind == kind]
+            assert len(its) == 4
+            assert its[0].confidence == number(
+                float(pick(columns["confidence"][columns["correct"] == outcome]))
+            )
+            assert {s.file for s in its} == {model.files[0].path.rsplit("/", 1)[-1]}
 
 
 # What each study shows ------------------------------------------------------------------------------------------
@@ -217,6 +247,19 @@ def test_lines_stand_out_from_their_ground(theme):
         if colour.name.startswith("SERIES"):
             lighter, darker = sorted((luminance(theme[colour]), luminance(theme[Colour.PAPER])), reverse=True)
             assert (lighter + 0.05) / (darker + 0.05) >= 2.5, colour
+
+
+def test_right_and_wrong_differ_in_greyscale():
+    lighter, darker = sorted((luminance(LIGHT[Colour.RIGHT]), luminance(LIGHT[Colour.WRONG])), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 2.0
+
+
+def test_words_in_colour_stand_out_from_the_card():
+    variables = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]{6})", page_part("style.css").split("}")[0]))
+    for name in ("--accent", "--serious", "--warning", "--note"):
+        for ground in ("--card", "--soft", "--told"):
+            lighter, darker = sorted((luminance(variables[name]), luminance(variables[ground])), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (name, ground)
 
 
 # Warnings ---------------------------------------------------------------------------------------------------------

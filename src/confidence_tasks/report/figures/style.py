@@ -56,7 +56,7 @@ LIGHT: Mapping[Colour, str] = {
     Colour.PAPER: "#ffffff",
     Colour.BAND: "#e9edf2",
     Colour.RIGHT: "#0072b2",
-    Colour.WRONG: "#d55e00",
+    Colour.WRONG: "#e69f00",
     Colour.SERIES_0: "#0072b2",
     Colour.SERIES_1: "#d55e00",
     Colour.SERIES_2: "#009e73",

@@ -118,11 +118,13 @@ def headline_table(headlines: Sequence[Headline]) -> TableView:
         rows = tuple(
             RowView(
                 each.results.task_trials.design.title,
-                (CellView(each.label, text=True, link=f"#{each.results.task_trials.slug}"), *cells),
+                tuple(cells),
+                note=each.label,
+                link=f"#{each.results.task_trials.slug}",
             )
             for each, cells in zip(headlines, columns, strict=True)
         )
-        return TableView(("number", *models), rows, head="task")
+        return TableView(tuple(models), rows, head="task")
     heads = (f"{each.results.task_trials.design.title}: {each.label}" for each in headlines)
     rows = tuple(
         RowView(model, cells) for model, cells in zip(models, zip(*columns, strict=True), strict=True)
@@ -145,8 +147,8 @@ def told_apart(headlines: Sequence[Headline]) -> list[str]:
     if silent:
         tests = sum(len(each.comparisons) + len(each.results.contrasts) for each in silent)
         titles = ", ".join(each.results.task_trials.design.title for each in silent)
-        where = f"{len(silent)} of {len(found)} tasks: {titles}" if said else f"{len(found)} tasks"
-        said.append(f"{tests:,} tests tell nothing apart in {where}.")
+        where = f"In {len(silent)} of {len(found)} tasks" + (f" ({titles})" if said else "")
+        said.append(f"{where} nothing is told apart, by {tests:,} {'test' if tests == 1 else 'tests'}.")
     return said
 
 

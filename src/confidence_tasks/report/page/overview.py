@@ -9,6 +9,7 @@ from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import ModelStyles, interval_line, intervals_figure
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.overviews import Overview
+from confidence_tasks.report.page.numbers import signed
 from confidence_tasks.report.page.tables import overview_table
 from confidence_tasks.report.page.tasks import REFERENCES, figure_view, measure_caption, measure_view
 from confidence_tasks.report.page.views import OverviewView
@@ -61,19 +62,20 @@ def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView
 
 def _overconfidence(overview: Overview) -> Iterator[str]:
     """On which tasks models state more, or less, confidence than their accuracy bears out."""
-    for word, side, beyond in _BEYOND:
+    for word, side, sign, beyond in _BEYOND:
         counts: list[str] = []
         for column in overview.columns:
             entries = [overview.estimate(model, column, "overconfidence") for model in overview.models]
             asked = [entry for entry in entries if entry is not None]
             if n := sum(beyond(entry) for entry in asked):
                 models = "" if counts else " model" if len(asked) == 1 else " models"
-                counts.append(f"{column} ({n} of {len(asked)}{models})")
+                most = max((entry.interval for entry in asked), key=lambda interval: sign * interval.estimate)
+                counts.append(f"{column} ({n} of {len(asked)}{models}, by up to {signed(most.estimate)})")
         if counts:
             yield f"{word} confident than right, the interval lying {side} 0: {', '.join(counts)}."
 
 
-_BEYOND: tuple[tuple[str, str, Callable[[Estimated], bool]], ...] = (
-    ("More", "above", lambda entry: entry.interval.low > 0.0),
-    ("Less", "below", lambda entry: entry.interval.high < 0.0),
+_BEYOND: tuple[tuple[str, str, float, Callable[[Estimated], bool]], ...] = (
+    ("More", "above", 1.0, lambda entry: entry.interval.low > 0.0),
+    ("Less", "below", -1.0, lambda entry: entry.interval.high < 0.0),
 )

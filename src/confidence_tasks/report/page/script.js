@@ -139,7 +139,7 @@
       });
       bar.append(part);
     }
-    after.append(bar);
+    if (after.tagName === "FIGURE") after.append(bar); else after.after(bar);
   };
   every("main table").forEach((table, i) => {
     const what = table.caption?.textContent.trim() ?? "table";

@@ -34,11 +34,13 @@ class CellView:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row of a table."""
+    """A row of a table: its heading, with a note below it or a link, its cells, and of how many trials it is."""
 
     label: str
     cells: tuple[CellView, ...]
     n: str = ""
+    note: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
