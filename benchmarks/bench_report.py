@@ -1,21 +1,23 @@
-"""From 100,000 trials in Inspect logs to a report, beside Inspect's own ``samples_df`` on the same logs.
+"""Reports of many logs: one worker and several, a cold and a warm cache, one more log; ``samples_df`` on the same logs.
 
-    python benchmarks/bench_report.py [FOLDER]
+    python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R]
 
-The logs are ten runs of the granularity design, 10,000 trials each, by ten simulated subjects. One question run through
-the harness gives the form of every sample: its messages, events, usage and timing. The questions, replies, scores and
-ids are each trial's own. FOLDER keeps the logs for another run. Both programs are started anew, in turn.
+The logs are runs of the granularity design, five conditions of N questions each, by M simulated subjects. One question
+run through the harness gives the form of every sample: its messages, events, usage and timing. The questions, replies,
+scores and ids are each trial's own. FOLDER keeps the logs for another run. Every program is started anew, in turn; all
+pages must be the same.
 """
 
+import argparse
 import json
 import os
-import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -31,23 +33,19 @@ from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
 from confidence_tasks.studies.scales.task import scale_granularity, scale_items
 from confidence_tasks.studies.scales.trials import scale_trial
 
-MODELS = 10
-QUESTIONS = 2_000
-REPEATS = 3
-
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
 
 
-def subjects() -> Iterator[tuple[str, Subject]]:
+def subjects(count: int) -> Iterator[tuple[str, Subject]]:
     """Yield subjects of growing accuracy and overconfidence, some of which round."""
-    for i in range(MODELS):
+    for i in range(count):
         yield (
             f"subject-{i}",
-            Subject(d_prime=0.8 + 0.15 * i, meta_d_prime=1.0, bias=0.3 * (i % 5), rounding=i % 2),
+            Subject(d_prime=0.8 + 0.15 * (i % 10), meta_d_prime=1.0, bias=0.3 * (i % 5), rounding=i % 2),
         )
 
 
-def write_logs(folder: Path) -> None:
+def write_logs(folder: Path, models: int, questions: int) -> None:
     """Write a log for each subject."""
     folder.mkdir(parents=True, exist_ok=True)
     (run,) = eval(
@@ -56,9 +54,9 @@ def write_logs(folder: Path) -> None:
         log_dir=tempfile.mkdtemp(),
         display="none",
     )
-    items = list(scale_items(GRANULARITY, ["arithmetic"], n=QUESTIONS))
+    items = list(scale_items(GRANULARITY, ["arithmetic"], n=questions))
     dataset(items, "arithmetic")
-    for name, subject in subjects():
+    for name, subject in subjects(models):
         write_log(Path(run.location), folder / f"{name}.eval", name, subject, items)
         print(f"{name}.eval", flush=True)
 
@@ -110,41 +108,75 @@ def filled(form: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def seconds(command: list[str]) -> tuple[float, float]:
-    """Return the wall and CPU time of a program."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def measured(command: list[str], environment: Mapping[str, str]) -> tuple[float, float, float]:
+    """Return the wall and CPU time of a program with its processes, in s, and the memory of the largest, in MB."""
     start = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert status == 0, command
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3
+
+
+def turn(folder: Path, page: Path) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    """Time every program once; the page of each report is that of the first."""
+    program = str(Path(sys.executable).parent / "confidence-tasks")
+    last = sorted(folder.glob("*.eval"))[-1]
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as scratch:
+        fewer = Path(scratch, folder.name)  # readers know a log by its name and its folder's
+        fewer.mkdir()
+        for log in folder.glob("*.eval"):
+            if log != last:
+                Path(fewer, log.name).symlink_to(log.resolve())
+        kept = {"CONFIDENCE_TASKS_CACHE": cache}
+
+        def report(logs: Path, *options: str) -> list[str]:
+            return [program, "report", str(logs), "-o", str(page), *options]
+
+        yield "samples_df", measured([sys.executable, "-c", SAMPLES_DF, str(folder)], {})
+        pages = []
+        for name, options in {
+            "1 process": ["--jobs", "1", "--no-cache"],
+            "as many as cores": ["--no-cache"],
+            "cold cache": [],
+            "warm cache": [],
+        }.items():
+            yield name, measured(report(folder, *options), kept)
+            pages.append(page.read_bytes())
+        assert len(set(pages)) == 1
+        shutil.rmtree(cache)
+        measured(report(fewer), kept)
+        yield "one more log", measured(report(folder), kept)
+        assert page.read_bytes() == pages[0]
 
 
 def main() -> None:
-    """Print both times of every turn, and the ratio of the medians."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    """Print every turn, and the medians."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--models", type=int, default=10)
+    parser.add_argument("--questions", type=int, default=2_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    asked = parser.parse_args()
+    folder = asked.folder or Path(tempfile.mkdtemp())
     if not list(folder.glob("*.eval")):
-        write_logs(folder)
-    page = str(Path(tempfile.mkdtemp()) / "report.html")
-    report = str(Path(sys.executable).parent / "confidence-tasks")
-    commands = {
-        "samples_df": [sys.executable, "-c", SAMPLES_DF, str(folder)],
-        "report": [report, "report", str(folder), "-o", page],
-    }
-    wall: dict[str, list[float]] = {name: [] for name in commands}
-    cpu: dict[str, list[float]] = {name: [] for name in commands}
-    rows = subprocess.run(commands["samples_df"], check=True, capture_output=True, text=True).stdout
-    assert int(rows) == MODELS * QUESTIONS * len(GRANULARITY), rows
-    for turn in range(REPEATS):
-        for name, command in commands.items():
-            took = seconds(command)
-            wall[name].append(took[0])
-            cpu[name].append(took[1])
-            print(f"{turn}  {name:<10}  {took[0]:6.1f} s  {took[1]:6.1f} s of CPU", flush=True)
-    for what, times in (("wall", wall), ("CPU", cpu)):
-        medians = {name: statistics.median(of_name) for name, of_name in times.items()}
-        print(f"median {what} {medians}, ratio {medians['report'] / medians['samples_df']:.2f}")
-    print(f"load {os.getloadavg()[0]:.1f}")
+        write_logs(folder, asked.models, asked.questions)
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for number in range(asked.repeats):
+        for name, took in turn(folder, Path(tempfile.mkdtemp()) / "report.html"):
+            found.setdefault(name, []).append(took)
+            print(
+                f"{number}  {name:<16}  {took[0]:7.1f} s  {took[1]:7.1f} s of CPU  {took[2]:5.0f} MB",
+                flush=True,
+            )
+    for name, times in found.items():
+        wall, cpu, memory = (statistics.median(column) for column in zip(*times, strict=True))
+        print(f"median {name:<16}  {wall:7.1f} s  {cpu:7.1f} s of CPU  {memory:5.0f} MB")
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,19 @@ settings.register_profile("no_deadline", deadline=None)  # a busy machine may st
 settings.load_profile("no_deadline")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What fixtures of the session cache is not the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replies cached by a test are no other's, nor the user's."""
+    """Replies and reports cached by a test are no other's, nor the user's."""
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")

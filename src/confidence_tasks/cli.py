@@ -14,6 +14,7 @@ import click
 from confidence_tasks.sources.errors import SourceError
 
 COMMANDS: Mapping[str, str] = {
+    "cache": "confidence_tasks.report.commands.cache:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
     "lm-eval-path": "confidence_tasks.harness.lm_eval.commands:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
@@ -27,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
 """Module and attribute of each command."""
 
 SUMMARIES: Mapping[str, str] = {
+    "cache": "Show the cache of trials and numbers; empty it.",
     "compare": "Compare A with B on the questions that both were asked.",
     "lm-eval-path": "Print the folder for lm_eval's --include_path.",
     "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a hub.",

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike, fspath
-from os.path import isfile
+from os.path import exists, isfile
 from pathlib import PurePosixPath
+from typing import Any, TypeVar
 
 import fsspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
 from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.lm_eval_samples import is_results_file, is_sample_file, read_sample_file
+from confidence_tasks.report.lm_eval_samples import (
+    is_results_file,
+    is_sample_file,
+    read_sample_file,
+    results_beside,
+)
 from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile
 from confidence_tasks.report.trial_tables import SUFFIXES, read_trial_table
+from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 
 READERS_AT_ONCE = 8
-"""Remote files read at a time; local ones are read in turn, as nothing is waited for."""
+"""Remote files read at a time in this process; local ones are read in turn, as nothing is waited for."""
+
+WORTH_WORKERS = 128 << 20
+"""Bytes of files from which on starting processes, which takes some seconds each, saves time."""
 
 Path = str | PathLike[str]
-Advance = Callable[[int, int], None]
-"""Told how many files are read, and of how many."""
+Told = TypeVar("Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +108,12 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
     return found.frame()
 
 
-def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Collection:
+def collect(
+    paths: Path | Iterable[Path],
+    advance: Advance | None = None,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> Collection:
     """Read every file under some paths; what cannot be read is named, with the reason.
 
     Parameters
@@ -104,7 +121,11 @@ def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Col
     paths : path or iterable of paths
         As in :func:`trials`.
     advance : callable, optional
-        Called after each file.
+        Told how many files are read, of how many, and which is under way.
+    workers : Workers, optional
+        Where files are read; by default in this process.
+    cache : Cache, optional
+        Trials of files of the same content, and where those that are read are kept.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     files: list[TrialFile] = []
@@ -116,16 +137,12 @@ def collect(paths: Path | Iterable[Path], advance: Advance | None = None) -> Col
         if not here:
             skipped.append(Skipped(path, why_nothing(path)))
     candidates = list(dict.fromkeys(candidates))
-    remote = any("://" in name for name in candidates)
-    with ThreadPoolExecutor(READERS_AT_ONCE if remote else 1) as pool:
-        for done, outcome in enumerate(pool.map(_read, candidates), start=1):
-            if isinstance(outcome, Skipped):
-                skipped.append(outcome)
-            else:
-                files += outcome
-                skipped += [Skipped(file.path, reason) for file in outcome for reason in file.left_out]
-            if advance:
-                advance(done, len(candidates))
+    for outcome in _read_each(candidates, advance, workers or Workers(), cache):
+        if isinstance(outcome, Skipped):
+            skipped.append(outcome)
+        else:
+            files += outcome
+            skipped += [Skipped(file.path, reason) for file in outcome for reason in file.left_out]
     return Collection(tuple(files), tuple(skipped))
 
 
@@ -142,6 +159,50 @@ def why_unreadable(path: str, error: Exception) -> str:
     if isinstance(error, OSError) or not path.endswith(LOG_SUFFIXES):
         return said
     return f"{said}; copy it again from where it was written, or go on with its run by `inspect eval-retry`"
+
+
+def _read_each(
+    paths: list[str], advance: Advance | None, workers: Workers, cache: Cache | None
+) -> list[list[TrialFile] | Skipped]:
+    """Return what each file holds, in the same order."""
+    found: dict[str, list[TrialFile] | Skipped] = {}
+    keys: dict[str, str] = {}
+    if cache:
+        for path, key in _of_each(_key, paths).items():
+            if key and (tables := cache.get(key)):
+                found[path] = [_file(table, path) for table in tables.values()]
+            elif key:
+                keys[path] = key
+    jobs: list[Job] = [(path, (path,)) for path in paths if path not in found]
+    if workers.optional:
+        sizes = _of_each(_size, [path for path, _ in jobs])
+        workers = workers.if_worth(sum(sizes.values()) > WORTH_WORKERS)
+    if workers.backend == "sequential" and any(_is_remote(path) for path, _ in jobs):
+        workers = Workers("threading", READERS_AT_ONCE)
+    for number, outcome in workers.run(_read, jobs, advance):
+        path, _ = jobs[number]
+        found[path] = Skipped(path, outcome.reason) if isinstance(outcome, Lost) else outcome
+        if cache and path in keys and isinstance(outcome, list):
+            cache.put(keys[path], {str(i): _table(file) for i, file in enumerate(outcome)})
+    return [found[path] for path in paths]
+
+
+def _of_each(function: Callable[[str], Told], paths: list[str]) -> dict[str, Told]:
+    """Call a function that mostly waits, for several paths at a time."""
+    with ThreadPoolExecutor(READERS_AT_ONCE) as pool:
+        return dict(zip(paths, pool.map(function, paths), strict=True))
+
+
+def _size(path: str) -> int:
+    try:
+        system, root = fsspec.core.url_to_fs(path)
+        return int(system.size(root) or 0)
+    except Exception:  # whatever a file system raises: the reader says it
+        return 0
+
+
+def _is_remote(path: str) -> bool:
+    return "://" in path
 
 
 def files_under(path: str) -> list[str]:
@@ -181,3 +242,57 @@ def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
     if suffix in LOG_SUFFIXES:
         return lambda name: [read_inspect_log(name)]
     return read_trial_table if suffix in SUFFIXES else None
+
+
+# The cache -----------------------------------------------------------------------------------------------------------
+
+_VERSIONS = (
+    "ETag",
+    "etag",
+    "LastModified",
+    "last_modified",
+    "mtime",
+    "updated",
+    "created",
+    "md5Hash",
+    "generation",
+)
+"""What a file system may say of which version a file is."""
+
+
+def _key(path: str) -> str:
+    """Return the name of what a file holds in the cache; empty if nothing tells one version of it from another.
+
+    The last two parts of the path belong to it: readers take names of models and tasks from them.
+    """
+    contents = [_content(part) for part in (path, *results_beside(path))]
+    return key_of("trials", path.split("/")[-2:], contents) if all(contents) else ""
+
+
+def _content(path: str) -> str:
+    """Return a digest of a local file, or what a file system says of the version of another, if it does."""
+    try:
+        if not _is_remote(path):
+            if not isfile(path):
+                return "" if exists(path) else "absent"
+            with open(path, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        system, root = fsspec.core.url_to_fs(path)
+        facts = system.info(root)
+    except FileNotFoundError:
+        return "absent"
+    except Exception:  # whatever a file system raises: the reader says it
+        return ""
+    told = {name: str(facts[name]) for name in _VERSIONS if facts.get(name)}
+    return repr((path, facts.get("size"), told)) if told else ""
+
+
+def _table(file: TrialFile) -> pa.Table:
+    facts = {name: value for name, value in asdict(replace(file, columns={})).items() if name != "columns"}
+    return table_of(file.columns, file=json.dumps(facts))
+
+
+def _file(table: pa.Table, path: str) -> TrialFile:
+    facts: dict[str, Any] = json.loads(facts_of(table)["file"])
+    facts |= {"path": path, "left_out": tuple(facts["left_out"])}
+    return TrialFile(columns=columns_of(table), **facts)

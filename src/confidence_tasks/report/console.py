@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +21,9 @@ from rich.progress import (
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from confidence_tasks.report.cache import Cache
     from confidence_tasks.report.collection import Collection
+    from confidence_tasks.report.workers import Advance, Workers
 
 errors = Console(stderr=True, soft_wrap=True)
 """Progress and messages go here, so that what a command prints can be piped."""
@@ -92,11 +94,67 @@ def settings_options(command: Command) -> Command:
     return command
 
 
+def workers_options(command: Command) -> Command:
+    """Add the options that say where work is done."""
+    for option in (
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Work on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            help="Processes to work in.  [default: as many as cores, for much work]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def cache_option(command: Command) -> Command:
+    """Add ``--no-cache``."""
+    return click.option(
+        "--no-cache",
+        is_flag=True,
+        envvar="CONFIDENCE_TASKS_NO_CACHE",
+        help="Compute everything anew, and keep nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
+    )(command)
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar in a terminal, and give a function that moves it."""
+def workers_of(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
+    """Give the workers that were asked for."""
+    from confidence_tasks.report.workers import WorkersError, cluster, local_workers
+
+    if jobs and scheduler:
+        raise click.UsageError(
+            "--jobs and --scheduler exclude each other: a cluster says how many workers it has"
+        )
+    with ExitStack() as stack:
+        try:
+            workers = stack.enter_context(cluster(scheduler)) if scheduler else local_workers(jobs)
+        except WorkersError as error:
+            raise click.ClickException(str(error)) from error
+        yield workers
+
+
+def cache_of(no_cache: bool) -> Cache | None:
+    """Return the user's cache, whose troubles are said in the terminal; None if it is left out."""
+    from confidence_tasks.report.cache import user_cache
+
+    return (
+        None
+        if no_cache
+        else user_cache(lambda said: errors.print(f"[yellow]{escape(said)}[/]", highlight=False))
+    )
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Advance]:
+    """Show a bar in a terminal, and give a function that moves it and says what is under way."""
     if not errors.is_terminal:
-        yield lambda done, total: None
+        yield lambda done, total, under_way="", /: None
         return
     columns = (
         SpinnerColumn(),
@@ -104,18 +162,23 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[under_way]}", markup=False),
     )
     with Progress(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(what, total=None, under_way="")
+
+        def advance(done: int, total: int, under_way: str = "") -> None:
+            bar.update(task, completed=done, total=total, under_way=under_way)
+
+        yield advance
 
 
-def read(paths: Sequence[str]) -> Collection:
+def read(paths: Sequence[str], workers: Workers | None = None, cache: Cache | None = None) -> Collection:
     """Read trials under a progress bar, and name what was skipped."""
     from confidence_tasks.report.collection import collect
 
     with progress("reading logs") as advance:
-        found = collect(paths, advance)
+        found = collect(paths, advance, workers, cache)
     for skipped in found.skipped:
         errors.print(f"[yellow]skipped[/] {escape(skipped.path)}: {escape(skipped.reason)}", highlight=False)
     return found

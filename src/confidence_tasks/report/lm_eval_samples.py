@@ -66,6 +66,12 @@ def is_results_file(path: str) -> bool:
     return _RESULTS.search(path) is not None
 
 
+def results_beside(path: str) -> list[str]:
+    """Return the path of the results that a sample file is read with; none for any other file."""
+    match = _NAME.search(path)
+    return [f"{path[: path.rfind('/') + 1]}results_{match['time']}.json"] if match else []
+
+
 @without_garbage_collection()
 def read_sample_file(path: str) -> TrialFile:
     """Read the trials of one task of an lm-eval run.
@@ -90,7 +96,7 @@ def read_sample_file(path: str) -> TrialFile:
     rows, n_lines = _rows(path, keys)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
-    run = _run(path, time)
+    run = _run(path)
     columns, left_out = trial_columns(
         study, dict(zip((*keys, *BESIDE), zip(*rows, strict=True), strict=True))
     )
@@ -152,11 +158,11 @@ def _study(task: str) -> Study:
     return max(known, key=lambda study: len(study.design_of(task)))
 
 
-def _run(path: str, time: str) -> dict[str, Any]:
+def _run(path: str) -> dict[str, Any]:
     """Return the results beside the samples; empty where there are none."""
-    folder = path[: path.rfind("/") + 1]
+    (beside,) = results_beside(path)
     try:
-        with fsspec.open(f"{folder}results_{time}.json", "rt", encoding="utf-8") as file:
+        with fsspec.open(beside, "rt", encoding="utf-8") as file:
             run: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         return {}

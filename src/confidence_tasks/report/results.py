@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report.cache import Cache, columns_digest, key_of
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Distributions, Estimated, Settings, distributions, estimates
-from confidence_tasks.report.groups import BY_CONDITION, Group, TrialSubset, in_order, split_by_source
+from confidence_tasks.report.groups import (
+    BY_CONDITION,
+    Columns,
+    Group,
+    TrialSubset,
+    in_order,
+    split_by_source,
+)
+from confidence_tasks.report.interval_tables import numbers_of_tables, tables_of_numbers
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.report.trial_files import Skipped
+from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.statistics.inference import bonferroni
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 
 ALL_TRIALS = "all trials"
@@ -28,8 +41,11 @@ class Resampler(Protocol):
         """Return every measure of some cells of a model, over the resamples of their questions."""
 
 
-Advance = Callable[[str], None]
-"""Told what was just computed."""
+Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
+"""What is computed of a model, which is not named in it: the same whatever the model is called."""
+
+WORTH_WORKERS = 8
+"""Models from which on starting processes, which takes some seconds each, saves time."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +145,7 @@ class TaskResults:
 def compute_results(
     group_by_task: Iterable[TaskTrials], settings: Settings | None = None, advance: Advance | None = None
 ) -> Iterator[TaskResults]:
-    """Compute the numbers of a report, task by task.
+    """Compute the numbers of a report in this process, task by task.
 
     Parameters
     ----------
@@ -138,14 +154,87 @@ def compute_results(
     settings : Settings, optional
         Number of resamples, level and seed.
     advance : callable, optional
-        Called after each model.
+        Told how many models are done, of how many, and which is under way.
+    """
+    results, _ = results_and_lost(group_by_task, settings or Settings(), advance)
+    yield from results
+
+
+def results_and_lost(
+    group_by_task: Iterable[TaskTrials],
+    settings: Settings,
+    advance: Advance | None = None,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> tuple[list[TaskResults], list[Skipped]]:
+    """Compute the numbers of a report model by model, wherever there is room.
+
+    Parameters
+    ----------
+    tasks, settings, advance
+        As in :func:`compute_results`.
+    workers : Workers, optional
+        Where to; by default in this process. The numbers are the same to the bit.
+    cache : Cache, optional
+        What is known of the same trials, and where what is computed is kept. Studies that resample all models of a
+        task together are computed anew.
+
+    Returns
+    -------
+    results : list of TaskResults
+        By task.
+    lost : list of Skipped
+        The files of models whose process died: these are in none of the results.
     """
     every = tuple(group_by_task)
+    known: dict[tuple[int, int], Numbers] = {}
+    keys: dict[tuple[int, int], str] = {}
+    places: list[tuple[int, int]] = []
+    jobs: list[Job] = []
+    for i, task_trials in enumerate(every):
+        study, design = task_trials.study, task_trials.design
+        if study.resampler:
+            continue
+        asked = (study.name, design.baseline, replace(settings, groups=()))
+        for j, model in enumerate(task_trials.models):
+            if cache:
+                keys[i, j] = key_of("numbers", *asked, columns_digest(model.columns))
+                if (tables := cache.get(keys[i, j])) and (numbers := numbers_of_tables(tables)):
+                    known[i, j] = numbers
+                    continue
+            places.append((i, j))
+            jobs.append((f"{design.title}: {model.label}", (*asked, dict(model.columns))))
+    chosen = (workers or Workers()).if_worth(len(jobs) >= WORTH_WORKERS)
+    lost: dict[tuple[int, int], str] = {}
+    for number, found in chosen.run(model_numbers, jobs, advance):
+        place = places[number]
+        if isinstance(found, Lost):
+            lost[place] = found.reason
+            continue
+        known[place] = found
+        if cache:
+            cache.put(keys[place], tables_of_numbers(*found))
+    left = tuple(
+        replace(
+            task_trials,
+            models=tuple(model for j, model in enumerate(task_trials.models) if (i, j) not in lost),
+        )
+        for i, task_trials in enumerate(every)
+    )
     results = [
-        _findings(task_trials, every, settings or Settings(), advance or (lambda what: None))
-        for task_trials in every
+        _task_results(
+            task_trials, left, settings, [known[i, j] for j in range(len(every[i].models)) if (i, j) in known]
+        )
+        for i, task_trials in enumerate(left)
+        if task_trials.models
     ]
-    yield from corrected_by_study(results)
+    skipped = [
+        Skipped(file.path, f"{model.label}: {reason}")
+        for (i, j), reason in lost.items()
+        for model in [every[i].models[j]]
+        for file in model.files
+    ]
+    return list(corrected_by_study(results)), skipped
 
 
 def corrected_by_study(results: Sequence[TaskResults]) -> Iterator[TaskResults]:
@@ -167,39 +256,83 @@ def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
     return task.task_trials.study.name, contrast.model, contrast.measure
 
 
-def _findings(
-    task_trials: TaskTrials, related: tuple[TaskTrials, ...], settings: Settings, advance: Advance
-) -> TaskResults:
-    study = task_trials.study
-    all_groups: dict[str, list[Group]] = {}
-    found: list[Estimated] = []
-    compared: list[Contrast] = []
+def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
+    """Compute what is told of one model.
+
+    Parameters
+    ----------
+    study : str
+        Name of the study.
+    baseline : str
+        Label of the condition that others are compared with.
+    settings : Settings
+        Number of resamples, level and seed.
+    columns : mapping of str to ndarray
+        The model's trials.
+    """
+    (its,) = (each for each in studies() if each.name == study)
+    return _numbers(its, baseline, settings, columns)
+
+
+def _numbers(
+    study: Study,
+    baseline: str,
+    settings: Settings,
+    columns: Columns,
+    model: ModelTrials | None = None,
+    resampler: Resampler | None = None,
+) -> Numbers:
+    groups = study.grouping(columns)
+    cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
+    drawn = (
+        resampler.distributions(model, cells)
+        if resampler and model
+        else distributions(columns, cells, study.measures, settings)
+    )
+    found = estimates("", groups, study.measures, drawn, settings)
+    conditions = [
+        replace(group, cells=(*group.cells, *group.apart), apart=())
+        for group in groups
+        if group.by == BY_CONDITION
+    ]
     tested = [study.measure[name] for name in study.tested]
+    compared = contrasts("", columns, conditions, baseline, tested, drawn, settings)
+    for every in _whole(study, columns):
+        drawn = distributions(columns, every.cells, study.pooled, settings)
+        found += estimates("", [every], study.pooled, drawn, settings)
+    return found, compared
+
+
+def _whole(study: Study, columns: Columns) -> list[Group]:
+    """Return the group of all trials, if the study has measures of it."""
+    chosen = np.ones(len(columns["question_id"]), dtype=bool)
+    return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled else []
+
+
+def _task_results(
+    task_trials: TaskTrials, related: tuple[TaskTrials, ...], settings: Settings, known: Sequence[Numbers]
+) -> TaskResults:
+    """Put the numbers of all models of a task together; compute those that are resampled together."""
+    study = task_trials.study
     resampler = study.resampler(task_trials, settings) if study.resampler else None
-    for model in task_trials.models:
-        groups = study.grouping(model.columns)
-        cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-        drawn = (
-            resampler.distributions(model, cells)
-            if resampler
-            else distributions(model.columns, cells, study.measures, settings)
-        )
-        found += estimates(model.label, groups, study.measures, drawn, settings)
-        conditions = [
-            replace(group, cells=(*group.cells, *group.apart), apart=())
-            for group in groups
-            if group.by == BY_CONDITION
+    if resampler:
+        baseline = task_trials.design.baseline
+        known = [
+            _numbers(study, baseline, settings, model.columns, model, resampler)
+            for model in task_trials.models
         ]
-        compared += contrasts(
-            model.label, model.columns, conditions, task_trials.design.baseline, tested, drawn, settings
-        )
-        if study.pooled:
-            every = Group(
-                ALL_TRIALS, ALL_TRIALS, split_by_source(model.columns, np.ones(len(model), dtype=bool))
-            )
-            drawn = distributions(model.columns, every.cells, study.pooled, settings)
-            found += estimates(model.label, [every], study.pooled, drawn, settings)
-            groups = [*groups, every]
-        all_groups[model.label] = groups
-        advance(f"{task_trials.design.title}: {model.label}")
-    return TaskResults(task_trials, all_groups, found, compared, settings, related, resampler)
+    groups = {
+        model.label: [*study.grouping(model.columns), *_whole(study, model.columns)]
+        for model in task_trials.models
+    }
+    found = [
+        replace(entry, model=model.label)
+        for model, (its, _) in zip(task_trials.models, known, strict=True)
+        for entry in its
+    ]
+    compared = [
+        replace(contrast, model=model.label)
+        for model, (_, its) in zip(task_trials.models, known, strict=True)
+        for contrast in its
+    ]
+    return TaskResults(task_trials, groups, found, compared, settings, related, resampler)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable
@@ -20,9 +21,11 @@ from confidence_tasks.report.page.tasks import figures_of, task_view
 from confidence_tasks.report.page.views import TaskView
 from confidence_tasks.report.paper import Filled, Replication, filled_papers
 from confidence_tasks.report.paper.files import item_view
-from confidence_tasks.report.results import Advance, TaskResults, compute_results
+from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.variants import ways_table
+from confidence_tasks.report.workers import Advance, Workers
 from confidence_tasks.study.reference import loaded
 
 
@@ -46,6 +49,8 @@ class Report:
         Its tasks side by side.
     papers : tuple of (Replication, list)
         What the studies' papers number, with the models of the report.
+    lost : tuple of Skipped
+        The files of models that are not in the report, because the processes that computed them died.
     """
 
     html: str
@@ -55,6 +60,7 @@ class Report:
     tasks: tuple[TaskView, ...]
     overviews: tuple[Overview, ...]
     papers: tuple[tuple[Replication, list[Filled]], ...]
+    lost: tuple[Skipped, ...] = ()
 
 
 def report_of(
@@ -64,6 +70,8 @@ def report_of(
     viewer: str = VIEWER,
     title: str = TITLE,
     advance: Advance | None = None,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
 ) -> Report:
     """Return the report on some trials.
 
@@ -78,10 +86,16 @@ def report_of(
     title : str
         Title of the page.
     advance : callable, optional
-        Told what was just computed.
+        Told how many models are done, of how many, and which is under way.
+    workers : Workers, optional
+        Where the models are computed; by default in this process.
+    cache : Cache, optional
+        What is known of the same trials, and where what is computed is kept.
     """
     settings = settings or Settings()
-    results = tuple(compute_results(group_by_task(collection.files), settings, advance))
+    computed, lost = results_and_lost(group_by_task(collection.files), settings, advance, workers, cache)
+    results = tuple(computed)
+    collection = replace(collection, skipped=(*collection.skipped, *lost))
     styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))
     figures = [figures_of(task, styles) for task in results]
     extras = [extras_of(task) for task in results]
@@ -101,6 +115,7 @@ def report_of(
         tasks=tasks,
         overviews=above,
         papers=papers,
+        lost=tuple(lost),
     )
 
 

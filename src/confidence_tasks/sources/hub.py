@@ -224,7 +224,7 @@ def _used_columns(source: HubSource, present: Sequence[str]) -> list[str]:
 
 
 def _read_parquet(source: HubSource, path: Path) -> list[Row]:
-    from pyarrow import parquet  # type: ignore[import-untyped]
+    from pyarrow import parquet
 
     columns = _used_columns(source, parquet.read_schema(path).names)
     rows: list[Row] = parquet.read_table(path, columns=columns).to_pylist()

@@ -11,6 +11,8 @@ import click
 from rich.markup import escape
 
 from confidence_tasks.report.console import (
+    cache_of,
+    cache_option,
     errors,
     json_option,
     print_json,
@@ -18,6 +20,7 @@ from confidence_tasks.report.console import (
     progress,
     read,
     settings_options,
+    workers_of,
 )
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.page.numbers import (
@@ -63,6 +66,7 @@ MOST_SHOWN = 10
     " corrected p-value below one less the level. Name the measure that counts with --measure.",
 )
 @settings_options
+@cache_option
 @json_option
 def compare(
     first: str,
@@ -75,6 +79,7 @@ def compare(
     resamples: int,
     level: float,
     seed: int,
+    no_cache: bool,
     as_json: bool,
 ) -> None:
     """Compare A with B on the questions that both were asked.
@@ -96,7 +101,9 @@ def compare(
     from confidence_tasks.report.task_trials import group_by_task
 
     settings = Settings(resamples, level, seed)
-    collections = [read([path]) for path in (first, second)]
+    cache = cache_of(no_cache)
+    with workers_of(None, None) as workers:
+        collections = [read([path], workers, cache) for path in (first, second)]
     ours, theirs = (group_by_task(collection.files) for collection in collections)
     left_out = [
         {"what": file.path, "reason": file.reason}

@@ -1,0 +1,217 @@
+"""What reports computed before: parsed trials and estimates, kept in the user's cache folder by what they come from.
+
+An entry is a zip archive of Parquet tables, whose checksums tell a damaged one. Its name is a digest of the content
+that it was computed from, of the settings, and of the code that computed it: nothing is ever out of date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report.groups import Columns
+from confidence_tasks.sources.storage import cache_folder, write_atomically
+
+MOST_BYTES = 1 << 30
+"""Size of the cache, from which the entries leave that were not used for longest; 10 million trials take 0.15 GB."""
+
+_SUFFIX = ".zip"
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, stacklevel=3)
+
+
+@dataclass
+class Cache:
+    """A folder of entries, which several processes may use at once.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder; it is made when the first entry is kept.
+    most_bytes : int
+        Its size, at most.
+    say : callable
+        Told once of each kind of trouble: the work goes on without the cache.
+    """
+
+    folder: Path
+    most_bytes: int = MOST_BYTES
+    say: Callable[[str], None] = _warn
+    _said: set[str] = field(default_factory=set)
+    _size: int = 0
+    _full: bool = False
+
+    def get(self, key: str) -> dict[str, pa.Table] | None:
+        """Return the tables of an entry; None if there is none, or if it is damaged."""
+        path = self._path(key)
+        try:
+            packed = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+                tables = {
+                    name: pq.read_table(pa.BufferReader(archive.read(name))) for name in archive.namelist()
+                }
+        except Exception as error:  # whatever a damaged file makes of its readers
+            self._trouble(
+                "damaged", f"{path} is damaged ({type(error).__name__}); what it held is computed anew"
+            )
+            return None
+        with suppress(OSError):  # a folder that can be read only
+            os.utime(path)
+        return tables
+
+    def put(self, key: str, tables: Mapping[str, pa.Table]) -> None:
+        """Keep some tables."""
+        if self._full:
+            return
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, table in tables.items():
+                texts = [part.name for part in table.schema if pa.types.is_string(part.type)]
+                written = io.BytesIO()
+                pq.write_table(table, written, compression="zstd", use_dictionary=texts)
+                archive.writestr(name, written.getvalue())
+        content = packed.getvalue()
+        try:
+            write_atomically(self._path(key), content)
+            self._size = self._size + len(content) if self._size else sum(self.sizes().values())
+            if self._size > self.most_bytes:
+                self._shrink()
+        except OSError as error:
+            self._full = True
+            self._trouble(
+                "written",
+                f"the cache {self.folder} cannot be written ({error.strerror or error}), and nothing is kept:"
+                " --no-cache leaves it out, CONFIDENCE_TASKS_CACHE names another folder",
+            )
+
+    def sizes(self) -> dict[Path, int]:
+        """Return the files of the cache with their sizes in bytes, the least recently used first."""
+        found = []
+        for path in self.folder.glob("*/*"):
+            try:
+                facts = path.stat()
+            except OSError:
+                continue  # another process was quicker
+            found.append((facts.st_mtime_ns, path, facts.st_size))
+        return {path: size for _, path, size in sorted(found)}
+
+    def clear(self) -> int:
+        """Delete every entry; return how many there were."""
+        sizes = self.sizes()
+        for path in sizes:
+            path.unlink(missing_ok=True)
+        return sum(path.suffix == _SUFFIX for path in sizes)
+
+    def _shrink(self) -> None:
+        sizes = self.sizes()
+        self._size = sum(sizes.values())
+        for path, size in sizes.items():
+            if self._size <= self.most_bytes:
+                break
+            path.unlink(missing_ok=True)
+            self._size -= size
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key[2:]}{_SUFFIX}"
+
+    def _trouble(self, kind: str, said: str) -> None:
+        if kind not in self._said:
+            self._said.add(kind)
+            self.say(said)
+
+
+def user_cache(say: Callable[[str], None] = _warn) -> Cache:
+    """Return the user's cache: below CONFIDENCE_TASKS_CACHE, or the platform's folder for caches."""
+    return Cache(cache_folder() / "report", say=say)
+
+
+# Keys ----------------------------------------------------------------------------------------------------------------
+
+
+def key_of(*parts: object) -> str:
+    """Return the name of what is computed from some parts, by this code.
+
+    Parameters
+    ----------
+    *parts : object
+        Numbers, texts, and tuples of these: what they print as is what they are.
+    """
+    return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of the source of this package and of those of other studies, and of the versions they rest on."""
+    found = hashlib.sha256(
+        repr([(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy")]).encode()
+    )
+    found.update(sys.version.encode())
+    for package in sorted(
+        {__package__.partition(".")[0], *(study.module.partition(".")[0] for study in studies())}
+    ):
+        for folder in getattr(sys.modules.get(package), "__path__", ()):
+            for path in sorted(Path(folder).rglob("*.py")):
+                found.update(f"{path.relative_to(folder)}\0".encode())
+                found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def columns_digest(columns: Columns) -> str:
+    """Return a digest of the values of some columns."""
+    found = hashlib.sha256()
+    for name, column in columns.items():
+        found.update(f"{name}\0{column.dtype}\0{len(column)}\0".encode())
+        # Texts hold no NUL: see trial_files.
+        found.update("\0".join(column.tolist()).encode() if column.dtype == object else column.tobytes())
+    return found.hexdigest()
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+def table_of(columns: Mapping[str, Any], **facts: str) -> pa.Table:
+    """Return columns of numbers and texts as a table, with facts in its metadata."""
+    arrays = {name: pa.array(column) for name, column in columns.items()}
+    return pa.table(arrays).replace_schema_metadata(facts)
+
+
+def columns_of(table: pa.Table) -> dict[str, Any]:
+    """Return the columns of a table as :func:`table_of` got them; equal texts are one object."""
+    return {
+        name: _texts(column) if pa.types.is_string(column.type) else column.to_numpy().copy()
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+
+
+def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    encoded = column.combine_chunks().dictionary_encode()
+    distinct = np.empty(len(encoded.dictionary), dtype=object)
+    distinct[:] = [sys.intern(text) for text in encoded.dictionary.to_pylist()]
+    found: np.ndarray[Any, Any] = distinct[encoded.indices.to_numpy()]
+    return found
+
+
+def facts_of(table: pa.Table) -> dict[str, str]:
+    """Return the facts in the metadata of a table."""
+    return {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

@@ -1,0 +1,256 @@
+"""Work cut by file or by model: in this process, in processes beside it, or on a cluster, all through joblib.
+
+Random numbers belong to what is computed, never to the process that computes it: results are the same to the bit
+however many workers there are. Every process uses one thread of linear algebra, which is as fast and as reproducible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+Found = TypeVar("Found")
+
+Job: TypeAlias = tuple[str, tuple[Any, ...]]
+"""What work is called, and the arguments of the function that does it."""
+
+
+class Advance(Protocol):
+    """Told how much is done, of how much, and what is under way."""
+
+    def __call__(self, done: int, total: int, under_way: str = "", /) -> None:
+        """Take notice."""
+
+
+COMPARED = ("confidence-tasks", "numpy", "scipy")
+"""Packages whose versions must be the same on a cluster, or its numbers would not be."""
+
+
+class WorkersError(ValueError):
+    """Workers cannot be had, and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What became of work whose process died.
+
+    Attributes
+    ----------
+    reason : str
+        What is known of it.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Where work is done.
+
+    Attributes
+    ----------
+    backend : str or callable
+        ``"sequential"`` in this process, ``"threading"`` in its threads, ``"loky"`` in processes; or what makes a
+        joblib backend.
+    count : int
+        How many at a time; -1 for as many as the backend has.
+    optional : bool
+        Whether little work is done in this process, as starting others takes longer.
+    """
+
+    backend: Any = "sequential"
+    count: int = 1
+    optional: bool = False
+
+    def if_worth(self, worth_it: bool) -> Workers:
+        """Return the workers, or this process for little work."""
+        return Workers() if self.optional and not worth_it else self
+
+    def run(
+        self, function: Callable[..., Found], jobs: Sequence[Job], advance: Advance | None = None
+    ) -> Iterator[tuple[int, Found | Lost]]:
+        """Do some work, and yield what is done as it is done.
+
+        Parameters
+        ----------
+        function : callable
+            Does one job; a function of a module, which other processes import.
+        jobs : sequence of (str, tuple)
+            Name and arguments of each job. The arguments are plain tuples, lists and dictionaries: a cluster keeps
+            copies of these, and gives a job to another worker when one dies.
+        advance : callable, optional
+            Called when a job starts and when one is done.
+
+        Yields
+        ------
+        (int, object)
+            Number of a job, from 0, and what the function returned. Jobs that were under way when a process died are
+            done again one at a time; that whose process dies again is :class:`Lost`.
+        """
+        told = _Progress(jobs, advance)
+        waiting = list(range(len(jobs)))
+        while waiting:
+            try:
+                for number, found in self._run(function, jobs, waiting, told):
+                    told.end(number)
+                    yield number, found
+            except _deaths(self.backend):
+                for number in told.under_way():
+                    yield number, self._alone(function, jobs, number, told)
+            waiting = [number for number in waiting if number not in told.done and number not in told.started]
+
+    def _run(
+        self, function: Callable[..., Found], jobs: Sequence[Job], numbers: Sequence[int], told: _Progress
+    ) -> Iterator[tuple[int, Found]]:
+        def calls() -> Iterator[Any]:
+            for number in numbers:
+                told.start(number)
+                yield delayed(_one_thread)(function, number, jobs[number][1])
+
+        backend = self.backend if isinstance(self.backend, str) else self.backend()
+        with parallel_config(backend=backend, n_jobs=self.count):
+            yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
+                calls()
+            )
+
+    def _alone(
+        self, function: Callable[..., Found], jobs: Sequence[Job], number: int, told: _Progress
+    ) -> Found | Lost:
+        try:
+            ((_, found),) = self._run(function, jobs, [number], told)
+        except _deaths(self.backend) as error:
+            return Lost(
+                f"the process that computed it died, perhaps for want of memory ({type(error).__name__})"
+            )
+        finally:
+            told.end(number)
+        return found
+
+
+class _Progress:
+    """What of some jobs is started and done."""
+
+    def __init__(self, jobs: Sequence[Job], advance: Advance | None) -> None:
+        self._names = [name for name, _ in jobs]
+        self._advance = advance
+        self.started: dict[int, None] = {}
+        self.done: set[int] = set()
+
+    def start(self, number: int) -> None:
+        self.started[number] = None
+        self._tell()
+
+    def end(self, number: int) -> None:
+        self.done.add(number)
+        self._tell()
+
+    def under_way(self) -> list[int]:
+        return [number for number in self.started if number not in self.done]
+
+    def _tell(self) -> None:
+        if self._advance:
+            oldest = next(iter(self.under_way()), None)
+            name = "" if oldest is None else self._names[oldest]
+            self._advance(len(self.done), len(self._names), name)
+
+
+def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[Any, ...]) -> tuple[int, Found]:
+    with threadpool_limits(1):
+        return number, function(*arguments)
+
+
+def _deaths(backend: Any) -> tuple[type[Exception], ...]:
+    """Return the errors by which a backend says that a worker died."""
+    if isinstance(backend, str):
+        return (BrokenExecutor,)
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    return (BrokenExecutor, KilledWorker, CancelledError, CommClosedError, TimeoutError)
+
+
+def local_workers(jobs: int | None = None) -> Workers:
+    """Return workers on this machine: by default as many as there are cores, if the work is worth it."""
+    count = jobs or cpu_count()
+    return Workers("loky", count, optional=jobs is None) if count > 1 else Workers()
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Workers]:
+    """Give the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, such as ``tcp://10.0.0.5:8786``.
+
+    Raises
+    ------
+    WorkersError
+        If the extra ``cluster`` is not installed, no scheduler answers, it has no workers, or one of them has another
+        version of this package or of what numbers depend on.
+    """
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise WorkersError(
+            f"a cluster needs {error.name}: pip install 'confidence-tasks[cluster]'; {_LOCAL_WAY}"
+        ) from error
+    try:
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise WorkersError(f"no scheduler answers at {address}; {_LOCAL_WAY}") from error
+    with client:
+        _check(client, address)
+        yield Workers(partial(_dask_backend, client), -1)
+
+
+_PATIENCE = 10
+"""Seconds within which a scheduler must answer."""
+
+_PATIENCE_WITH_WORKERS = 120
+"""Seconds that a cluster may be without any worker, as when all are started anew."""
+
+_LOCAL_WAY = "without --scheduler the work is done on this machine"
+
+
+def _check(client: Any, address: str) -> None:
+    """Refuse a cluster without workers, or with one whose numbers could differ."""
+    if not client.scheduler_info(n_workers=-1)["workers"]:
+        raise WorkersError(f"the scheduler at {address} has no workers; {_LOCAL_WAY}")
+    for package in COMPARED:
+        ours = version(package)
+        for worker, theirs in client.run(version, package, on_error="return").items():
+            if theirs != ours:
+                missing = isinstance(theirs, PackageNotFoundError)
+                has = "lacks it" if missing else f"has {theirs}"
+                raise WorkersError(
+                    f"{package} is {ours} here, and worker {worker} of {address} {has}: install the same; {_LOCAL_WAY}"
+                )
+
+
+def _dask_backend(client: Any) -> Any:
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):  # type: ignore[misc]
+        """joblib's backend, on Dask's own executor: joblib's way to collect results waits for ever if a worker dies."""
+
+        def submit(self, func: Any, callback: Any = None) -> Any:
+            """Submit some work."""
+            future = client.get_executor(pure=False).submit(_calls, func.items)
+            future.add_done_callback(lambda done: callback(done.exception() or done.result()))
+            return future
+
+    return Backend(client=client, wait_for_workers_timeout=_PATIENCE_WITH_WORKERS)
+
+
+def _calls(items: Sequence[tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]]) -> list[Any]:
+    return [function(*arguments, **options) for function, arguments, options in items]
