@@ -40,7 +40,9 @@ def public_names() -> dict[str, list[str]]:
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the pages of the reference in the navigation."""
     reference = next(item for item in config.nav or [] if "Reference" in item)
-    reference["Reference"] = [{module: f"reference/{module}.md"} for module in public_names()]
+    reference["Reference"] = [
+        {module.removeprefix("confidence_tasks."): f"reference/{module}.md"} for module in public_names()
+    ]
     return config
 
 

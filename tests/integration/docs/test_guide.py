@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import click
 import pytest
@@ -59,6 +60,9 @@ TASKS_OF: Mapping[str, tuple[str, ...]] = {
 }
 
 LM_EVAL = {name for group in task_groups(studies()) for name, _ in group.configurations()}
+
+PRINTED = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.M | re.S)
+"""Code, and what it prints."""
 
 ALL = [(page, words) for page in PAGES for words in commands(page)]
 
@@ -227,11 +231,16 @@ def _typed(value: str) -> Any:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CONTRIBUTING.md"], ids=ids)
-def test_python_in_the_guide_runs(page: Path, working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_in_the_guide_runs_and_prints_what_stands_below_it(
+    page: Path, working_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The README's included; what CONTRIBUTING.md builds has tests of its own."""
     monkeypatch.chdir(working_folder)
+    printed = dict(PRINTED.findall(page.read_text(encoding="utf-8")))
     for block in blocks(page, "python"):
+        capsys.readouterr()
         exec(compile(block, str(page), "exec"), {})
+        assert capsys.readouterr().out == printed.get(block, mock.ANY)
 
 
 def test_the_replies_of_the_guide_are_scored(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
