@@ -48,7 +48,7 @@ class Estimate(float):
     reason: Reason | None
 
     def __new__(cls, value: float, reason: Reason | None = None) -> Self:
-        """Make an estimate; ``reason`` belongs to a NaN only."""
+        """Make an estimate; only a NaN has a ``reason``."""
         self = super().__new__(cls, value)
         self.reason = reason
         return self

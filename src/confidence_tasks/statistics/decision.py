@@ -364,7 +364,7 @@ def _expected_utility(probability: FloatArray, penalty: FloatArray) -> FloatArra
 
 
 def _scaffold_decision(confidence: ArrayLike, penalty: ArrayLike, available: ArrayLike | None) -> FloatArray:
-    """Return the optimal decision, to abstain where there is no answer to give."""
+    """Return the optimal decision, which is to abstain where no answer is available."""
     decision = optimal_decision(confidence, penalty)
     if available is None:
         return decision

@@ -22,7 +22,7 @@ __all__ = [
 Window: TypeAlias = Literal["half_open", "inclusive"]
 
 _AGES_AFTER: dict[Window, int] = {"half_open": 0, "inclusive": 1}
-"""How many ages a window of radius r around k takes from k + r on."""
+"""Number of ages from k + r on in a window of radius r around k."""
 
 
 @dataclass(frozen=True, slots=True)

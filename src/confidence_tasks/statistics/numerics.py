@@ -57,7 +57,7 @@ def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> 
 
 
 def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:
-    """Go from lower to upper by a share, exactly at both ends and as :func:`numpy.quantile` rounds."""
+    """Interpolate linearly, exact at both ends, with the rounding of :func:`numpy.quantile`."""
     step = upper - lower
     return np.where(share < 0.5, lower + step * share, upper - step * (1.0 - share))
 

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _LARGEST_TABLE = 1 << 22
-"""Numbers up to which a table is made."""
+"""Largest number of trials for which harmonic numbers are tabulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ def _mean_accuracy(
 
 
 def _harmonic(n: FloatArray) -> FloatArray:
-    """Harmonic numbers, by table where all are whole and not too many."""
+    """Return harmonic numbers, from a table where all arguments are whole and not too large."""
     whole = n.astype(np.intp)
     if n.size and n.max() <= _LARGEST_TABLE and np.array_equal(whole, n):
         table = np.asarray(scipy.special.digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma

@@ -34,7 +34,7 @@ _ROUNDING = 1e-12
 """Tolerance up to which differences of means, and ratios of variances, are 0."""
 
 _N_TRIED = 65
-"""ECEs that are tried at a time."""
+"""Number of ECEs that are tried at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +138,7 @@ class BinnedTrials:
         return float(np.abs(self._gaps()).sum())
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the ends of the interval; NaN with a reason for fewer than two trials, and where nothing varies."""
+        """Return the limits of the interval; NaN with a reason for fewer than two trials, and where nothing varies."""
         if not self.count.sum() >= 2.0:
             reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
             return undefined(reason), undefined(reason)
@@ -151,11 +151,11 @@ class BinnedTrials:
         return Estimate(ends[:, 0].min()), Estimate(high)
 
     def _accepted(self, path: FloatArray, reach: float) -> FloatArray:
-        """Return the ends, (2,), of the part of a path from which the estimate is no further."""
+        """Return the limits, (2,), of the part of a path that the test accepts."""
         return np.array(accepted(partial(self._distance, path), reach, _N_TRIED))
 
     def _distance(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """How many standard errors the estimate lies above what places on a path, shape (T,), lead to."""
+        """Return how many standard errors the estimate lies above its mean at positions (T,) on a path."""
         mean, error = self._moments(path, positions)
         away: FloatArray = (self.estimate - mean) / np.maximum(error, _LEAST_ERROR)
         return away
@@ -190,7 +190,7 @@ class BinnedTrials:
         return [path / np.abs(path).sum() for path in paths]
 
     def _true(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return the true gaps, (T, B), at some places of a path: no accuracy lies outside [0, 1]."""
+        """Return the true gaps, (T, B), at some positions on a path: no accuracy lies outside [0, 1]."""
         weight = self.share / self.size
         gaps: FloatArray = np.clip(
             positions[:, np.newaxis] * path, weight * (self.confidence - self.count), weight * self.confidence
@@ -198,12 +198,12 @@ class BinnedTrials:
         return gaps
 
     def _ece(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return the true ECE at some places of a path."""
+        """Return the true ECE at some positions on a path."""
         total: FloatArray = np.abs(self._true(path, positions)).sum(axis=1)
         return total
 
     def _moments(self, path: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the standard deviation of the estimate in samples from some places of a path."""
+        """Return the mean and the standard deviation of the estimate in samples from some positions on a path."""
         true = self._true(path, positions)
         error = self._errors(true)
         mean = folded_normal_mean(true, error)
@@ -211,7 +211,7 @@ class BinnedTrials:
         return mean.sum(axis=1), np.sqrt(self.dependence * variance)
 
     def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
-        """Variance that the ECE has because the number of trials in a bin has one."""
+        """Return the part of the variance of the ECE that is due to random numbers of trials in the bins."""
         in_part = self.part[:, np.newaxis] == np.arange(self.part[-1] + 1)
         size = in_part.T @ self.size / in_part.sum(axis=0)
         of_part: FloatArray = np.abs(gaps) @ in_part
@@ -223,17 +223,17 @@ class BinnedTrials:
         return np.where(abs(apart) <= _ROUNDING * self.count, 0.0, apart) * self.share / self.size
 
     def _errors(self, gaps: FloatArray) -> FloatArray:
-        """Standard errors of the gaps, if these are the true ones."""
+        """Return the standard errors of the gaps where these are the true gaps."""
         return self._error((self.confidence - gaps * self.size / self.share) / self.count)
 
     def _error(self, accuracy: FloatArray) -> FloatArray:
-        """Standard errors of the gaps, if answers are right so often."""
+        """Return the standard errors of the gaps where the bins have this accuracy."""
         stated = self.confidence / self.count
         likely = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR * stated) / (self.count + _PRIOR)
         return self.share / self.size * np.sqrt(self.dispersion * self._variance(likely))
 
     def _variance(self, accuracy: FloatArray) -> FloatArray:
-        """Variance of the sums of confidence less correctness within the bins, if each answer is right so often."""
+        """Return the variance of the sums of confidence minus correctness in the bins at this accuracy."""
         return self.count * _bernoulli(accuracy) + self.scatter
 
 

@@ -323,7 +323,7 @@ def _one_class(counts: FloatArray, hits: FloatArray) -> tuple[BoolArray, Reason]
 
 Recalibration: TypeAlias = Literal["isotonic", "logistic"]
 _Fit: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""``fit(correct, inputs, new)``: the probability of being right at ``new`` confidence or signals, by the trials."""
+"""``fit(correct, inputs, new)``: fit the trials, return the probability of being right at ``new`` inputs."""
 
 
 def cross_fitted_confidence(

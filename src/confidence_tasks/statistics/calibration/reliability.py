@@ -130,13 +130,13 @@ def reliability_curve(
 
 
 _ROUNDING = 1e-9
-"""What a whole number of trials may lose."""
+"""Rounding error that a whole number of trials may have."""
 
 
 def _consistency_limits(
     confidence: FloatArray, n_trials: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the quantiles of the share right among so many trials that are right as often as stated."""
+    """Return the quantiles of the accuracy of trials that are right as often as stated."""
     whole, chance = np.floor(n_trials + _ROUNDING), np.clip(confidence, 0.0, 1.0)
     low, high = (
         ratio(np.asarray(scipy.stats.binom.ppf(tail, whole, chance)), whole)
@@ -148,7 +148,7 @@ def _consistency_limits(
 def independent_trials(
     questions: NDArray[Any], partition: Bins, confidence: FloatArray, count: FloatArray
 ) -> FloatArray:
-    """Return how many independent trials those of each bin are worth, where a question is right or wrong throughout."""
+    """Return the effective number of independent trials of each bin if a question is always right or always wrong."""
     same_length(questions=questions, confidence=confidence)
     number = np.unique(questions, return_inverse=True)[1]
     pairs, sizes = np.unique(np.stack([partition.numbers(confidence), number]), axis=1, return_counts=True)

@@ -261,7 +261,7 @@ def _of_kinds(
     unit_weights: Callable[[int], NDArray[Any]],
     dtype: np.dtype[Any],
 ) -> Iterator[list[FloatArray]]:
-    """Hand the weights of units, made as many at a time as the cache holds, to the kinds of every sample.
+    """Yield the weights of the kinds of every sample, those of units being drawn as many at a time as the cache holds.
 
     The weights of a kind lie side by side in memory, so that what is computed of (r, K) of them goes through r at a
     time instead of K.
@@ -279,12 +279,10 @@ def _of_kinds(
 
 
 WeightColumns: TypeAlias = NDArray[np.int32] | NDArray[np.float32]
-"""How often each of U units is drawn, or what it weighs, in each of r resamples, shape (U, r)."""
+"""Weights of U units in each of r resamples, shape (U, r): numbers of draws, or random weights."""
 
 _COLUMN_ELEMENTS = 12 << 20
 """Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
-
-"""Weights drawn at a time: counting jumps about, and must stay in the cache."""
 
 _MANY_TRIALS = 40_000
 """Trials from which pairs of them are counted in 64 bits."""

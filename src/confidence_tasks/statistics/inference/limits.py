@@ -113,7 +113,7 @@ class Resampled:
 
     @property
     def reason(self) -> Reason | None:
-        """Why there can be no interval, if so."""
+        """Why there is no interval; None where there is one."""
         if np.isnan(self.estimate):
             return self.estimate.reason or Reason.NOT_IDENTIFIED
         if np.isinf(self.estimate):
@@ -126,7 +126,7 @@ class Resampled:
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the resamples, as of a sample; 0, not its rounding, where all are the estimate."""
+        """Standard deviation of the resamples times sqrt(n / (n - 1)); exactly 0 where all equal the estimate."""
         value = float(self.estimate)
         apart = self.defined - value
         largest = float(abs(apart).max())
@@ -137,7 +137,7 @@ class Resampled:
 
     @property
     def student_terms(self) -> tuple[float, float]:
-        """The standard error and its degrees of freedom, as Student's interval takes them; NaN without an interval."""
+        """The standard error and its degrees of freedom; NaN where there is no interval."""
         return (math.nan, math.nan) if self.reason else (self.standard_error, self._freedom(self.freedom))
 
     def _freedom(self, own: float) -> float:
@@ -191,7 +191,7 @@ def _transformed(found: Resampled, level: float, bounds: Bounds) -> Limits:
 
 
 def both_classes_freedom(smaller: float) -> float:
-    """Degrees of freedom of what compares two classes of trials, from the size of the smaller."""
+    """Return the degrees of freedom of a statistic that compares two classes, from the size of the smaller."""
     return _BOTH_CLASSES * smaller
 
 

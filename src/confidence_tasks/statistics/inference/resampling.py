@@ -64,7 +64,7 @@ class Interval:
 
 
 OF_DIFFERENCES: tuple[Method, ...] = ("percentile", "student", "none")
-"""Methods for what may lie to either side of 0; the others are for what lies within bounds."""
+"""Methods for statistics without bounds, such as differences; the others need bounds."""
 
 
 def bootstrap_distribution(
@@ -257,5 +257,5 @@ def interval_of(
 
 
 def seed_value(seed: Seed) -> int | None:
-    """Return the seed to name with a result; None for a generator."""
+    """Return the seed that a result names; None for a generator."""
     return None if isinstance(seed, np.random.Generator) else int(seed)

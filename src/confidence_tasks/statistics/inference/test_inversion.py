@@ -17,20 +17,20 @@ _NO_LEVEL = 1e-12
 
 
 class InvertedTest(Protocol):
-    """What an interval that inverts a test is made of."""
+    """The data of an interval that inverts a test."""
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
-        """Join several that are averaged; the variance of the mean is so many times that of independent ones."""
+        """Join parts that are averaged; ``dependence`` is the variance of their mean over that of independent parts."""
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the ends of the interval; NaN with a reason where there is none."""
+        """Return the limits of the interval; NaN with a reason where there is none."""
 
 
 def limits_over_questions(
     held: InvertedTest, questions: ArrayLike | None, level: float
 ) -> tuple[Estimate, Estimate]:
-    """Return the ends of the interval of trials that may repeat questions; NaN for a single one."""
+    """Return the limits of the interval; NaN where all trials are of one question."""
     check_level(level)
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
         return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)

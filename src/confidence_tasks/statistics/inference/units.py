@@ -37,8 +37,7 @@ _TIE = 1e-12
 """Values of a statistic closer than this, relative to the largest of them, differ by rounding only."""
 
 _ROUNDING = 1e-9
-"""Differences of a statistic smaller than this, relative to the statistic itself, are rounding: solvers and sums over
-thousands of trials leave so much."""
+"""Relative tolerance up to which differences of a statistic are rounding, as solvers and long sums leave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Contrast:
         return self.first.n_rows + self.second.n_rows
 
     def estimate(self) -> Estimate:
-        """Evaluate the difference; where it is undefined, for the reason of the first undefined term."""
+        """Evaluate the difference; an undefined one has the reason of its first undefined term."""
         terms = self.first.estimate(), self.second.estimate()
         reasons = [term.reason for term in terms if np.isnan(term)]
         return Estimate(terms[0] - terms[1], reasons[0] if reasons else None)
@@ -102,7 +101,7 @@ class Contrast:
 
 
 def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Subtract; two infinite values, such as open intervals' widths, differ by NaN."""
+    """Subtract; the difference of two infinite values is NaN."""
     with np.errstate(invalid="ignore"):
         return first - second
 
@@ -146,7 +145,7 @@ def paired_contrast(
     second: Sequence[ArrayLike],
     questions: tuple[ArrayLike, ArrayLike] | None,
 ) -> Contrast:
-    """Line up two conditions by their common questions."""
+    """Pair two conditions by their common questions."""
     if len(first) != len(second):
         raise ValueError(f"first and second must hold the same arrays, got {len(first)} and {len(second)}")
     samples = as_rows(first), as_rows(second)

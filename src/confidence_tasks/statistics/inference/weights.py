@@ -64,7 +64,7 @@ class Weighting:
         return ratio(self.rows @ column, self.total)
 
     def centred(self, column: FloatArray) -> FloatArray:
-        """Take off each row's own mean, shape (R, n); one mean for all rows would leave too few digits."""
+        """Subtract each row's own mean, shape (R, n): one mean for all rows would lose digits."""
         return np.asarray(column - self.mean(column)[:, np.newaxis])
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:

@@ -85,7 +85,7 @@ class _Table:
 
     @property
     def missing(self) -> Reason | None:
-        """Why there can be no interval, if so."""
+        """Why there is no interval; None where there is one."""
         n, wrong = self.count.sum(), self.wrong.sum()
         if n == 0.0:
             return Reason.EMPTY
@@ -95,7 +95,7 @@ class _Table:
         return Reason.FEW_INFORMATIVE if apart < FEWEST_APART else None
 
     def share(self, error_rate: FloatArray) -> FloatArray:
-        """Return the share of the entropy that is known if errors are so frequent in the bins, (..., B) -> (...)."""
+        """Return the share of the entropy that confidence removes at these error rates, (..., B) -> (...)."""
         known: FloatArray = 1.0 - _entropy(error_rate) @ self._mass / _entropy(self._errors)
         return known
 
@@ -130,7 +130,7 @@ class _Table:
         return mean / entropy, variance / entropy**2
 
     def error_rates(self, steepness: FloatArray) -> FloatArray:
-        """Return the share of wrong answers in each bin, (T,) -> (T, B), where log odds have such a deviation."""
+        """Return the error rates of the bins, (T,) -> (T, B), at a standard deviation of their log odds."""
         seen = scipy.special.logit((self.wrong + _PRIOR * self._errors) / (self.count + _PRIOR))
         direction = self._standardised(seen)
         if not direction.any():
@@ -153,12 +153,12 @@ class _Table:
 
     @property
     def _added_information(self) -> FloatArray:
-        """What a right and a wrong answer in each bin add to the information, less the share of the entropy, (2, B)."""
+        """Information that a right and a wrong answer in each bin add, minus the share of the entropy, (2, B)."""
         alone = np.stack([1.0 - self._errors, self._errors])[:, np.newaxis]
         here = np.stack([self.count - self.wrong, self.wrong]) / self.count
         share = self.share(here[1])
-        told = np.log(np.where(here > 0.0, here, 1.0)) - (1.0 - share) * np.log(alone)
-        return np.asarray(told, dtype=np.float64)
+        added = np.log(np.where(here > 0.0, here, 1.0)) - (1.0 - share) * np.log(alone)
+        return np.asarray(added, dtype=np.float64)
 
     @property
     def _mass(self) -> FloatArray:
@@ -219,7 +219,7 @@ class InformationTables:
         return float(np.mean([table.share(table.wrong / table.count) for table in self.tables]))
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the ends of the interval; NaN with a reason where too few questions decide it."""
+        """Return the limits of the interval; NaN with a reason where too few questions decide it."""
         reasons = [table.missing for table in self.tables if table.missing]
         if reasons:
             return undefined(reasons[0]), undefined(reasons[0])
@@ -229,7 +229,7 @@ class InformationTables:
         return Estimate(low), Estimate(high)
 
     def _distance(self, position: FloatArray) -> FloatArray:
-        """How many standard errors the estimate lies above what populations lead to, places on the path (T,).
+        """Return how many standard errors the estimate lies above its mean at positions (T,) on the path.
 
         The cube root of a gamma variable is nearly normal (Wilson & Hilferty): of no information, the estimate is a
         multiple of chi-square.
@@ -240,7 +240,7 @@ class InformationTables:
         return away
 
     def _moments(self, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the variance of the estimate in samples of populations, places on the path (T,)."""
+        """Return the mean and the variance of the estimate in samples from positions (T,) on the path."""
         _, mean, variance = np.mean([table.populations(position) for table in self.tables], axis=0)
         variance *= self.dependence / len(self.tables)
         return mean, np.maximum(variance, _LEAST_VARIANCE)
@@ -311,7 +311,7 @@ def _dispersion(values: FloatArray, unit: IntArray) -> float:
 
 
 def _steepness(position: FloatArray) -> FloatArray:
-    """Standard deviation of the log odds at places on the path, from 0 to 1."""
+    """Return the standard deviation of the log odds at positions on the path, from 0 to 1."""
     return position / (1.0 - position + 1.0 / _STEEPEST)
 
 

@@ -64,7 +64,7 @@ def _x_log_x(x: FloatArray) -> FloatArray:
 
 
 def _from_sums(tables: FloatArray, cells: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Add up terms of x log x; a table's own, or their expectations."""
+    """Combine sums of x log x, a table's own or their expectations, into information in bits."""
     n = tables.sum(axis=(1, 2))
     total = cells.sum(axis=(1, 2)) - rows.sum(axis=1) - columns.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -100,7 +100,7 @@ def _summed_means(n: int, counts: IntArray) -> FloatArray:
 
 @lru_cache(maxsize=1024)  # resamples of all conditions of a study have few sizes between them
 def _sums_so_far(n: int) -> FloatArray:
-    """E[X log X] by mean, up to where it is summed; NaN until it is."""
+    """E[X log X] by mean, filled as needed; NaN where not yet computed."""
     return np.full(_SUMMED + 1, np.nan)
 
 
@@ -189,7 +189,7 @@ def _sum_terms(
 
 
 def log_factorials(n: int) -> Callable[[Any], Any]:
-    """Return the logarithms of the factorials up to n, from a table unless that would be long."""
+    """Return a function for the logarithms of factorials up to n, which reads a table unless n is large."""
     if n > _LARGEST_TABLE:
         return lambda x: scipy.special.gammaln(x + 1.0)
     return _table_of_log_factorials(n).__getitem__

@@ -316,7 +316,7 @@ def _moved(
 
 
 def _scale(lower: FloatArray, upper: FloatArray, width_floor: float | None) -> FloatArray:
-    """Return what scores are divided by, and multiplied with again."""
+    """Return the scale of the scores: 1, or the width of the interval."""
     return np.ones(len(lower)) if width_floor is None else np.maximum(upper - lower, width_floor)
 
 

@@ -17,7 +17,7 @@ DEFAULT_TEMPERATURES: FloatArray = np.geomspace(0.1, 10.0, 81)
 """Forty steps for each factor of ten; the temperature 1, which changes nothing, is among them."""
 
 _ROUNDING = 1e-12
-"""Mass that sums of probabilities may lose."""
+"""Rounding error that a sum of probabilities may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def _matched(values: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, F
 
 
 def _needed(descending: FloatArray, mass: float) -> BoolArray:
-    """Tell which of the probabilities, most probable first, are needed to reach the mass."""
+    """Return which of the probabilities, in descending order, are needed to reach the mass."""
     before = np.cumsum(descending, axis=-1) - descending
     return np.asarray(before < mass - _ROUNDING)
 

@@ -78,14 +78,14 @@ class Tables:
         return int(self.s1.shape[1] // 2)
 
     def padded(self, padding: Padding) -> Self:
-        """Add to every cell what the convention says."""
+        """Return the tables with the padding added to every cell."""
         amounts = {"1/2K": 0.5 / self.ratings, "hautus": 0.5, "none": 0.0}
         check_option("padding", padding, amounts)
         return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
 
 
 def with_reason(reasons: Reasons, applies: BoolArray, reason: Reason) -> Reasons:
-    """Return reasons with one more, where it applies and none was known before."""
+    """Return the reasons with another one added where it applies and there was none."""
     if not applies.any():
         return reasons
     more = reasons.copy()
@@ -94,12 +94,12 @@ def with_reason(reasons: Reasons, applies: BoolArray, reason: Reason) -> Reasons
 
 
 def known(reasons: Reasons) -> BoolArray:
-    """Return where there is no reason to withhold a value."""
+    """Return where a table has no reason for NaN."""
     return np.asarray(np.equal(reasons, np.array(None)), dtype=np.bool_)
 
 
 def settle(values: FloatArray, reasons: Reasons, batch: bool) -> Result:
-    """Return values (B,), NaN where there is a reason; for one table as an Estimate that knows it."""
+    """Return values (B,), NaN where there is a reason; for one table as an Estimate with the reason."""
     if batch:
         return np.where(known(reasons), values, np.nan)
     return Estimate(values[0]) if reasons[0] is None else undefined(reasons[0])

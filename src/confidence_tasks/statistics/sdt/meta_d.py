@@ -374,7 +374,7 @@ def _sides(tables: Tables, response: Response) -> FloatArray:
 def _solutions(
     type1: _TypeOneFit, counts: FloatArray, ratios: FloatArray, d_reasons: Reasons
 ) -> tuple[MetaDSolution, Reasons]:
-    """Fit the tables that can be fitted; of the others, and where there is no maximum, say why."""
+    """Fit the tables that can be fitted; add the reasons of the others."""
     packed, left = pack(counts)
     reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
     reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
@@ -386,7 +386,7 @@ def _solutions(
 
 
 def _informative(packed: FloatArray, left: IntArray) -> BoolArray:
-    """Return where a response has two ratings, and both stimuli to compare them."""
+    """Return where some response has two ratings in use, under both stimuli."""
     both_stimuli = (packed.sum(axis=2) > 0.0).all(axis=1)
     return np.asarray((both_stimuli & (left > 1)).any(axis=0))
 
@@ -394,7 +394,7 @@ def _informative(packed: FloatArray, left: IntArray) -> BoolArray:
 def _moments(
     type1: _TypeOneFit, solution: MetaDSolution, unit: FloatArray, d_reasons: Reasons, reasons: Reasons
 ) -> Moments:
-    """Combine the sampling errors: the criterion's, carried by the type-1 counts, adds to that of the ratings."""
+    """Combine the sampling errors of the ratings and of the type-1 criterion."""
     with np.errstate(invalid="ignore"):
         variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
         covariance = solution.criterion_effect * type1.covariance

@@ -143,7 +143,7 @@ class MetaDProblems:
 
 
 def _row_sums(cells: CellDerivatives) -> FloatArray:
-    """Return the row sums of the Hessian: what the gradient changes by when all boundaries move together."""
+    """Return the row sums of the Hessian: the change of the gradient when all boundaries move together."""
     sums = cells.diagonal.copy()
     sums[:, :, 1:] += cells.off_diagonal
     sums[:, :, :-1] += cells.off_diagonal
@@ -176,7 +176,7 @@ def _climb(problems: MetaDProblems, meta_d: FloatArray) -> Maximum:
 
 
 def _retry(problems: MetaDProblems, best: Maximum, where: BoolArray, meta_d: FloatArray) -> None:
-    """Climb from other starts where asked, and put the end into ``best`` where it is higher."""
+    """Climb from other starts at ``where``, and update ``best`` where the maximum is higher."""
     index = np.flatnonzero(where)
     if not index.size:
         return

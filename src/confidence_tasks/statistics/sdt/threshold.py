@@ -377,7 +377,7 @@ _fit_batch = lru_cache(maxsize=4)(partial(_fit, batch=True))
 
 
 def _class_reasons(cells: FloatArray) -> Reasons:
-    """Say which tables lack trials, or wrong or correct answers."""
+    """Return the reasons of tables without trials, or without wrong or correct answers."""
     reasons = np.full(len(cells), None, dtype=np.object_)
     missing = cells.sum(axis=2) == 0.0
     reasons = with_reason(reasons, missing.all(axis=1), Reason.EMPTY)
