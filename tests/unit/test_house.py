@@ -12,7 +12,7 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 800
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 57_000
+LINES_IN_ALL = 58_000
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [
