@@ -27,10 +27,12 @@ from inspect_ai import eval
 
 from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.questions import question_metadata
+from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
-from confidence_tasks.studies.scales.task import scale_granularity, scale_items
+from confidence_tasks.studies.scales.task import scale_granularity
 from confidence_tasks.studies.scales.trials import scale_trial
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
@@ -54,7 +56,8 @@ def write_logs(folder: Path, models: int, questions: int) -> None:
         log_dir=tempfile.mkdtemp(),
         display="none",
     )
-    items = list(scale_items(GRANULARITY, ["arithmetic"], n=questions))
+    parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
+    items = list(staged_items(SCALES, parameters, [scale.label for scale in GRANULARITY]))
     dataset(items, "arithmetic")
     for name, subject in subjects(models):
         write_log(Path(run.location), folder / f"{name}.eval", name, subject, items)

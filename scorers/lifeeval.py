@@ -1,13 +1,12 @@
 """LifeEval, to score by path: ``inspect score LOG --scorer scorers/lifeeval.py``."""
 
-from typing import Any
-
 from inspect_ai.scorer import Scorer, scorer
 
-from confidence_tasks.studies.lifeeval import trials as study
+from confidence_tasks.harness.inspect.staged import study_scorer
+from confidence_tasks.studies.lifeeval import STUDY
 
 
 @scorer(metrics=[])
-def lifeeval_scorer(**options: Any) -> Scorer:
-    """Return the study's scorer with the options given by ``-S``."""
-    return study.lifeeval_scorer(**options)
+def lifeeval_scorer() -> Scorer:
+    """Return the study's scorer."""
+    return study_scorer(STUDY)()

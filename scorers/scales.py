@@ -4,10 +4,11 @@ from typing import Any
 
 from inspect_ai.scorer import Scorer, scorer
 
-from confidence_tasks.studies.scales import trials as study
+from confidence_tasks.harness.inspect.staged import study_scorer
+from confidence_tasks.studies.scales import STUDY
 
 
 @scorer(metrics=[])
 def scale_scorer(**options: Any) -> Scorer:
     """Return the study's scorer with the options given by ``-S``."""
-    return study.scale_scorer(**options)
+    return study_scorer(STUDY)(**options)

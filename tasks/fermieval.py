@@ -4,10 +4,11 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.fermieval import task as study
+from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.studies.fermieval import STUDY
 
 
 @task
 def fermieval(**parameters: Any) -> Task:
     """Return ``confidence_tasks/fermieval`` with the parameters given by ``-T``."""
-    return study.fermieval(**parameters)
+    return study_task(STUDY)(**parameters)

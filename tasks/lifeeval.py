@@ -4,10 +4,11 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.lifeeval import task as study
+from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.studies.lifeeval import STUDY
 
 
 @task
 def lifeeval(**parameters: Any) -> Task:
     """Return ``confidence_tasks/lifeeval`` with the parameters given by ``-T``."""
-    return study.lifeeval(**parameters)
+    return study_task(STUDY)(**parameters)

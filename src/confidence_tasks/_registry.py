@@ -20,7 +20,8 @@ _own = set(own_packages())
 for _study in studies():
     if _study.stages:
         # Of other packages too: Inspect knows them by the name of their package.
-        _named = {_study.name: study_task(_study), _study.scorer_name: _study.make_scorer}
+        _named = {_name: study_task(_study, _name) for _name in _study.designs}
+        _named[_study.scorer_name] = _study.make_scorer
     elif _study.module in _own:
         _task = import_module(f"{_study.module}.task")
         _named = {name: getattr(_task, name) for name in _study.designs}

@@ -77,7 +77,7 @@ def power_designs() -> Mapping[str, Any]:
         study.name: design
         for study in studies()
         for design in (
-            [study.power.load()] if study.power else _staged.power_designs(study) if study.stages else []
+            [study.power.load()] if study.power else _staged.power_designs(study) if study.subject else []
         )
     }
 

@@ -109,7 +109,7 @@ def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
             "measure odd names 'corect', .*; did you mean 'correct'",
         ),
         ({"columns": ("confidence_rw",)}, "columns names 'confidence_rw', .*; did you mean 'confidence_raw'"),
-        ({"scorer": None}, "it has neither stages nor a scorer"),
+        ({"stages": ()}, "it has neither stages nor a scorer"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
 )
@@ -164,7 +164,7 @@ STAGED = sureness.STUDY
     [
         ({"read": None}, "a study of stages needs read"),
         ({"module": ""}, "a study of stages needs module"),
-        ({"designs": {"other": STAGED.designs["sureness"]}}, "has one design, called 'sureness'"),
+        ({"designs": {}}, "a study of stages needs designs"),
         ({"parameters": STAGED.parameters * 2}, "two parameters are called level, mirror, n, source"),
         ({"conditions": ("stated", "stated")}, "two conditions have one label"),
         (

@@ -8,32 +8,30 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from tests.items import items_asking, items_of, riskeval_items, scale_items
 from tests.validity.simulated_studies import Population, replies
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.report.groups import Grouping, by_condition
 from confidence_tasks.simulation.draws import normal
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
+from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.fermieval.task import fermieval_items
+from confidence_tasks.studies.fermieval.prompts import LEVELS, level_of
+from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.tables import by_radius_sex_and_age
-from confidence_tasks.studies.lifeeval.task import lifeeval_items
+from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
-from confidence_tasks.studies.question_sets.task import question_set_items
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
-from confidence_tasks.studies.riskeval.task import riskeval_items
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import trials as scales
 from confidence_tasks.studies.scales.scale import BASELINE, Scale
-from confidence_tasks.studies.scales.task import scale_items
 from confidence_tasks.study.measures import Measure, columns
 
 N = 4_000
@@ -95,10 +93,8 @@ def life_study(subject: Subject) -> Population:
     """LifeEval, all questions together and a group of each kind."""
     return _population(
         subject,
-        lifeeval_items(),
-        lambda item, reply: lifeeval.lifeeval_trial(
-            lifeeval.case_of({**question_metadata(item.question), **item.metadata}), reply
-        ),
+        items_of(LIFEEVAL),
+        lambda item, reply: lifeeval.lifeeval_trial(lifeeval.case_of(item.question), reply),
         lifeeval.MEASURES,
         by_radius_sex_and_age,
         lambda label: label in _LIFE_GROUPS,
@@ -109,7 +105,7 @@ def true_or_false(subject: Subject) -> Population:
     """A question set with two alternatives."""
     return _population(
         subject,
-        question_set_items("boolq", "arithmetic_boolean", n=N),
+        items_of(QUESTION_SETS, "boolq", source="arithmetic_boolean", n=N),
         lambda item, reply: question_sets.question_set_trial("boolean", item.question, reply),
         question_sets.measures_of("boolean"),
     )
@@ -119,7 +115,7 @@ def options(subject: Subject) -> Population:
     """A question set with a probability for every option."""
     return _population(
         subject,
-        question_set_items("sciq", "arithmetic", n=N),
+        items_of(QUESTION_SETS, "sciq", source="arithmetic", n=N),
         lambda item, reply: question_sets.question_set_trial("options", item.question, reply),
         question_sets.measures_of("options"),
     )
@@ -186,9 +182,9 @@ def fermi_study(subject: Subject, n: int = N, levels: Sequence[float] = LEVELS) 
     ]
     return _population(
         subject,
-        fermieval_items(questions, levels),
+        items_asking(FERMIEVAL, questions, levels=list(levels)),
         lambda item, reply: fermieval.fermieval_trial(
-            item.question, item.metadata["level"], item.metadata["split"], reply
+            item.question, level_of(item.condition), fermieval.TEST, reply
         ),
         fermieval.MEASURES,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -30,13 +30,12 @@ def held_out(questions: Sequence[T], fewshot: int) -> tuple[Sequence[T], Sequenc
     return questions[:asked], questions[asked:]
 
 
-def _ideal_reply(subject: Subject, item: Item) -> str:
+def ideal_reply(subject: Subject, item: Item) -> str:
+    """Return what a subject replies to an item, as its study's responders say."""
     return respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
 
 
-def with_replies_shown(
-    items: Sequence[Item], fewshot: int, reply: Callable[[Subject, Item], str] = _ideal_reply
-) -> list[Item]:
+def with_replies_shown(items: Sequence[Item], fewshot: int) -> list[Item]:
     """Return the items but for those of the last ``fewshot`` questions, which stand before each with a reply.
 
     The replies are an ideal subject's, under the condition of the item that they stand before.
@@ -47,8 +46,6 @@ def with_replies_shown(
         Of any study; a question may be asked more than once.
     fewshot : int
         Number of worked examples, 1 or more.
-    reply : callable
-        ``reply(subject, item)``: what the subject says.
 
     Raises
     ------
@@ -60,7 +57,7 @@ def with_replies_shown(
     examples: dict[str, dict[str, tuple[str, str]]] = {}
     for item in items:
         if item.question.id in shown:
-            shown_reply = reply(subject, item)
+            shown_reply = ideal_reply(subject, item)
             examples.setdefault(item.condition, {})[item.question.id] = item.prompt, shown_reply
     kept = set(asked)
     return [

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pkgutil import resolve_name
 from typing import Any
 
+from confidence_tasks.harness.fewshot import held_out, ideal_reply
+from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item, listed
 from confidence_tasks.harness.questions import question_metadata
-from confidence_tasks.study.definition import Study
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.respond import StageCall, respond_to_stage
+from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import Parameter, meant
 from confidence_tasks.study.question import Question
@@ -28,9 +32,7 @@ def load_study(reference: str) -> Study:
     return study
 
 
-def complete_parameters(
-    study: Study, given: Mapping[str, Any], declared: Sequence[Parameter]
-) -> dict[str, Any]:
+def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[Parameter]) -> dict[str, Any]:
     """Return the parameters of a run: those given, and the defaults of the others.
 
     Raises
@@ -41,32 +43,63 @@ def complete_parameters(
     known = {parameter.name: parameter for parameter in declared}
     for name, value in given.items():
         if name not in known:
-            raise ValueError(unknown_parameter(study.name, name, known))
+            raise ValueError(unknown_parameter(task, name, known))
         check_value(name, value, known[name].type)
         known[name].check(value)
     return {name: parameter.default for name, parameter in known.items()} | dict(given)
 
 
+def default_parameters(study: Study) -> dict[str, Any]:
+    """Return the parameters of a run in which none is given."""
+    return {**complete_parameters(study.name, {}, study.task_parameters()), "task": study.first_task}
+
+
+def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
+    """Return the model roles that must be bound: those of stages, and those that the study's own scorer asks."""
+    own = study.roles(parameters, questions) if study.roles else ()
+    return list(dict.fromkeys([*own, *(stage.role for stage in study.stages_of(parameters) if stage.role)]))
+
+
 def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the conditions that are asked under some parameters; ValueError for one that the study has not."""
+    """Return the conditions that are asked under some parameters; ValueError for one that the study has not.
+
+    None where each question has a condition of its own.
+    """
     if study.chosen is not None:
         chosen = list(study.chosen(parameters))
     else:
-        chosen = listed(parameters.get("conditions", study.conditions), "conditions")
-    for condition in chosen:
-        if condition not in study.conditions:
-            raise ValueError(
-                f"condition {condition!r} is not one of {', '.join(study.conditions)}"
-                f"{meant(condition, study.conditions)}"
-            )
-    return chosen
+        name = study.condition_parameter
+        named = parameters.get(name)
+        if named is None:
+            return list(study.designs[parameters["task"]].conditions or study.conditions)
+        chosen = listed(named, name)
+    return list(dict.fromkeys(label_of(study, condition) for condition in chosen))
 
 
-def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:
-    """Yield every question under every condition, question by question, with the prompt of the first stage.
+def label_of(study: Study, condition: str) -> str:
+    """Return the label of a condition as a user names it; ValueError for one that the study has not."""
+    if study.read_condition is not None:
+        return study.read_condition(condition)
+    if condition not in study.conditions:
+        raise ValueError(
+            f"condition={condition!r} is not one of {', '.join(study.conditions)}"
+            f"{meant(condition, study.conditions)}"
+        )
+    return condition
+
+
+def is_single(stages: Sequence[Stage]) -> bool:
+    """Return whether a trial is made of one call."""
+    return len(stages) == 1 and stages[0].samples == 1
+
+
+def staged_items(
+    study: Study, parameters: Mapping[str, Any], conditions: Sequence[str], fewshot: int = 0
+) -> Iterator[Item]:
+    """Yield every question under its conditions, question by question, with the prompt of the first stage.
 
     The study's reader and measures are tried on empty replies first, so that a mistake in one does not show after the
-    calls.
+    calls. The last questions of each source are not asked if worked examples are wanted: these are made of them.
 
     Raises
     ------
@@ -75,14 +108,51 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
         another one.
     """
     assert study.questions is not None
-    stages, questions = study.stages_of(parameters), list(study.questions(parameters))
-    if not questions:
+    wanted = {**parameters, "conditions": conditions, "fewshot": fewshot}
+    if parameters.get("n") is not None:
+        wanted["n"] += fewshot
+    stages, by_source = study.stages_of(parameters), _by_source(study.questions(wanted))
+    if not by_source:
         raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
-    nothing = {stage.name: [ModelReply("")] * stage.samples for stage in stages}
-    _try_measures(study, [trial_of(study, questions[0], condition, nothing) for condition in conditions])
+    first, nothing = stages[0], {stage.name: [ModelReply("")] * stage.samples for stage in stages}
+    question = next(iter(by_source.values()))[0]
+    tried = conditions_of(study, question, conditions)
+    _try_measures(study, [trial_of(study, question, condition, nothing, parameters) for condition in tried])
+    for questions in by_source.values():
+        asked, shown = held_out(questions, fewshot)
+        examples: dict[str, list[tuple[str, str]]] = {}
+        for number, question in enumerate(shown):
+            for condition in conditions_of(study, question, conditions):
+                item = _item(study, first, question, condition)
+                said = _example(study, first, item, number)
+                examples.setdefault(condition, []).append((item.prompt, said))
+        for question in asked:
+            for condition in conditions_of(study, question, conditions):
+                item = _item(study, first, question, condition)
+                yield replace(item, examples=tuple(examples.get(condition, ())))
+
+
+def _by_source(questions: Iterable[Question]) -> dict[str, list[Question]]:
+    found: dict[str, list[Question]] = {}
     for question in questions:
-        for condition in conditions:
-            yield _item(study, stages[0], question, condition)
+        found.setdefault(question.source, []).append(question)
+    return found
+
+
+def conditions_of(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
+    """Return the conditions under which a question is asked."""
+    return conditions if study.condition_of is None else [study.condition_of(question)]
+
+
+def _example(study: Study, first: Stage, item: Item, number: int) -> str:
+    """Return the reply of a worked example: the study's own, or an ideal subject's."""
+    if study.example is not None:
+        return study.example(item.question, item.condition, number)
+    subject = make_subject("ideal")
+    if study.subject is None:
+        return ideal_reply(subject, item)
+    call = StageCall(item.question, item.condition, first.name, {}, study.reference)
+    return respond_to_stage(subject, item.prompt, call, seed="fewshot").text
 
 
 def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
@@ -103,12 +173,16 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
     prompts = first.prompts(question, condition, {})
     if len(prompts) != 1:
         raise ValueError(f"stage {first.name!r} is the first one and has {len(prompts)} prompts, not 1")
-    about = {STUDY: study.reference, **question.metadata}
+    kept = question.metadata.keys() if study.kept is None else study.kept
+    about = {
+        STUDY: study.reference,
+        **{key: question.metadata[key] for key in kept if key in question.metadata},
+    }
     if taken := sorted(about.keys() & {"condition", "id", "prompt", *question_metadata(question)}):
         raise ValueError(
             f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
         )
-    return Item(question, condition, prompts[0], system=first.system, metadata=about)
+    return Item(question, condition, prompts[0], system=first.system_of(question, condition), metadata=about)
 
 
 def kept_replies(replies: Replies) -> dict[str, list[dict[str, Any]]]:
@@ -132,8 +206,10 @@ def _restored(kept: Mapping[str, Any]) -> ModelReply:
     return ModelReply(**{**kept, "tokens": tuple(Token(**token) for token in kept["tokens"])})
 
 
-def trial_of(study: Study, question: Question, condition: str, replies: Replies) -> dict[str, Any]:
-    """Read replies into a trial.
+def trial_of(
+    study: Study, question: Question, condition: str, replies: Replies, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Read replies into a trial, with the study's options as they are among those given.
 
     Raises
     ------
@@ -141,6 +217,9 @@ def trial_of(study: Study, question: Question, condition: str, replies: Replies)
         If the trial has not the columns that the study declares, or one of another type.
     """
     assert study.read is not None
+    if study.options:
+        chosen = {name: options[name] for name in study.options}
+        question = replace(question, metadata={**question.metadata, **chosen})
     trial = dict(study.read(question, condition, replies))
     if lacking := [name for name in study.record if name not in trial]:
         raise ValueError(f"study {study.name}: read returns a trial without {', '.join(lacking)}")
@@ -156,3 +235,11 @@ def trial_of(study: Study, question: Question, condition: str, replies: Replies)
                 + ("; a missing number is NaN" if kind is float else "; a missing text is ''")
             )
     return trial
+
+
+def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return what the log of a task has as metrics: by default every measure in every condition."""
+    if study.metrics is not None:
+        return study.metrics(parameters, conditions)
+    arguments = {"study": study.reference, "conditions": list(conditions)}
+    return TaskMetrics(condition_summary, arguments, study.measures, conditions[0])

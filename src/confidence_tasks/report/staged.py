@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from confidence_tasks.harness.inspect.metrics import condition_summary, metrics_of
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.samples import Item, one_of
-from confidence_tasks.harness.staged import STUDY, complete_parameters
+from confidence_tasks.harness.staged import STUDY, default_parameters, is_single, task_metrics
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power_design import METACOGNITION, EffectParameter, PowerDesign
 from confidence_tasks.report.reply_files import Row
@@ -73,9 +74,9 @@ def _reads(measure: Measure, trials: Columns) -> bool:
 
 
 def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
-    """Return how files of replies to a study are scored; none if a trial is made of several replies."""
-    stages = study.stages_of(complete_parameters(study, {}, study.all_parameters))
-    if len(stages) > 1 or stages[0].samples > 1:
+    """Return how files of replies to a study are scored; none if a trial needs more than the text of one reply."""
+    stages = study.stages_of(default_parameters(study))
+    if not is_single(stages) or stages[0].logprobs == "required":
         return {}
     several = len(study.conditions) > 1
 
@@ -91,8 +92,12 @@ def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
             label="",
             item=item,
             scorer=study.make_scorer,
-            metrics=lambda items: metrics_of(
-                study, condition_summary, study=study.reference, conditions=conditions_of(items)
-            ),
+            metrics=lambda items: metrics_of_items(study, items),
         )
     }
+
+
+def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> list[Any]:
+    """Return the metrics of what was asked, under the parameters given and the defaults of the others."""
+    logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions_of(items))
+    return metrics_of(study, logged.summary, overall=logged.overall, **logged.arguments)

@@ -1,8 +1,8 @@
 """What the author of a study imports."""
 
-from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study
+from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study, TaskMetrics
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import Parameter, source_parameters
+from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_parameters
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.reference import LazyModule, Reference
@@ -11,6 +11,7 @@ from confidence_tasks.study.trial import Trial
 
 __all__ = [
     "BINARY",
+    "TOP_LOGPROBS",
     "Design",
     "Domain",
     "LazyModule",
@@ -24,6 +25,7 @@ __all__ = [
     "Replies",
     "Stage",
     "Study",
+    "TaskMetrics",
     "Token",
     "Trial",
     "source_parameters",

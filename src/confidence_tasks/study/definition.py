@@ -12,7 +12,7 @@ from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import CACHE, METRICS, SEED, Parameter, meant
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
-from confidence_tasks.study.stage import Replies, Stage, check_stages
+from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -63,12 +63,47 @@ class Design:
         The condition that the others are compared with; empty for no comparison.
     reference : str
         The group of trials that models are compared on in a sentence; by default the baseline, or the first group.
+    conditions : tuple of str
+        The conditions that it asks by default; by default those of the study.
+    parameters : tuple of Parameter
+        Parameters of its task; by default those of the study.
     """
 
     title: str
     question: str
     baseline: str = ""
     reference: str = ""
+    conditions: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMetrics:
+    """What the log of a task has as metrics.
+
+    Attributes
+    ----------
+    summary : callable
+        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
+        Logs name it, so that it can be called again when they are scored anew.
+    arguments : mapping of str to object
+        Its arguments, as JSON holds them.
+    measures : tuple of Measure
+        The measures that it computes.
+    headline : str
+        Condition of the headline metric.
+    overall : tuple of str
+        The conditions that sum up the others; of these others a log has the first headline measure only.
+    names : tuple of str
+        The measures that are logged by default, if other than the study's headline.
+    """
+
+    summary: Callable[..., Mapping[str, float]]
+    arguments: Mapping[str, Any]
+    measures: tuple[Measure, ...]
+    headline: str
+    overall: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def shown(value: Any) -> str:
@@ -164,26 +199,55 @@ class Study:
         Measures of the main table.
     paper : Paper, optional
         Where it was published.
-    scorer : Reference, optional
-        Makes the scorer whose scores are trials; its name is that of the scorer in logs. A study of stages has one made
-        for it, called ``<name>_scorer``.
+    scorer : Reference or str
+        Makes the scorer whose scores are trials, and names it in logs. A study of stages whose ``read`` scores needs
+        none, or a name only; by default it is ``<name>_scorer``. Parameters of the task are passed on to options of the
+        same name.
     module : str
         Name of the module that holds the study as ``STUDY``: ``__name__``. A study of stages needs it; Inspect's
         tasks are called after its first part.
     stages : tuple of Stage or callable
         The calls of a model that a trial is made of, or ``stages(parameters)`` that returns them. With these, both
-        harnesses run the study without code of its own, as one task of its name.
+        harnesses run the study without code of its own, each design as a task. ``parameters`` are those of the task,
+        with its name as ``task``.
     questions : callable
-        ``questions(parameters)``: the questions of a study of stages, in the order in which they are asked.
+        ``questions(parameters)``: the questions of a study of stages, in the order in which they are asked. The
+        parameters also have the labels of the ``conditions``, and the number of worked examples as ``fewshot``, which
+        ``n`` includes.
     conditions : tuple of str
-        The conditions of a study of stages; with several, the task has a parameter ``conditions`` that chooses some.
+        The conditions of a study of stages; with several, the task has a parameter ``conditions`` that chooses some. A
+        study with ``condition_of`` may have none.
+    condition_parameter : str
+        Name of the parameter that chooses some, where it is among the study's own.
+    read_condition : callable, optional
+        ``read_condition(text)``: the label of a condition as a user names it, where ``conditions`` are not all that
+        there may be; ValueError for none.
+    condition_of : callable, optional
+        ``condition_of(question)``: the only condition under which a question is asked, where questions and conditions
+        are not crossed.
     chosen : callable, optional
-        ``chosen(parameters)``: the conditions that are asked, in place of the parameter ``conditions``.
+        ``chosen(parameters)``: the conditions that are asked, in place of a parameter.
+    kept : tuple of str, optional
+        What samples keep of a question's metadata for ``read`` and simulated subjects; by default all.
     read : callable
         ``read(question, condition, replies)``: the trial, whatever the replies; ``replies[stage][sample]`` is a
         :class:`~confidence_tasks.study.stage.ModelReply`. It never raises.
+    options : tuple of str
+        Parameters that say how replies are read: options of the scorer, which ``read`` finds in the question's
+        metadata.
+    explain : callable, optional
+        ``explain(trial, question, tokens)``: what the log viewer shows beside a trial, as markdown, with the tokens of
+        the first reply.
+    metrics : callable, optional
+        ``metrics(parameters, conditions)``: what a log has as metrics (:class:`TaskMetrics`); by default every measure
+        in every condition.
+    roles : callable, optional
+        ``roles(parameters, questions)``: the model roles that its own scorer asks.
+    example : callable, optional
+        ``example(question, condition, number)``: the reply shown in the worked example of that number, from 0; by
+        default that of an ideal simulated subject.
     parameters : tuple of Parameter
-        Parameters of the task of a study of stages, beside ``seed`` and ``cache``.
+        Parameters of the tasks of a study of stages, beside ``seed``, ``metrics`` and ``cache``.
     subject : callable, optional
         ``subject(question, request)``: the reply of a simulated subject to a call of a study of stages
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
@@ -192,7 +256,9 @@ class Study:
         those, a log's summary, which reports read, keeps 1,000 characters of a text: name here what may be longer and
         is read again.
     version : str
-        Version of the task of a study of stages, such as ``1-A``.
+        Version of the tasks of a study of stages, such as ``1-A``.
+    offline : str
+        Generated source of further lm-eval tasks of a study of stages, which need no data; empty for none.
     tested : tuple of str
         Measures whose difference from the baseline is tested. They may read nothing but columns that mean the same
         under every condition.
@@ -245,7 +311,11 @@ class Study:
         The tables and figures of its paper (:class:`~confidence_tasks.report.paper.Replication`). Of several studies of
         one paper, one has it.
     lm_eval : Reference, optional
-        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.groups.TaskGroup`).
+        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.groups.TaskGroup`); a study of
+        stages has them made for it.
+    lm_eval_task : Reference, optional
+        Class of its lm-eval tasks, where they ask about tokens in a way of their own
+        (:class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`).
     """
 
     name: str
@@ -255,17 +325,27 @@ class Study:
     designs: Mapping[str, Design]
     headline: tuple[str, ...]
     paper: Paper | None = None
-    scorer: Reference | None = None
+    scorer: Reference | str = ""
     module: str = ""
     stages: tuple[Stage, ...] | Callable[[Mapping[str, Any]], Sequence[Stage]] = ()
     questions: Callable[[Mapping[str, Any]], Sequence[Question]] | None = None
     conditions: tuple[str, ...] = ()
+    condition_parameter: str = "conditions"
+    read_condition: Callable[[str], str] | None = None
+    condition_of: Callable[[Question], str] | None = None
     chosen: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    kept: tuple[str, ...] | None = None
     read: Callable[[Question, str, Replies], Trial] | None = None
+    options: tuple[str, ...] = ()
+    explain: Callable[[Any, Question, Sequence[Token]], str] | None = None
+    metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
+    roles: Callable[[Mapping[str, Any], Sequence[Question]], Sequence[str]] | None = None
+    example: Callable[[Question, str, int], str] | None = None
     parameters: tuple[Parameter, ...] = ()
     subject: Callable[..., Any] | None = None
     columns: tuple[str, ...] = ()
     version: str = "1-A"
+    offline: str = ""
     tested: tuple[str, ...] = ()
     witnesses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pooled: tuple[Measure, ...] = ()
@@ -290,6 +370,7 @@ class Study:
     overviews: Reference | None = None
     replication: Reference | None = None
     lm_eval: Reference | None = None
+    lm_eval_task: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check that what the study names is there: a mistake must not show after the calls have been paid for."""
@@ -327,33 +408,50 @@ class Study:
             raise ValueError(f"study {self.name}: {error}") from error
 
     def _check_scorer(self) -> None:
-        if self.scorer is None:
+        if not isinstance(self.scorer, Reference):
             raise ValueError("it has neither stages nor a scorer")
 
     def _check_stages(self) -> None:
-        needed = ("module", "questions", "conditions", "read")
+        needed = (
+            "module",
+            "designs",
+            "questions",
+            "condition_of" if self.condition_of else "conditions",
+            "read",
+        )
         if missing := [name for name in needed if not getattr(self, name)]:
             raise ValueError(f"a study of stages needs {', '.join(missing)}")
-        if list(self.designs) != [self.name]:
-            raise ValueError(f"a study of stages has one design, called {self.name!r}")
-        named = [parameter.name for parameter in self.all_parameters]
-        if doubled := sorted({name for name in named if named.count(name) > 1}):
-            raise ValueError(f"two parameters are called {', '.join(doubled)}")
-        if len(set(self.conditions)) < len(self.conditions):
-            raise ValueError("two conditions have one label")
-        baseline = self.designs[self.name].baseline
-        if baseline and baseline not in self.conditions:
-            raise ValueError(f"the baseline {baseline!r} is no condition{meant(baseline, self.conditions)}")
+        for task, design in self.designs.items():
+            named = [parameter.name for parameter in self.task_parameters(task)]
+            if doubled := sorted({name for name in named if named.count(name) > 1}):
+                raise ValueError(f"two parameters are called {', '.join(doubled)}")
+            conditions = design.conditions or self.conditions
+            if len(set(conditions)) < len(conditions):
+                raise ValueError("two conditions have one label")
+            if design.baseline and design.baseline not in conditions:
+                raise ValueError(
+                    f"the baseline {design.baseline!r} is no condition{meant(design.baseline, conditions)}"
+                )
         if not callable(self.stages):
             check_stages(self.stages)
 
-    @cached_property
-    def all_parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the task of a study of stages."""
-        chooses = self.chosen is None and len(self.conditions) > 1
-        every = ", ".join(self.conditions)
-        conditions = Parameter("conditions", str | list[str], every, "Which of the conditions are asked.")
-        return (*self.parameters, *([conditions] if chooses else []), SEED, METRICS, CACHE)
+    def task_parameters(self, task: str = "") -> tuple[Parameter, ...]:
+        """Return the parameters of a task of a study of stages; by default of the first."""
+        design = self.designs[task or self.first_task]
+        own = design.parameters or self.parameters
+        conditions = design.conditions or self.conditions
+        named = {parameter.name for parameter in own}
+        choice = Parameter(
+            "conditions", str | list[str], ", ".join(conditions), "Which of the conditions are asked."
+        )
+        chooses = self.chosen is None and len(conditions) > 1 and self.condition_parameter not in named
+        common = (*([choice] if chooses else []), *([] if SEED.name in named else [SEED]))
+        return (*own, *common, METRICS, CACHE)
+
+    @property
+    def first_task(self) -> str:
+        """Name of its first task, which is mostly its own."""
+        return next(iter(self.designs))
 
     def stages_of(self, parameters: Mapping[str, Any]) -> tuple[Stage, ...]:
         """Return the stages under some parameters; ValueError if they do not fit together."""
@@ -369,12 +467,14 @@ class Study:
     @property
     def scorer_name(self) -> str:
         """Name of the scorer in logs."""
-        return self.scorer.name if self.scorer else f"{self.name}_scorer"
+        named = self.scorer.name if isinstance(self.scorer, Reference) else self.scorer
+        return named or f"{self.name}_scorer"
 
     @property
     def make_scorer(self) -> Callable[..., Any]:
         """What makes the scorer, as Inspect registers it."""
-        made: Callable[..., Any] = self.scorer.load() if self.scorer else _staged.study_scorer(self)
+        own = self.scorer.load() if isinstance(self.scorer, Reference) else None
+        made: Callable[..., Any] = own or _staged.study_scorer(self)
         return made
 
     @cached_property

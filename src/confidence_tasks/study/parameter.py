@@ -83,6 +83,14 @@ METRICS = Parameter(
     "Which measures are logged as metrics; reports compute all of them from the trials.",
     ("headline", "all"),
 )
+TOP_LOGPROBS = Parameter(
+    "top_logprobs",
+    int,
+    0,
+    "Ask for token probabilities with so many alternatives; 0 does not ask.",
+    low=0,
+    high=20,
+)
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 

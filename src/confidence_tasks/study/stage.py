@@ -81,8 +81,8 @@ class Stage:
         samples sets 0.0 where it needs the most probable reply: Inspect's ``hf`` provider then decodes greedily, too.
     max_tokens : int, optional
         Limit of the reply's length; by default that of the run.
-    system : str
-        System message of a new conversation; empty for none.
+    system : str or callable
+        System message of a new conversation, or ``system(question, condition)`` that returns it; empty for none.
     follows : str
         Name of an earlier stage of one prompt and one sample whose conversation this stage continues; empty for a new
         conversation.
@@ -107,7 +107,7 @@ class Stage:
     samples: int = 1
     temperature: float | None = None
     max_tokens: int | None = None
-    system: str = ""
+    system: str | Callable[[Question, str], str] = ""
     follows: str = ""
     role: str = ""
     logprobs: Literal["", "wanted", "required"] = ""
@@ -119,6 +119,10 @@ class Stage:
         if asked is None:
             return ()
         return (asked,) if isinstance(asked, str) else tuple(asked)
+
+    def system_of(self, question: Question, condition: str) -> str:
+        """Return the system message of one question under one condition."""
+        return self.system if isinstance(self.system, str) else self.system(question, condition)
 
 
 def check_stages(stages: Sequence[Stage]) -> None:

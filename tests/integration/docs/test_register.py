@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
 from confidence_tasks.studies.riskeval import task as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.scales import SOURCES as SOURCES_OF_SCALES
 from confidence_tasks.studies.scales import task as scales
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
 
@@ -36,7 +36,7 @@ def size(source: str) -> int:
     return found
 
 
-SCALE_QUESTIONS = sum(scales.PAPER_SIZES.get(name, size(name)) for name in scales.SOURCES.split(","))
+SCALE_QUESTIONS = sum(scales.PAPER_SIZES.get(name, size(name)) for name in SOURCES_OF_SCALES.split(","))
 
 SAMPLES = {
     "scale_granularity": len(GRANULARITY) * SCALE_QUESTIONS,
@@ -71,17 +71,15 @@ def test_entry_agrees_with_its_task(path: Path) -> None:
     assert task["name"] == name == entry["common_title"]
     assert task["dataset_samples"] == SAMPLES[name]
 
-    function = getattr(_registry, name)
-    module = import_module(function.__module__)
-    assert task["task_path"] == f"src/{function.__module__.replace('.', '/')}.py"
-    assert re.search(
-        rf"^@task\n@validate_parameters\ndef {name}\(",
-        (ROOT / task["task_path"]).read_text(encoding="utf-8"),
-        re.M,
+    (study,) = [study for study in studies() if name in study.designs]
+    code = (ROOT / task["task_path"]).read_text(encoding="utf-8")
+    assert re.search(rf"^@task\ndef {name}\(", code, re.M)
+    every = inspect.signature(inspect.unwrap(getattr(_registry, name))).parameters.values()
+    parameters = ", ".join(
+        each.name for each in every if each.kind is not each.VAR_KEYWORD and each.name != "metrics"
     )
-    parameters = ", ".join(inspect.signature(inspect.unwrap(function)).parameters)
-    assert task["comment"] == f"version {module.VERSION}; parameters {parameters}"
-    assert re.fullmatch(r"\d+-[A-Z]", module.VERSION)
+    assert task["comment"] == f"version {study.version}; parameters {parameters}"
+    assert re.fullmatch(r"\d+-[A-Z]", study.version)
 
 
 @pytest.mark.parametrize("path", ENTRIES, ids=lambda path: path.parent.name)

@@ -2,9 +2,9 @@
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
+from inspect_ai.solver import generate
 from lm_eval.api.instance import Instance
 
-from confidence_tasks.harness.inspect.model_calls import cached_generate
 from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.questions import question_metadata
@@ -20,7 +20,7 @@ PROMPT = scale_prompt(QUESTIONS[0], Scale(0, 100))
 
 def test_on_inspect_equal_prompts_are_answered_by_the_key_of_each_sample(tmp_path):
     items = [Item(question, "0-100", PROMPT) for question in QUESTIONS]
-    task = Task(dataset=dataset(items, "twins"), solver=cached_generate())
+    task = Task(dataset=dataset(items, "twins"), solver=generate())
     (log,) = inspect_eval(
         task,
         model="simulated/ideal",
@@ -45,7 +45,7 @@ def test_on_lm_eval_equal_prompts_are_answered_by_the_key_of_each_document():
 def test_a_prompt_that_no_task_of_this_package_asks_has_no_key(tmp_path):
     from inspect_ai.dataset import Sample
 
-    task = Task(dataset=[Sample(input="Is the sky blue?")], solver=cached_generate())
+    task = Task(dataset=[Sample(input="Is the sky blue?")], solver=generate())
     (log,) = inspect_eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None

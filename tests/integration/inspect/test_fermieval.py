@@ -72,7 +72,7 @@ def test_a_provider_without_token_probabilities_is_refused_at_the_first_reply(tm
     (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None
-    assert "fermieval_logprob needs token probabilities" in log.error.message
+    assert "stage 'exponent' of fermieval_logprob needs token probabilities" in log.error.message
 
 
 def test_samples_of_a_question_differ_and_become_one_interval(run: Run) -> None:

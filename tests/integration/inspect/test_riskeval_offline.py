@@ -50,7 +50,7 @@ def test_free_texts_are_judged_offline(run: Run, tmp_path: Path) -> None:
     rows = [{"question": f"Capital {i}?", "answer": f"City {i}", "kind": "text"} for i in range(20)]
     path.write_text("\n".join(map(json.dumps, rows)))
     log = run(
-        riskeval(str(path), penalties="1"),
+        riskeval(source=str(path), penalties="1"),
         get_model("simulated/ideal", d_prime=0.5),
         model_roles={"judge": "simulated_instrument/judge"},
     )

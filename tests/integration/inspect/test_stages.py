@@ -153,7 +153,7 @@ def test_log_probabilities_are_required_or_wanted(tmp_path):
     mock = Mock(lambda *_: "yes", logprobs=False)
     refused = run(study_task(AGREEMENT)(n=4, logprobs="required"), mock.model(), tmp_path)
     assert refused.status == "error"
-    assert "stage 'answer' needs token probabilities" in refused.error.message
+    assert "stage 'answer' of agreement needs token probabilities" in refused.error.message
     assert len(mock.asked) == 1
 
 
@@ -175,7 +175,7 @@ def test_what_a_simulated_subject_was_given_comes_out(tmp_path, condition):
         ({"n": "ten"}, "n='ten' must be a whole number"),
         ({"n": 0}, "n=0 is not within"),
         ({"level": 1.5}, "level=1.5 is not within"),
-        ({"conditions": "stated,askd"}, "condition 'askd' is not one of stated, asked; did you mean 'asked'"),
+        ({"conditions": "stated,askd"}, "condition='askd' is not one of stated, asked; did you mean 'asked'"),
     ],
 )
 def test_a_wrong_parameter_is_named_before_the_first_call(given, said):

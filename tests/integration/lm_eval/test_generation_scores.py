@@ -13,12 +13,16 @@ from confidence_tasks.harness.lm_eval.generation_scores import GenerationScore, 
 from confidence_tasks.harness.lm_eval.integer_scores import integers_request
 from confidence_tasks.harness.lm_eval.option_scores import options_request
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.lm_eval.staged import task_class
 from confidence_tasks.reading.token_probabilities import letters, option_probabilities
-from confidence_tasks.studies.scales.lm_eval import ScaleTask
+from confidence_tasks.studies.scales import STUDY
 
 QUESTIONS = 7
 TOKENS = 8
 REPLY = "Answer: 4\nConfidence: 9"
+
+
+ScaleTask = task_class(STUDY)
 
 
 class ScoredScaleTask(ScaleTask):

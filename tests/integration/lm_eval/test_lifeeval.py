@@ -7,9 +7,11 @@ import zlib
 import numpy as np
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
+from tests.items import items_of
 
+from confidence_tasks.studies.lifeeval import RADII, STUDY
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
-from confidence_tasks.studies.lifeeval.task import RADII, lifeeval, lifeeval_items
+from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.lifeeval.trials import MEASURES
 
 REPLIES = (
@@ -47,7 +49,7 @@ class TestSameAsInspect:
         assert 0.4 < expected["parse_rate/all"] < 1.0
 
     def test_the_directions_are_the_system_message(self):
-        (item,) = lifeeval_items([5], n=1)
+        (item,) = items_of(STUDY, radii=5, n=1)
         plain, chat = Scripted(reply_to), Scripted(reply_to)
         lm_eval_run(plain, ["lifeeval_radius5"], {"n": 1})
         lm_eval_run(chat, ["lifeeval_radius5"], {"n": 1}, apply_chat_template=True)
@@ -69,7 +71,7 @@ def test_another_window_and_population():
 @pytest.mark.parametrize(
     ("metadata", "options", "message"),
     [
-        ({"condition": "radius=3"}, {}, "not one of radius=1, radius=5, radius=10, radius=20"),
+        ({"condition": "radius=3"}, {}, "radii='3' is not one of 1, 5, 10, 20"),
         ({"window": "open"}, {}, "not one of half_open, inclusive"),
         ({"n": 2}, {"num_fewshot": -1}, "fewshot=-1 must be"),
     ],

@@ -17,26 +17,16 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval import task as _task
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.lm_eval.staged import task_class
 from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
-from confidence_tasks.studies.fermieval.lm_eval import FermiTask
-from confidence_tasks.studies.fermieval_logprob.lm_eval import FermiLogprobTask
 from confidence_tasks.studies.fermieval_sampling.lm_eval import FermiSamplingTask
-from confidence_tasks.studies.lifeeval.lm_eval import LifeEvalTask
 from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
-from confidence_tasks.studies.question_sets.lm_eval import QuestionSetTask
-from confidence_tasks.studies.riskeval.lm_eval import RiskTask
-from confidence_tasks.studies.scales.lm_eval import ScaleTask
 
-TASKS = (
-    FermiTask,
-    FermiLogprobTask,
-    FermiSamplingTask,
-    LifeEvalTask,
-    LogprobTask,
-    QuestionSetTask,
-    RiskTask,
-    ScaleTask,
-)
+OF_THEIR_OWN = (FermiSamplingTask, LogprobTask)
+"""Tasks of studies that are not of stages."""
+
+STAGED: dict[str, type[StudyTask]] = {study.name: task_class(study) for study in studies() if study.stages}
+TASKS = (*OF_THEIR_OWN, *STAGED.values())
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +38,7 @@ def nothing_said() -> Iterator[None]:
 
 def scale_task(**metadata: object) -> StudyTask:
     stub = {"condition": "0-20", "source": "arithmetic", "n": 1}
-    return ScaleTask({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
+    return STAGED["scales"]({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
 
 def test_another_name_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCaptureFixture) -> None:
@@ -56,7 +46,10 @@ def test_another_name_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCa
         scale_task(sorces="mmlu")
         scale_task(sorces="mmlu", condition="0-100")
     (said,) = [record.getMessage() for record in caplog.records if "sorces" in record.getMessage()]
-    assert "scales has no parameter 'sorces'; did you mean 'source'? It has condition, source, n," in said
+    assert (
+        "scales has no parameter 'sorces'; did you mean 'source'? It has study, condition, question_seed,"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,11 +71,14 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(wrong: dict[str
 
 @pytest.mark.parametrize("study", TASKS)
 def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(study: type[StudyTask]) -> None:
-    names = importlib.import_module(study.__module__.rpartition(".")[0]).STUDY.designs
+    staged = study in STAGED.values()
+    home = study if staged else importlib.import_module(study.__module__.rpartition(".")[0])
+    names = home.STUDY.designs
     of_inspect = {
         name
         for task in names
-        for name in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters
+        for name, its in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters.items()
+        if its.kind is not inspect.Parameter.VAR_KEYWORD
     }
     elsewhere = {**SAID_ELSEWHERE, **study.ELSEWHERE}
     assert of_inspect <= set(study.PARAMETERS) | elsewhere.keys() | study.FIXED.keys()
@@ -101,20 +97,24 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(stu
     ("study", "metadata", "said"),
     [
         (
-            ScaleTask,
+            STAGED["scales"],
             {"scales": "0-10"},
-            "scales has no parameter 'scales' on lm-eval: name the tasks of the scales, such as --tasks "
-            "scale_granularity_0_10,scale_granularity_0_100",
+            "scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks "
+            "scale_granularity_0_5,scale_granularity_0_10",
         ),
-        (ScaleTask, {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
-        (RiskTask, {"penalties": "1"}, "riskeval has no parameter 'penalties' on lm-eval: name the tasks of"),
+        (STAGED["scales"], {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
+        (
+            STAGED["riskeval"],
+            {"penalties": "1"},
+            "riskeval has no parameter 'penalties' on lm-eval: name tasks",
+        ),
         (
             FermiSamplingTask,
             {"source": "mmlu"},
             "fermieval_sampling has source='fermi' and no other, not 'mmlu'",
         ),
         (
-            LifeEvalTask,
+            STAGED["lifeeval"],
             {"top_logprobs": 5},
             "lifeeval has no parameter 'top_logprobs' on lm-eval: say token_prob",
         ),
@@ -127,13 +127,18 @@ def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
         study({"task": "mine", "metadata": {"condition": "0-20", "n": 1, **metadata}})
 
 
+def _reference(study: type[StudyTask]) -> str:
+    return study.STUDY.reference if study in STAGED.values() else "none"
+
+
 @pytest.mark.parametrize("study", [study for study in TASKS if study.FIXED])
 def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyTask]) -> None:
     said = [
         configuration["metadata"]
         for each in task_groups(studies())
         for _, configuration in each.configurations()
-        if each.task_class is study and "class" in configuration
+        if "class" in configuration
+        and (each.task_class is study or configuration["metadata"].get("study") == _reference(study))
     ]
     assert said
     assert all(stub.items() >= study.FIXED.items() for stub in said)
@@ -164,7 +169,9 @@ def test_in_a_run_the_arguments_of_the_model_are_told_from_names_that_nothing_ta
 ) -> None:
     assert warnings_of(caplog, model_args) == []
     (said,) = warnings_of(caplog, model_args, wording="b2")
-    assert said.startswith("metadata: scales has no parameter 'wording'. It has condition, source, n,")
+    assert said.startswith(
+        "metadata: scales has no parameter 'wording'. It has study, condition, question_seed,"
+    )
     assert said.endswith(". It is ignored")
 
 
@@ -173,7 +180,7 @@ def test_null_stands_for_the_default() -> None:
     assert list(scale_task(question_seed=None, elicitation=None).test_docs()) == list(plain.test_docs())
 
 
-@pytest.mark.parametrize("study", TASKS)
+@pytest.mark.parametrize("study", OF_THEIR_OWN)
 def test_parameters_are_those_that_the_docstring_names_and_the_study_reads(study: type[StudyTask]) -> None:
     assert study.__doc__ is not None
     paragraph = next(part for part in study.__doc__.split("\n\n") if "Its parameters are" in part)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
+from tests.items import riskeval_items
 
 from confidence_tasks.simulation import answers
 from confidence_tasks.sources import load
@@ -74,7 +75,7 @@ def test_another_penalty_and_strategy_through_metadata():
     model = Scripted(lambda prompt: "ABSTAIN")
     metadata = {"n": 1, "condition": "lambda=3", "strategy": "use_confidence"}
     lm_eval_run(model, ["riskeval_lambda10_arithmetic"], metadata)
-    (item,) = tasks.riskeval_items(load("arithmetic", n=1), [3.0], strategy="use_confidence")
+    (item,) = riskeval_items(load("arithmetic", n=1), [3.0], strategy="use_confidence")
     assert model.asked == [f"{item.system}\n\n{item.prompt}"]
 
 
@@ -112,7 +113,7 @@ class TestRefusals:
         plain, picture = load("arithmetic", n=2)
         questions = [plain, replace(picture, image="data:image/png;base64,AAAA")]
         monkeypatch.setattr(tasks, "load", lambda source, **options: questions)
-        self.refused({}, "1 questions of arithmetic have a picture.*images=skip")
+        self.refused({}, "1 of the 2 questions of arithmetic have a picture.*images=skip")
         model = Scripted(lambda prompt: "ABSTAIN")
         lm_eval_run(model, ["riskeval_lambda10_arithmetic"], {"images": "skip"})
         assert len(model.asked) == 1

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from lm_eval.loggers import EvaluationTracker
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, replying, same
+from tests.items import scale_items
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.lm_eval.staged import StagedTask
 from confidence_tasks.simulation import answers
-from confidence_tasks.studies.scales.lm_eval import ScaleTask
 from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.task import scale_granularity, scale_items
+from confidence_tasks.studies.scales.task import scale_granularity
 from confidence_tasks.studies.scales.trials import MEASURES
 
+STUDY = {"study": "confidence_tasks.studies.scales:STUDY"}
 TASK = "scale_granularity_0_20_arithmetic"
 
 REPLIES = (
@@ -179,7 +181,9 @@ class TestOptions:
 
     def test_generation_settings_of_one_task_do_not_reach_another(self):
         tasks = [
-            ScaleTask({"task": name, "metadata": {"condition": "0-5", "source": "arithmetic", "n": 1}})
+            StagedTask(
+                {"task": name, "metadata": {**STUDY, "condition": "0-5", "source": "arithmetic", "n": 1}}
+            )
             for name in "ab"
         ]
         tasks[0].set_config("generation_kwargs", {"max_gen_toks": 3}, update=True)
@@ -193,8 +197,15 @@ class TestOptions:
 
     @pytest.mark.parametrize(("strict", "status"), [(True, "unreadable"), (False, "repaired")])
     def test_strictly_only_replies_to_the_letter_count(self, strict, status):
-        metadata = {"condition": "0-5", "source": "arithmetic", "n": 1, "prompt": "b2", "strict": strict}
-        task = ScaleTask({"task": "a", "metadata": metadata})
+        metadata = {
+            **STUDY,
+            "condition": "0-5",
+            "source": "arithmetic",
+            "n": 1,
+            "prompt": "b2",
+            "strict": strict,
+        }
+        task = StagedTask({"task": "a", "metadata": metadata})
         (doc,) = task.test_docs()
         assert "\n\nRate your confidence" in doc["prompt"]
         assert task.trial(doc, "**Answer:** A\n**Confidence:** 3", None)["status"] == status
@@ -211,7 +222,7 @@ class TestRefusals:
             ({"source": "mmlv"}, "Did you mean 'mmlu'"),
             ({"elicitation": "rude"}, "not one of verbal, cot, top_k"),
             ({"prompt": "b3"}, "not one of b1, b2"),
-            ({"n": -1}, "at least 1"),
+            ({"n": -1}, "n=-1 is not within"),
         ],
     )
     def test_unknown_values_list_what_is_allowed(self, metadata, message):

@@ -182,7 +182,12 @@ def test_a_model_without_token_probabilities_is_refused_where_they_are_required_
         (SURENESS, "asked", {"level": 7.0}, "level=7.0 is not within"),
         (SURENESS, "asked", {"seed": 1}, "'seed' on lm-eval: say question_seed"),
         (SURENESS, "asked", {"conditions": "asked"}, "'conditions' on lm-eval: name tasks"),
-        (AGREEMENT, "agreement", {"by": "judge"}, "agreement asks a model as judge, and lm-eval calls none"),
+        (
+            AGREEMENT,
+            "agreement",
+            {"by": "judge"},
+            "questions of agreement need a model as judge, and lm-eval calls none",
+        ),
         (
             AGREEMENT,
             "agreement",

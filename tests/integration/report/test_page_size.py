@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.items import scale_items
 from tests.unit.report.runs import STUDIES, SUBJECTS, TASKS, replies, write
 
 from confidence_tasks.report import collect, report_of
@@ -15,7 +16,6 @@ from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, 
 from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_view
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
-from confidence_tasks.studies.scales.task import scale_items
 from confidence_tasks.studies.scales.trials import scale_trial
 
 

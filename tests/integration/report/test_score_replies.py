@@ -62,6 +62,7 @@ def rows_of(log: EvalLog, study: str) -> list[dict[str, Any]]:
             **({KEYS.get(study, "answer"): meta["gold"]} if meta["gold"] is not None else {}),
             **{name: meta[name] for name in ("choices", "aliases") if meta[name]},
             **{name: meta[name] for name in FIELDS.get(study, ())},
+            **({"level": meta["condition"].removeprefix("p=")} if study == "fermieval" else {}),
             "condition": meta["condition"],
             "reply": sample.output.completion,
         }

@@ -4,22 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from inspect_ai import Task, eval
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai import eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks.harness.inspect.token_probabilities import (
     EMPTY_REPLIES,
-    TokenProbabilityError,
-    generate_with_probabilities,
     has_probabilities,
-    refuse_sampled_locally,
 )
+from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
-
-PURPOSE = "this test needs"
 
 
 def output(text: str, *, probabilities: bool) -> ModelOutput:
@@ -49,11 +43,9 @@ def asked(reply: Callable[[int], ModelOutput], name: str = "") -> tuple[Model, l
 
 
 def run(model: Model, log_dir: Path, **options: Any) -> EvalLog:
-    task = Task(
-        dataset=MemoryDataset([Sample(input=f"question {i}") for i in range(12)]),
-        solver=generate_with_probabilities(PURPOSE),
+    (log,) = eval(
+        lifeeval(n=12, top_logprobs=2), model=model, log_dir=str(log_dir), display="none", **options
     )
-    (log,) = eval(task, model=model, log_dir=str(log_dir), display="none", **options)
     return log
 
 
@@ -62,7 +54,10 @@ def test_one_reply_is_paid_for(tmp_path: Path) -> None:
     log = run(model, tmp_path, max_connections=12)
     assert log.status == "error"
     assert log.error is not None
-    assert "this test needs token probabilities, and mockllm/model returned none" in log.error.message
+    assert (
+        "stage 'guess' of lifeeval needs token probabilities, and mockllm/model returned none"
+        in log.error.message
+    )
     assert "vllm" in log.error.message
     assert len(calls) == 1
 
@@ -93,21 +88,6 @@ def test_empty_replies_tell_nothing_until_there_are_too_many(tmp_path: Path) -> 
     assert len(calls) == EMPTY_REPLIES
 
 
-class HuggingFaceAPI:
-    def __init__(self, do_sample: bool) -> None:
-        self.do_sample = do_sample
-
-
-@pytest.mark.parametrize("do_sample", [True, False])
-def test_local_model_that_samples_reports_other_tokens(do_sample: bool) -> None:
-    model: Any = type("Model", (), {"api": HuggingFaceAPI(do_sample)})()
-    if not do_sample:
-        refuse_sampled_locally(model, PURPOSE)
-        return
-    with pytest.raises(TokenProbabilityError, match="do_sample=false"):
-        refuse_sampled_locally(model, PURPOSE)
-
-
 def test_a_first_reply_without_probabilities_does_not_stay_in_the_cache(tmp_path: Path) -> None:
     """A provider that gives probabilities at the second run only is asked again, and then never more."""
     made = []
@@ -124,7 +104,8 @@ def test_a_first_reply_without_probabilities_does_not_stay_in_the_cache(tmp_path
     assert log.samples is not None
     assert all(has_probabilities(sample.output) for sample in log.samples)
     assert all(
-        [message.role for message in sample.messages] == ["user", "assistant"] for sample in log.samples
+        [message.role for message in sample.messages] == ["system", "user", "assistant"]
+        for sample in log.samples
     )
 
     model, calls = asked(lambda _: output("Paris", probabilities=True), "one")

@@ -132,7 +132,7 @@ DISTRIBUTION: Mapping[str, Callable[[str], Any]] = {"distribution": read_distrib
 
 def _scaled(question: Question, reply: str) -> Scored:
     trial = scales.scale_trial(question, Scale(0, 20), reply)
-    return trial, scales._explanation(trial, question)
+    return trial, scales.explain(trial, question)
 
 
 def _risked(question: Question, reply: str) -> Scored:
@@ -140,20 +140,23 @@ def _risked(question: Question, reply: str) -> Scored:
     return trial, riskeval._explanation(trial, question)
 
 
+_LIFE = Question("q-5", "lifeeval", "How old?", "number", None)
+
+
 def _lived(reply: str) -> Scored:
     case = lifeeval.Case("q-5", "lifeeval", "male", 65, 10)
     trial = lifeeval.lifeeval_trial(case, reply, _tokens(reply))
-    return trial, lifeeval._explanation(trial)
+    return trial, lifeeval.explain(trial, _LIFE)
 
 
 def _in_a_set(form: Any, question: Question, reply: str) -> Scored:
     trial = question_sets.question_set_trial(form, question, reply, _tokens(reply), "Rome")
-    return trial, question_sets._explanation(trial, question)
+    return trial, question_sets.explain(trial, question)
 
 
 def _bounded(reply: str) -> Scored:
     trial = fermieval.fermieval_trial(NUMBER, 0.9, "test", reply)
-    return trial, fermieval._explanation(trial)
+    return trial, fermieval.explain(trial, NUMBER)
 
 
 def _by_token(reply: str) -> Scored:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from tests.items import items_asking, riskeval_items, scale_items
+
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
@@ -14,15 +16,12 @@ from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
-from confidence_tasks.studies.fermieval.task import fermieval_items
 from confidence_tasks.studies.fermieval.trials import TEST, fermieval_trial
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import penalty_of
-from confidence_tasks.studies.riskeval.task import riskeval_items
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.scale import BASELINE, Scale
-from confidence_tasks.studies.scales.task import scale_items
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import columns
@@ -86,8 +85,10 @@ HARNESSES = {
     ),
     "fermieval": Harness(
         FERMIEVAL,
-        lambda n: fermieval_items(
-            [replace(question, metadata={"split": TEST}) for question in _quantities(n)], [0.9]
+        lambda n: items_asking(
+            FERMIEVAL,
+            [replace(question, metadata={"split": TEST}) for question in _quantities(n)],
+            levels=0.9,
         ),
         lambda item, reply: fermieval_trial(item.question, 0.9, TEST, reply),
     ),

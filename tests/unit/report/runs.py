@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.items import riskeval_items, scale_items
+
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
@@ -14,10 +16,8 @@ from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
 from confidence_tasks.studies.riskeval.prompts import penalty_of
-from confidence_tasks.studies.riskeval.task import riskeval_items
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
-from confidence_tasks.studies.scales.task import scale_items
 from confidence_tasks.studies.scales.trials import scale_trial
 
 Trials = Iterator[Mapping[str, Any]]

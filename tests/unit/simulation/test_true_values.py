@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 from scipy.stats import norm
+from tests.items import items_of
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.reading.answer_tokens import answer_tokens
@@ -19,7 +20,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import exponent_prompt, interval_prompt
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
-from confidence_tasks.studies.lifeeval.task import lifeeval_items
+from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval.trials import case_of, lifeeval_trial
 from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
@@ -86,9 +87,9 @@ def sets(subject: Subject, condition: str, task: str) -> Trials:
 def lives(subject: Subject, condition: str, task: str) -> Trials:
     """Ask every question ten times, of subjects whose tables and noise are drawn anew."""
     for seed in range(10):
-        for item in lifeeval_items():
+        for item in items_of(LIFEEVAL):
             if condition == item.condition:
-                case = case_of({"question_id": item.question.id, "source": "lifeeval", **item.metadata})
+                case = case_of(item.question)
                 yield lifeeval_trial(case, respond(subject, item.question, item.prompt, seed=str(seed)).text)
 
 

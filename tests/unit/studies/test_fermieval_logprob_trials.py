@@ -11,8 +11,8 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import (
-    _explanation,
     distribution_trial,
+    explain,
     fitted_temperature,
     logprob_measures,
     logprob_summary,
@@ -25,6 +25,9 @@ from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token
 
 LEVELS = (0.9, 0.95)
+
+
+QUESTION = Question("q", "fermi", "How many?", "number", "5")
 
 
 def trial(probabilities, truth=5, split="test", name="q-1"):
@@ -63,7 +66,7 @@ def test_without_an_integer_there_are_no_numbers():
     assert made["status"] == "unreadable"
     assert math.isnan(made["correct"])
     assert made["integer_mass"] == 0.0
-    assert "none" in _explanation(made)
+    assert "none" in explain(made, QUESTION)
 
 
 def test_smallest_sets_and_the_intervals_that_span_them():
@@ -148,7 +151,7 @@ def test_a_sum_that_rounding_takes_above_1_is_divided_out_and_said():
     assert made["integer_mass"] == 1.0
     assert made["confidence"] == pytest.approx(0.8 / 1.00013)
     assert math.fsum(read_distribution(made["distribution"]).values()) == pytest.approx(1.0, abs=1e-11)
-    assert "divided by their sum" in _explanation(made)
+    assert "divided by their sum" in explain(made, QUESTION)
 
 
 def test_a_sum_far_above_1_is_no_distribution():
@@ -161,7 +164,7 @@ def test_a_sum_far_above_1_is_no_distribution():
     )
     assert math.isnan(made["confidence"])
     assert math.isnan(made["correct"])
-    assert "much more than 1" in _explanation(made)
+    assert "much more than 1" in explain(made, QUESTION)
 
 
 @pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])

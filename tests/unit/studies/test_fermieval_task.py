@@ -4,14 +4,16 @@ import json
 from collections import Counter
 
 import pytest
+from tests.items import items_of
 
 from confidence_tasks.harness.inspect.samples import dataset
-from confidence_tasks.sources import SourceError, load
-from confidence_tasks.studies.fermieval.task import exponent_questions, fermieval, fermieval_items, levels_of
+from confidence_tasks.sources import load
+from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval.task import exponent_questions, fermieval, levels_of
 
 
 def test_every_question_is_asked_at_every_level(mirror):
-    items = list(fermieval_items(load("fermi", n=6, seed=1)))
+    items = items_of(STUDY, n=6, seed=1)
     assert [item.condition for item in items[:4]] == ["p=0.9", "p=0.95", "p=0.99", "p=0.998"]
     assert len({item.question.id for item in items[:4]}) == 1
     assert len({item.id for item in items}) == 24
@@ -19,8 +21,8 @@ def test_every_question_is_asked_at_every_level(mirror):
 
 
 def test_a_sample_holds_all_that_scoring_needs(mirror):
-    (item, *_), sample = (items := list(fermieval_items(load("fermi", n=1)))), dataset(items, "demo")[0]
-    assert sample.metadata["level"] == 0.9
+    (item, *_), sample = (items := items_of(STUDY, n=1)), dataset(items, "demo")[0]
+    assert sample.metadata["condition"] == "p=0.9"
     assert sample.metadata["split"] == item.question.metadata["split"]
     assert sample.target == item.question.gold
     system, user = sample.input
@@ -61,9 +63,9 @@ def test_a_level_that_is_no_coverage_is_refused(levels):
 def test_other_wrong_values_are_refused(mirror):
     with pytest.raises(ValueError, match="split='train' is not one of all, test, authors, authors_test"):
         fermieval(split="train")
-    with pytest.raises(SourceError, match="at least 1"):
+    with pytest.raises(ValueError, match="n=0 is not within"):
         fermieval(n=0)
-    with pytest.raises(ValueError, match="max_exponent=-3 must be above 0"):
+    with pytest.raises(ValueError, match="max_exponent=-3 is not within"):
         fermieval(max_exponent=-3)
 
 

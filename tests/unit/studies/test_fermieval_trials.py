@@ -14,8 +14,8 @@ from confidence_tasks.studies.fermieval.trials import (
     JACKKNIFE_MEASURES,
     MEASURES,
     VARIANTS,
-    _explanation,
     conformal_intervals,
+    explain,
     fermieval_summary,
     fermieval_trial,
     jackknife_intervals,
@@ -78,9 +78,11 @@ def test_every_trial_has_the_same_keys_and_no_missing_value_but_nan():
 
 
 def test_the_explanation_shows_nothing_that_a_reply_could_inject():
-    shown = _explanation(fermieval_trial(question(), 0.9, "test", '{"L": "<b>1</b>", "U": "10^2"}'))
+    shown = explain(fermieval_trial(question(), 0.9, "test", '{"L": "<b>1</b>", "U": "10^2"}'), question())
     assert "<b>" not in shown
-    assert "holds the truth" in _explanation(fermieval_trial(question(), 0.9, "test", interval_reply(4, 5)))
+    assert "holds the truth" in explain(
+        fermieval_trial(question(), 0.9, "test", interval_reply(4, 5)), question()
+    )
 
 
 # Measures

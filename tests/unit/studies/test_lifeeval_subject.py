@@ -4,24 +4,25 @@ import math
 
 import numpy as np
 import pytest
+from tests.items import items_of
 
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
+from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.subject import belief
-from confidence_tasks.studies.lifeeval.task import lifeeval_items
 from confidence_tasks.studies.lifeeval.trials import case_of, guess_score, lifeeval_trial, maximum_score
 from confidence_tasks.study.trial import READABLE
 
-ITEMS = list(lifeeval_items(n=200))
+ITEMS = items_of(STUDY, n=200)
 
 
 def trials(**parameters):
     subject = make_subject(parameters.pop("profile", "ideal"), **parameters)
     made = []
     for item in ITEMS:
-        case = case_of({"question_id": item.question.id, "source": "lifeeval", **item.metadata})
+        case = case_of(item.question)
         reply = respond(subject, item.question, item.prompt, seed="1")
         made.append(lifeeval_trial(case, reply.text))
     return made
@@ -81,7 +82,7 @@ def test_a_noisy_table_costs_score_and_calibration():
 
 def test_a_noisy_subject_believes_in_a_table_of_its_own():
     item = next(item for item in ITEMS if item.condition == "radius=5")
-    case = case_of({"question_id": item.question.id, "source": "lifeeval", **item.metadata})
+    case = case_of(item.question)
     exact = belief(item.question, make_subject("ideal"), "1")
     assert guess_score(case, exact[0]) == pytest.approx(exact[1], abs=1e-12)
     assert exact[1] == pytest.approx(maximum_score(case), abs=1e-12)

@@ -3,17 +3,20 @@
 from collections import Counter
 
 import pytest
+from tests.items import items_of
 
 from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.questions import question_of
 from confidence_tasks.sources import SourceError
-from confidence_tasks.studies.lifeeval.task import RADII, lifeeval, lifeeval_items
+from confidence_tasks.studies.lifeeval import RADII, STUDY
+from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.lifeeval.trials import case_of
 
 # the design
 
 
 def test_808_questions_two_sexes_101_ages_four_radii():
-    items = list(lifeeval_items())
+    items = items_of(STUDY)
     assert len({item.id for item in items}) == 808
     assert Counter(item.condition for item in items) == {f"radius={radius}": 202 for radius in RADII}
     assert Counter(item.metadata["sex"] for item in items) == {"male": 404, "female": 404}
@@ -21,21 +24,21 @@ def test_808_questions_two_sexes_101_ages_four_radii():
 
 
 def test_a_small_sample_is_balanced_and_part_of_a_larger_one():
-    small, large = (list(lifeeval_items(n=n)) for n in (16, 80))
+    small, large = (items_of(STUDY, n=n) for n in (16, 80))
     assert {item.id for item in small} <= {item.id for item in large}
     assert set(Counter(item.condition for item in small).values()) == {4}
     assert set(Counter(item.metadata["sex"] for item in small).values()) == {8}
 
 
 def test_a_subset_of_radii():
-    items = list(lifeeval_items([20], n=10))
+    items = items_of(STUDY, radii=20, n=10)
     assert {item.condition for item in items} == {"radius=20"}
     assert all("within 20 years" in item.prompt for item in items)
 
 
 def test_a_sample_holds_all_that_scoring_needs():
-    for item, sample in zip(items := list(lifeeval_items(n=8)), dataset(items, "lifeeval"), strict=True):
-        case = case_of(sample.metadata)
+    for item, sample in zip(items := items_of(STUDY, n=8), dataset(items, "lifeeval"), strict=True):
+        case = case_of(question_of(sample.metadata))
         assert (case.sex, case.age, case.radius) == tuple(
             item.question.metadata[key] for key in ("sex", "age", "radius")
         )
@@ -44,7 +47,7 @@ def test_a_sample_holds_all_that_scoring_needs():
 
 
 def test_directions_are_in_both_turns():
-    sample = next(iter(dataset(lifeeval_items(n=1), "lifeeval")))
+    sample = next(iter(dataset(items_of(STUDY, n=1), "lifeeval")))
     system, user = sample.input
     assert (system.role, user.role) == ("system", "user")
     assert system.text in user.text
@@ -96,5 +99,5 @@ def test_a_table_that_cannot_be_read_is_refused_before_any_call(tmp_path):
 
 @pytest.mark.parametrize("n", [0, -800])
 def test_a_number_of_questions_below_1_is_refused(n):
-    with pytest.raises(SourceError, match="n must be at least 1"):
-        list(lifeeval_items(n=n))
+    with pytest.raises(ValueError, match=f"n={n} is not within"):
+        lifeeval(n=n)

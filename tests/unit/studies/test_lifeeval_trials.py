@@ -12,13 +12,14 @@ from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     TOKEN_MEASURES,
     Case,
-    _explanation,
     age_band,
+    explain,
     guess_score,
     lifeeval_trial,
     maximum_score,
     summarise_groups,
 )
+from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Token
 
 RADII = (1, 5, 10, 20)
@@ -221,8 +222,11 @@ def test_token_measures_compare_the_token_probability_with_the_score():
 # Explanations ---------------------------------------------------------------------------------------------------
 
 
+QUESTION = Question("q", "lifeeval", "How old?", "number", None)
+
+
 def test_the_explanation_shows_what_was_read_and_nothing_that_a_reply_could_inject():
-    shown = _explanation(lifeeval_trial(case(), reply('"<b>84</b>"')))
+    shown = explain(lifeeval_trial(case(), reply('"<b>84</b>"')), QUESTION)
     assert "within 10 years with probability 0.7183" in shown
     assert "<b>" not in shown
-    assert "Nobody dies" in _explanation(lifeeval_trial(case(), reply(answer=250)))
+    assert "Nobody dies" in explain(lifeeval_trial(case(), reply(answer=250)), QUESTION)

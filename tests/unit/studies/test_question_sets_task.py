@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.items import items_of
 
 from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.task import (
     boolq,
     halueval,
     lsat_ar,
-    question_set_items,
     sat_en,
     sciq,
 )
@@ -31,20 +32,20 @@ OFFLINE = {
     [("boolq", 3270, 0), ("sciq", 1000, 4), ("lsat_ar", 230, 5), ("sat_en", 206, 4)],
 )
 def test_sizes_on_the_real_sources(mirror: Path, name, size, options):
-    items = list(question_set_items(name, name))
+    items = items_of(STUDY, name, source=name)
     assert len({item.id for item in items}) == size
     assert {len(item.question.choices) for item in items} == {options}
 
 
 def test_halueval_asks_right_and_hallucinated_answers_in_equal_numbers(mirror: Path):
-    items = list(question_set_items("halueval", "halueval"))
+    items = items_of(STUDY, "halueval", source="halueval")
     assert len(items) == 2000
     assert sum(item.question.gold == "yes" for item in items) == 1000
     assert all(f"\nAnswer: {item.metadata['given']}\nResponse:" in item.prompt for item in items)
 
 
 def test_the_older_wording_of_halueval_goes_on_within_the_reply(mirror: Path):
-    (item,) = question_set_items("halueval", "halueval", n=1, prompt="own_answer")
+    (item,) = items_of(STUDY, "halueval", source="halueval", n=1, prompt="own_answer")
     given = json.dumps(item.metadata["given"], ensure_ascii=False)
     assert item.prompt.endswith(f'"Answer": {given},\n    "Confidence": "')
     assert halueval(n=1, prompt="own_answer").dataset[0].input[-1].text == item.prompt
@@ -54,24 +55,24 @@ def test_the_older_wording_of_halueval_goes_on_within_the_reply(mirror: Path):
     ("name", "prompt", "message"),
     [
         ("halueval", "own", "prompt='own' is not one of given_answer, own_answer"),
-        ("boolq", "own_answer", "boolq has one wording"),
+        ("boolq", "own_answer", "boolq has no parameter 'prompt'"),
     ],
 )
 def test_a_wording_that_is_not_there_is_refused(name, prompt, message):
     with pytest.raises(ValueError, match=message):
-        list(question_set_items(name, name, prompt=prompt))
+        items_of(STUDY, name, source=name, prompt=prompt)
 
 
 @pytest.mark.parametrize("name", ["lsat_ar", "sat_en"])
 def test_passages_are_shown_once(mirror: Path, name):
-    for item in question_set_items(name, name, n=20):
+    for item in items_of(STUDY, name, source=name, n=20):
         assert item.prompt.count(item.question.metadata["passage"]) == 1
         assert item.prompt.endswith("Response:")
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_directions_are_in_both_turns(mirror: Path, name):
-    (item,) = question_set_items(name, name, n=1)
+    (item,) = items_of(STUDY, name, source=name, n=1)
     assert item.system in item.prompt
     assert len(item.prompt) > len(item.system) + 40
 
@@ -86,7 +87,7 @@ def test_own_answers_to_judge(tmp_path):
     path = tmp_path / "given.jsonl"
     row = {"question": "Capital of France?", "answer": "no", "kind": "boolean"}
     path.write_text(json.dumps({**row, "metadata": {"answer": "Rome", "knowledge": ""}}) + "\n")
-    (item,) = question_set_items("halueval", str(path))
+    (item,) = items_of(STUDY, "halueval", source=str(path))
     assert item.prompt.endswith("Question: Capital of France?\nAnswer: Rome\nResponse:")
 
 
@@ -102,11 +103,11 @@ def test_own_answers_to_judge_need_no_passage_and_must_be_texts(tmp_path):
     path = tmp_path / "given.jsonl"
     row = {"question": "Capital of France?", "answer": "no", "kind": "boolean"}
     path.write_text(json.dumps({**row, "metadata": {"answer": "Rome"}}))
-    (item,) = question_set_items("halueval", str(path))
+    (item,) = items_of(STUDY, "halueval", source=str(path))
     assert "Context:" not in item.prompt.split("\n\n")[-1]
     path.write_text(json.dumps({**row, "metadata": {"answer": 7}}))
     with pytest.raises(ValueError, match=r"'answer' in the metadata of .* must be a text"):
-        list(question_set_items("halueval", str(path)))
+        items_of(STUDY, "halueval", source=str(path))
 
 
 @pytest.mark.parametrize(
@@ -128,5 +129,5 @@ def test_an_unknown_source_is_refused():
 
 
 def test_no_questions_are_not_all_questions():
-    with pytest.raises(SourceError, match="n must be at least 1"):
-        list(question_set_items("sciq", "arithmetic", n=0))
+    with pytest.raises(ValueError, match="n=0 is not within"):
+        items_of(STUDY, "sciq", source="arithmetic", n=0)

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.items import riskeval_items
 
 from confidence_tasks.sources import Question, SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval import task as module
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
-from confidence_tasks.studies.riskeval.task import riskeval, riskeval_items, riskeval_questions, roles_needed
+from confidence_tasks.studies.riskeval.task import riskeval, roles_needed
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 PLAIN = Question("x-1", "x", "What is 1 + 1?", "number", "2")
@@ -43,7 +44,7 @@ def test_only_the_system_message_knows_the_penalty() -> None:
 
 def test_the_strategy_changes_the_system_message_only() -> None:
     base, told = (
-        next(riskeval_items([PLAIN], [10.0], strategy=strategy)) for strategy in ("base", "use_confidence")
+        riskeval_items([PLAIN], [10.0], strategy=strategy)[0] for strategy in ("base", "use_confidence")
     )
     assert told.system.startswith(base.system)
     assert "Use your confidence to decide" in told.system
@@ -51,8 +52,8 @@ def test_the_strategy_changes_the_system_message_only() -> None:
 
 
 def test_the_papers_sizes(mirror: Path) -> None:
-    assert len(riskeval_questions("gsm8k")[0]) == 128
-    assert len(riskeval_questions("mmlu", n=40)[0]) == 40
+    assert len(riskeval(source="gsm8k", penalties=1).dataset) == 128
+    assert len(riskeval(source="mmlu", n=40, penalties=1).dataset) == 40
     assert "gpqa_diamond" in module.WHOLE
 
 
@@ -98,10 +99,10 @@ def test_pictures_must_be_dealt_with_before_anything_is_asked() -> None:
 
 
 @pytest.mark.usefixtures("pictures")
-def test_skipped_pictures_are_counted_in_the_log() -> None:
+def test_skipped_pictures_are_counted_in_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     task = riskeval(source="x", penalties="1", images="skip")
     assert [sample.metadata["question_id"] for sample in task.dataset] == ["x-1"]
-    assert task.metadata["skipped_images"] == 1
+    assert "1 of the 2 questions of x have a picture, and are left out" in caplog.text
 
 
 @pytest.mark.usefixtures("pictures")
@@ -110,7 +111,6 @@ def test_pictures_are_sent_as_data_urls() -> None:
     text, picture = task.dataset[1].input[1].content
     assert text.text == "What is shown?"
     assert picture.image == PICTURE
-    assert task.metadata["skipped_images"] == 0
     assert PICTURE not in json.dumps([sample.metadata for sample in task.dataset])
 
 
@@ -118,11 +118,14 @@ def test_pictures_are_sent_as_data_urls() -> None:
 
 
 def test_roles_are_needed_where_they_are_used() -> None:
-    assert roles_needed([PLAIN], "rules", "auto") == []
-    assert roles_needed([PLAIN], "model", "auto") == ["parser"]
-    assert roles_needed([PLAIN, PICTURED], "rules", "auto") == ["judge"]
-    assert roles_needed([PLAIN], "model", "model") == ["parser", "judge"]
-    assert roles_needed([PICTURED], "rules", "rules") == []
+    def needed(parser: str, judge: str, *questions: Question) -> list[str]:
+        return roles_needed({"parser": parser, "judge": judge}, questions)
+
+    assert needed("rules", "auto", PLAIN) == []
+    assert needed("model", "auto", PLAIN) == ["parser"]
+    assert needed("rules", "auto", PLAIN, PICTURED) == ["judge"]
+    assert needed("model", "model", PLAIN) == ["parser", "judge"]
+    assert needed("rules", "rules", PICTURED) == []
 
 
 # what the user may not say
@@ -138,7 +141,7 @@ def test_roles_are_needed_where_they_are_used() -> None:
         ({"parser": "llm"}, "rules, model"),
         ({"judge": "me"}, "auto, model, rules"),
         ({"images": "draw"}, "send, skip"),
-        ({"n": 0}, "n must be"),
+        ({"n": 0}, "n=0 is not within"),
     ],
 )
 def test_unknown_values_are_refused_with_what_is_allowed(wrong: dict[str, object], message: str) -> None:

@@ -1,9 +1,9 @@
 """The scale study's design: what is asked, of which questions, in which order; and what is refused early."""
 
-from itertools import islice
 from pathlib import Path
 
 import pytest
+from tests.items import scale_items
 
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.studies.scales.prompts import scale_prompt
@@ -19,7 +19,6 @@ from confidence_tasks.studies.scales.subject import PATTERN
 from confidence_tasks.studies.scales.task import (
     scale_boundary,
     scale_granularity,
-    scale_items,
     scale_nonstandard,
 )
 from confidence_tasks.studies.scales.trials import scale_trial
@@ -48,7 +47,7 @@ def test_items_go_question_by_question_with_stable_ids() -> None:
 
 
 def test_only_the_confidence_instruction_varies_with_the_scale() -> None:
-    first, second = islice(scale_items([Scale(0, 5), Scale(14, 86)], ["arithmetic"], n=1), 2)
+    first, second = scale_items([Scale(0, 5), Scale(14, 86)], ["arithmetic"], n=1)
     assert first.prompt.replace("between 0 and 5", "").replace("0 means", "").replace("5 means", "") == (
         second.prompt.replace("between 14 and 86", "").replace("14 means", "").replace("86 means", "")
     )
@@ -64,7 +63,7 @@ def test_paper_sizes_on_the_real_sources(mirror: Path) -> None:
 
 
 def test_number_questions_get_the_papers_gsm8k_form(mirror: Path) -> None:
-    item = next(scale_items([Scale(0, 20)], ["gsm8k"], n=1))
+    item = scale_items([Scale(0, 20)], ["gsm8k"], n=1)[0]
     assert item.prompt.startswith("Solve the following math problem step by step.\n")
     assert item.prompt.endswith(
         "Solution: <your step-by-step solution>\nFinal Answer: <numerical answer>\n"
@@ -111,7 +110,7 @@ def test_unknown_elicitation_lists_what_there_is() -> None:
 
 
 def test_no_questions_at_all_are_refused() -> None:
-    with pytest.raises(ValueError, match="n must be at least 1"):
+    with pytest.raises(ValueError, match="n=0 is not within"):
         scale_granularity(sources="arithmetic", n=0)
 
 
@@ -140,7 +139,7 @@ def test_the_wording_is_chosen_for_questions_and_examples_and_a_subject_replies_
         for prompt in (item.prompt, item.examples[0][0]):
             assert "\n\nRate your confidence" in prompt
             assert PATTERN.search(prompt)
-    (asked,) = (sample.input for sample in scale_boundary("0-100", "arithmetic", n=1).dataset)
+    (asked,) = (sample.input for sample in scale_boundary(scales="0-100", sources="arithmetic", n=1).dataset)
     assert "After providing your answer, rate your confidence" in asked[0].text
     with pytest.raises(ValueError, match="b1, b2"):
         scale_granularity(sources="arithmetic", n=2, prompt="b3")

@@ -65,16 +65,6 @@ def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolic
     return CachePolicy(expiry=None, per_epoch=per_epoch, scopes={"model_args": arguments, **again})
 
 
-@solver
-def cached_generate(cache: bool = True) -> Solver:
-    """Ask the model under test once; a run that was killed asks only what had no reply yet."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return await ask_once(state, generate, cache)
-
-    return solve
-
-
 async def ask_once(
     state: TaskState,
     generate: Generate,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache as cached
 from inspect import Parameter as SignatureParameter
-from inspect import Signature
+from inspect import Signature, signature
 from typing import Any, NoReturn
 
 import anyio
@@ -32,7 +32,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
-from confidence_tasks.harness.inspect.metrics import condition_summary, logging, metrics_of
+from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text
 from confidence_tasks.harness.inspect.samples import dataset
@@ -49,52 +49,60 @@ from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
 from confidence_tasks.harness.staged import (
     chosen_conditions,
     complete_parameters,
+    default_parameters,
+    is_single,
     kept_replies,
     load_study,
     restored_replies,
+    roles_needed,
     staged_items,
+    task_metrics,
     trial_of,
 )
 from confidence_tasks.simulation.draws import pick
 from confidence_tasks.simulation.respond import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import METRICS
+from confidence_tasks.study.parameter import METRICS, Parameter
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import ModelReply, Replies, Stage
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 REPLIES = "replies"
 """The key of a sample's store that holds the replies of every stage."""
 
 
-@cached
-def study_task(study: Study) -> Callable[..., Task]:
-    """Make the Inspect task of a study of stages, which Inspect calls ``<package>/<name of the study>``.
+def study_task(study: Study, name: str = "") -> Callable[..., Task]:
+    """Make an Inspect task of a study of stages, which Inspect calls ``<package>/<name of the design>``.
 
     Its parameters are those that the study declares. They are checked when the task is made, before the first call.
     """
+    return _study_task(study, name or study.first_task)
+
+
+@cached
+def _study_task(study: Study, name: str) -> Callable[..., Task]:
+    declared = study.task_parameters(name)
 
     def build(**given: Any) -> Task:
         with as_usage_error():
-            parameters = complete_parameters(study, given, study.all_parameters)
+            parameters = complete_parameters(name, given, declared)
             with logging(parameters.pop(METRICS.name)):
-                return _build(study, parameters)
+                return _build(study, {**parameters, "task": name})
 
-    declared = [
-        SignatureParameter(
-            parameter.name,
-            SignatureParameter.KEYWORD_ONLY,
-            default=parameter.default,
-            annotation=parameter.type,
-        )
-        for parameter in study.all_parameters
-    ]
     # Inspect drops what is not in the signature, unless that takes any keyword; then a misspelt name arrives here.
     others = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
-    build.__signature__ = Signature([*declared, others], return_annotation=Task)  # type: ignore[attr-defined]
-    helps = "\n".join(f"{parameter.name} : {parameter.help}" for parameter in study.all_parameters)
-    build.__doc__ = f"{study.designs[study.name].question}\n\n{helps}\n"
-    _called(build, study, study.name)
+    build.__signature__ = _signature(declared, others, Task)  # type: ignore[attr-defined]
+    helps = "\n".join(f"{parameter.name}\n    {parameter.help}" for parameter in declared)
+    build.__doc__ = f"{study.designs[name].question}\n\nParameters\n----------\n{helps}\n"
+    _called(build, study, name)
     return task(build)
+
+
+def _signature(declared: Sequence[Parameter], others: SignatureParameter | None, returned: Any) -> Signature:
+    kind = SignatureParameter.KEYWORD_ONLY
+    named = [
+        SignatureParameter(each.name, kind, default=each.default, annotation=each.type) for each in declared
+    ]
+    return Signature([*named, *([others] if others else [])], return_annotation=returned)
 
 
 def _called(function: Callable[..., Any], study: Study, name: str) -> None:
@@ -106,19 +114,39 @@ def _called(function: Callable[..., Any], study: Study, name: str) -> None:
 def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
-    data = dataset(staged_items(study, parameters, conditions), study.title)
+    items = list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
+    conditions = conditions or list(dict.fromkeys(item.condition for item in items))
+    logged = task_metrics(study, parameters, conditions)
+    data = dataset(items, study.title)
+    options = signature(study.make_scorer).parameters
     return Task(
         dataset=data,
-        setup=require_roles(sorted({stage.role for stage in stages if stage.role})),
+        setup=require_roles(roles_needed(study, parameters, [item.question for item in items])),
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),
-        scorer=study_scorer(study)(),
-        metrics=metrics_of(study, condition_summary, study=study.reference, conditions=conditions),
-        config=GenerateConfig(temperature=0.0),
+        scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
+        metrics=metrics_of(
+            study, logged.summary, overall=logged.overall, headline=logged.names, **logged.arguments
+        ),
+        config=GenerateConfig(
+            **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
+        ),
         version=study.version,
         metadata=provenance(parameters["seed"], data),
-        headline_metric=HeadlineMetric(metric=f"{study.headline[0]}/{conditions[0]}"),
+        headline_metric=HeadlineMetric(metric=f"{(logged.names or study.headline)[0]}/{logged.headline}"),
         viewer=viewer(study),
     )
+
+
+def _own_settings(stage: Stage) -> dict[str, Any]:
+    """Return the settings of generation that a stage has of its own."""
+    required = stage.logprobs == "required"
+    settings = {
+        "temperature": stage.temperature,
+        "max_tokens": stage.max_tokens,
+        "logprobs": True if required else None,
+        "top_logprobs": stage.top_logprobs if required and stage.top_logprobs else None,
+    }
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 # Calls ------------------------------------------------------------------------------------------------------------
@@ -161,6 +189,7 @@ class _SharedCalls:
 class _Asker:
     """Asks the stages of one sample."""
 
+    study: Study
     stages: Sequence[Stage]
     gates: Mapping[str, ProbabilityGate]
     rejecting: set[ModelAPI]
@@ -193,7 +222,7 @@ class _Asker:
                 for number in range(stage.samples):
                     output = await self._ask(stage, messages, number, replies)
                     first = first or output
-                    said.append(_model_reply(stage, output))
+                    said.append(_staged_reply(stage, output))
                     reply = output.message if output.choices else ChatMessageAssistant(content="")
                     conversations.setdefault(stage.name, [*messages, reply])
             replies[stage.name] = said
@@ -209,7 +238,8 @@ class _Asker:
                     f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
                 )
             return conversations[stage.follows]
-        return [ChatMessageSystem(content=stage.system)] if stage.system else []
+        system = stage.system_of(self.question, self.condition)
+        return [ChatMessageSystem(content=system)] if system else []
 
     def _longest(self, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
         """Return the longest conversation that begins with the first stage."""
@@ -225,10 +255,8 @@ class _Asker:
         model = get_model(role=stage.role, required=True) if stage.role else get_model()
 
         async def call() -> ModelOutput:
-            asked = StageCall(
-                self.question, self.condition, stage.name, replies, self.state.metadata["study"]
-            )
-            token = stage_call.set(asked)
+            told = StageCall(self.question, self.condition, stage.name, replies, self.study.reference)
+            token = stage_call.set(told if self.study.subject else None)
             try:
                 return await self._call(stage, model, messages, number)
             finally:
@@ -270,7 +298,10 @@ class _Asker:
             return (await ask()).output
 
     def _settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
-        settings: dict[str, Any] = {"temperature": stage.temperature, "max_tokens": stage.max_tokens}
+        single = is_single(self.stages)
+        settings: dict[str, Any] = (
+            {} if single else {"temperature": stage.temperature, "max_tokens": stage.max_tokens}
+        )
         if is_local(model) and stage.temperature is not None:
             settings |= _local_sampling(model, stage)
         if stage.samples > 1 or stage.temperature:
@@ -309,21 +340,26 @@ async def _scored_locally(
     return output
 
 
-def _model_reply(stage: Stage, output: ModelOutput) -> ModelReply:
-    tokens = tuple(reply_tokens(output)) if stage.logprobs else ()
+def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
     used = output.usage
     return ModelReply(
         reply_text(output),
-        tokens,
+        tuple(tokens),
         float(used.input_tokens) if used else math.nan,
         float(used.output_tokens) if used else math.nan,
-        "the provider returned no log-probabilities" if stage.logprobs and not tokens else "",
+        problem,
     )
+
+
+def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
+    tokens = reply_tokens(output) if stage.logprobs else []
+    lacking = stage.logprobs and not tokens
+    return _model_reply(output, tokens, "the provider returned no log-probabilities" if lacking else "")
 
 
 @solver
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
-    """Run the stages of a study, and keep every reply in the sample's store.
+    """Run the stages of a study, and keep every reply in the sample's store, unless the output is the only one.
 
     Parameters
     ----------
@@ -334,8 +370,13 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     n_conditions : int
         Under how many conditions each question is asked.
     """
-    stages = load_study(study).stages_of(parameters)
-    gates = {stage.name: ProbabilityGate(f"stage {stage.name!r} needs") for stage in stages if stage.logprobs}
+    loaded = load_study(study)
+    stages = loaded.stages_of(parameters)
+    gates = {
+        stage.name: ProbabilityGate(f"stage {stage.name!r} of {loaded.name} needs")
+        for stage in stages
+        if stage.logprobs
+    }
     rejecting: set[ModelAPI] = set()
     shared = _SharedCalls(n_conditions)
 
@@ -343,6 +384,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         question = question_of(state.metadata)
         with shared.of((get_model().api, question.id, state.epoch)) as calls:
             asker = _Asker(
+                loaded,
                 stages,
                 gates,
                 rejecting,
@@ -354,7 +396,8 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
                 calls,
             )
             replies = await asker.ask_all()
-        state.store.set(REPLIES, kept_replies(replies))
+        if not is_single(stages):
+            state.store.set(REPLIES, kept_replies(replies))
         return state
 
     return solve
@@ -367,30 +410,35 @@ def replies_of(state: TaskState, study: Study) -> Replies:
     """Return the replies that a sample holds; where there are none but the output, that of the first stage."""
     kept = state.store.get(REPLIES)
     if kept is None:
-        first, *_ = study.stages_of(complete_parameters(study, {}, study.all_parameters))
-        return {first.name: [ModelReply(reply_text(state.output), tuple(reply_tokens(state.output)))]}
+        first, *_ = study.stages_of(default_parameters(study))
+        return {first.name: [_model_reply(state.output, reply_tokens(state.output))]}
     return restored_replies(kept)
 
 
 @cached
-def study_scorer(study: Study) -> Callable[[], Scorer]:
+def study_scorer(study: Study) -> Callable[..., Scorer]:
     """Make the scorer of a study of stages: it reads the replies of a sample into a trial."""
+    declared = [each for each in study.task_parameters() if each.name in study.options]
 
-    def build() -> Scorer:
+    def build(**given: Any) -> Scorer:
+        options = complete_parameters(study.scorer_name, given, declared)
+
         async def score(state: TaskState, target: Target) -> Score:
-            question = question_of(state.metadata)
-            trial = trial_of(study, question, state.metadata["condition"], replies_of(state, study))
-            return trial_score(
-                study, trial, answer=trial.get("answer", ""), explanation=_explanation(trial, question)
-            )
+            question, replies = question_of(state.metadata), replies_of(state, study)
+            trial = trial_of(study, question, state.metadata["condition"], replies, options)
+            explain = study.explain or _explanation
+            first, *_ = next(iter(replies.values()))
+            told = explain(trial, question, first.tokens)
+            return trial_score(study, trial, answer=trial.get("answer", ""), explanation=told)
 
         return score
 
+    build.__signature__ = _signature(declared, None, Scorer)  # type: ignore[attr-defined]
     _called(build, study, study.scorer_name)
     return scorer(metrics=[])(build)
 
 
-def _explanation(trial: Mapping[str, Any], question: Question) -> str:
+def _explanation(trial: Mapping[str, Any], question: Question, tokens: Sequence[Token]) -> str:
     """Say what was read and what became of it."""
     return table(
         [

@@ -1,4 +1,4 @@
-"""Token probabilities: settings for asking, and refusing a model that has none before more than a reply is paid for."""
+"""Token probabilities: refusing a model that has none before more than a reply is paid for."""
 
 from __future__ import annotations
 
@@ -6,32 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput, get_model
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.model import Model, ModelAPI, ModelOutput
+from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
-
-from confidence_tasks.harness.inspect.model_calls import ask_once, cached_generate
-
-MOST_ALTERNATIVES = 20
-"""What the providers with the most return."""
 
 EMPTY_REPLIES = 3
 """So many empty replies in a row, which nothing can be told from, are paid for at the start of a run."""
-
-
-def generation(top_logprobs: int) -> GenerateConfig:
-    """Return greedy generation, with ``top_logprobs`` alternatives for every token when it is above 0.
-
-    Raises
-    ------
-    ValueError
-        If it is not in 0 to 20.
-    """
-    if not 0 <= top_logprobs <= MOST_ALTERNATIVES:
-        raise ValueError(f"top_logprobs={top_logprobs} must be 0 (do not ask) to {MOST_ALTERNATIVES}")
-    if not top_logprobs:
-        return GenerateConfig(temperature=0.0)
-    return GenerateConfig(temperature=0.0, logprobs=True, top_logprobs=top_logprobs)
 
 
 def has_probabilities(output: ModelOutput) -> bool:
@@ -122,35 +102,3 @@ class ProbabilityGate:
 def is_local(model: Model) -> bool:
     """Return whether a model is one of Inspect's ``hf`` provider, which runs in this process."""
     return type(model.api).__name__ == "HuggingFaceAPI"
-
-
-def refuse_sampled_locally(model: Model, purpose: str) -> None:
-    """Refuse Inspect's ``hf`` provider unless it decodes greedily.
-
-    At each step it reports the most probable token and its probability, in place of the one that was sampled.
-    """
-    if is_local(model) and getattr(model.api, "do_sample", False):
-        raise TokenProbabilityError(
-            f"{purpose} token probabilities of what the model says, and Inspect's hf provider reports those of the "
-            "most probable tokens instead, which are the same in greedy decoding only: add -M do_sample=false"
-        )
-
-
-@solver
-def generate_with_probabilities(purpose: str, cache: bool = True) -> Solver:
-    """Ask the model with the task's settings, and refuse it at its first reply if it gives no token probabilities."""
-    gate = ProbabilityGate(purpose)
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        model = get_model()
-        refuse_sampled_locally(model, purpose)
-        return await gate(model, lambda: ask_once(state, generate, cache, has_probabilities))
-
-    return solve
-
-
-def asking(top_logprobs: int, cache: bool) -> Solver:
-    """Return the solver of a task that asks for token probabilities on request only."""
-    if not top_logprobs:
-        return cached_generate(cache)
-    return generate_with_probabilities(f"top_logprobs={top_logprobs} asks for", cache)

@@ -126,19 +126,25 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
         _log.warning("left out of lm-eval: %s (%s)", ", ".join(names), reason)
 
 
-def _groups_of_stages(study: Study) -> tuple[TaskGroup, ...]:
-    """Return the group of a study of stages: a task for each condition, on the study's default source."""
-    if not study.stages:
-        return ()
-    source = next((each.default for each in study.parameters if each.name == "source"), study.name)
-    group = TaskGroup(
-        study.name,
-        Reference("confidence_tasks.harness.lm_eval.staged", "StagedTask"),
-        study.version,
-        sources={condition: [source] for condition in study.conditions},
-        metadata={"study": study.reference},
-    )
-    return (group,)
+def _groups_of_stages(study: Study) -> Iterator[TaskGroup]:
+    """Yield a group for each task of a study of stages: a task for each condition, on the task's default sources."""
+    for name, design in study.designs.items() if study.stages else ():
+        defaults = {each.name: each.default for each in study.task_parameters(name)}
+        sources = str(defaults.get("sources") or defaults.get("source", study.name)).split(",")
+        conditions = design.conditions or study.conditions
+        yield TaskGroup(
+            name,
+            STAGED_TASK,
+            study.version,
+            sources=dict.fromkeys(conditions, sources),
+            offline=dict.fromkeys(conditions, study.offline) if study.offline else {},
+            measures=study.measures if len(sources) > 1 else (),
+            metadata={"study": study.reference},
+        )
+
+
+STAGED_TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StagedTask")
+"""The class of the tasks of every study of stages."""
 
 
 def stub_folder(studies: Iterable[Study]) -> Path:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
@@ -25,28 +25,31 @@ from confidence_tasks.harness.compat import (
     network_logits,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.fewshot import with_replies_shown
-from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import inability
+from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import generate_samples  # noqa: F401 - adds its request type
-from confidence_tasks.harness.lm_eval.task import StudyTask
+from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import (
     STUDY,
     complete_parameters,
+    is_single,
     kept_replies,
+    label_of,
     load_study,
     restored_replies,
+    roles_needed,
     staged_items,
+    task_metrics,
     trial_of,
 )
 from confidence_tasks.harness.token_scores import scored_tokens
 from confidence_tasks.reading.answer_tokens import token_texts
-from confidence_tasks.simulation.respond import StageCall, respond_to_stage
-from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import Parameter, meant
-from confidence_tasks.study.stage import ModelReply, Stage, Token
+from confidence_tasks.simulation.respond import StageCall
+from confidence_tasks.study.definition import Study, TaskMetrics
+from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 REQUEST_TYPE = "run_stages"
 SCORES = "score_tokens"
@@ -72,79 +75,130 @@ class StagedTask:
 
 
 @cache
-def task_class(study: Study) -> type[_StagedTask]:
+def task_class(study: Study) -> type[StudyOfStages]:
     """Make the class of the tasks of a study of stages."""
-    declared = _declared(study)
+    base: type[StudyOfStages] = study.lm_eval_task.load() if study.lm_eval_task else StudyOfStages
+    every = [each for task in study.designs for each in study.task_parameters(task)]
+    others = {study.condition_parameter, *_SAID_OTHERWISE, *SAID_ELSEWHERE}
+    taken = {**{each.name: each.type for each in every if each.name not in others}, **base.ADDED}
+    if "sources" in {each.name for each in every}:
+        taken["source"] = str
+    conditions = study.designs[study.first_task].conditions or study.conditions
+    named = ",".join(TaskGroup(study.first_task, base, "", {}).task(each) for each in conditions[:2])
     return type(
         f"{study.name}_task",
-        (_StagedTask,),
+        (base,),
         {
             "STUDY": study,
             "VERSION": study.version,
-            "PARAMETERS": (STUDY, "condition", "question_seed", *declared),
-            "FIXED": {} if "source" in declared else {"source": study.name},
-            "ELSEWHERE": {"conditions": f"name tasks, such as --tasks {study.name}_<condition>"},
-            "TYPES": {"question_seed": int, **{name: each.type for name, each in declared.items()}},
-            "MEASURES": study.measures,
+            "PARAMETERS": (STUDY, "condition", "question_seed", *taken),
+            "FIXED": {} if "source" in taken else {"source": study.name, **base.FIXED},
+            "ELSEWHERE": {
+                **_SAID_OTHERWISE,
+                study.condition_parameter: f"name tasks, such as --tasks {named}",
+            },
+            "TYPES": {"question_seed": int, **taken},
         },
     )
 
 
-def _declared(study: Study) -> dict[str, Parameter]:
-    """Return the parameters that lm-eval does not say in another way."""
-    return {
-        each.name: each for each in study.all_parameters if each.name not in ("seed", "cache", "conditions")
-    }
+_SAID_OTHERWISE: Mapping[str, str] = {
+    "sources": "say source, or name the tasks of the sources",
+    "top_logprobs": "say token_probabilities, where the study has it",
+}
 
 
-class _StagedTask(StudyTask):
-    STUDY: Study
+class StudyOfStages(StudyTask):
+    """A study of stages under one condition.
+
+    A study whose trials are made of one reply may have that generated as lm-eval's own tasks have theirs; others run
+    their stages by a request type of their own.
+
+    Attributes
+    ----------
+    STUDY : Study
+        The study.
+    ADDED : mapping of str to type
+        Parameters that its tasks have on lm-eval only.
+    """
+
+    STUDY: ClassVar[Study]
+    ADDED: ClassVar[Mapping[str, Any]] = {}
+    WORKED_EXAMPLES = True
 
     @property
     def study_name(self) -> str:
+        """Name of the study."""
         return self.STUDY.name
 
     @property
     def headline(self) -> Sequence[str]:
-        return self.STUDY.headline
+        """Names of the metrics by default."""
+        return self.logged.names or self.STUDY.headline
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """The study's parameters, checked."""
-        given = dict(self.config.metadata or {})
-        declared = _declared(self.STUDY)
-        named = {name: value for name, value in given.items() if name in declared}
-        return {
-            **complete_parameters(self.STUDY, named, list(declared.values())),
-            "seed": given.get("question_seed", 0),
+        """The parameters of Inspect's task that ask the same, checked."""
+        study, given = self.STUDY, dict(self.config.metadata or {})
+        task = self.inspect_task(given)
+        declared = {each.name: each for each in study.task_parameters(task)}
+        own = self.TYPES.keys() - {
+            "question_seed",
+            *self.ADDED,
+            *(["source"] if "sources" in declared else []),
         }
+        said = {name: value for name, value in given.items() if name in own}
+        others = {study.condition_parameter: "condition", "seed": "question_seed"}
+        said |= {ours: given[name] for ours, name in others.items() if ours in declared and name in given}
+        if "sources" in declared:
+            said["sources"] = [given["source"]]
+        added = {name: value for name, value in given.items() if name in self.ADDED}
+        return {**complete_parameters(study.name, said, list(declared.values())), **added, "task": task}
+
+    def inspect_task(self, given: Mapping[str, Any]) -> str:
+        """Return the name of Inspect's task."""
+        study = self.STUDY
+        if not study.conditions:
+            return one_of(list(study.designs), str(given["condition"]), "condition")
+        named = study.design_of(str(self.config.task))
+        return named if named in study.designs else study.first_task
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages under these parameters."""
+        return self.STUDY.stages_of(self.parameters)
+
+    @property
+    def generates(self) -> bool:
+        """Whether a trial is made of one reply, of which a simulated subject needs to know no more than the prompt."""
+        return is_single(self.stages) and not self.stages[0].logprobs and self.STUDY.subject is None
+
+    @property
+    def logged(self) -> TaskMetrics:
+        """What a log of Inspect has as metrics."""
+        return task_metrics(self.STUDY, self.parameters, [str((self.config.metadata or {})["condition"])])
+
+    def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
+        """Return the metrics."""
+        return self.logged.measures
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
-        """Yield the questions under the condition."""
-        study, condition = self.STUDY, str(parameters["condition"])
-        if condition not in study.conditions:
+        """Yield the questions under the condition, or each under its own."""
+        study = self.STUDY
+        conditions = [label_of(study, str(parameters["condition"]))] if study.conditions else []
+        items = list(staged_items(study, self.parameters, conditions, fewshot))
+        questions = [item.question for item in items]
+        if roles := roles_needed(study, self.parameters, questions):
+            task = f"{study.module.partition('.')[0]}/{self.parameters['task']}"
             raise ValueError(
-                f"condition={condition!r} is not one of {', '.join(study.conditions)}"
-                f"{meant(condition, study.conditions)}"
+                f"questions of {study.name} need a model as {' and '.join(roles)}, and lm-eval calls none but the "
+                f"model under test: run `inspect eval {task}`, or choose parameters without it"
             )
-        if roles := sorted({stage.role for stage in study.stages_of(self.parameters) if stage.role}):
+        if pictures := sum(question.image is not None for question in questions):
             raise ValueError(
-                f"{study.name} asks a model as {' and '.join(roles)}, and lm-eval calls none but the model under test: "
-                f"run it with Inspect, or choose parameters without it"
+                f"{pictures} questions of {study.name} have a picture, which lm-eval does not send"
             )
-        wanted = self.parameters.get("n")
-        shown = {**self.parameters, **({"n": parameters["n"]} if wanted is not None else {})}
-        return staged_items(study, shown, [condition])
-
-    def worked_examples(self, items: Sequence[Item], fewshot: int) -> list[Item]:
-        """Reply to the first stage as an ideal subject."""
-        first, *_ = self.STUDY.stages_of(self.parameters)
-
-        def reply(subject: Subject, item: Item) -> str:
-            call = StageCall(item.question, item.condition, first.name, {}, self.STUDY.reference)
-            return respond_to_stage(subject, item.prompt, call, seed="fewshot").text
-
-        return with_replies_shown(items, fewshot, reply)
+        return items
 
     def fewshot_context(
         self, doc: dict[str, Any], *args: Any, chat_template: Any = None, **kwargs: Any
@@ -161,8 +215,12 @@ class _StagedTask(StudyTask):
         )
 
     def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
-        """Ask for all stages at once."""
-        (generation,) = super().construct_requests(doc, ctx, **kwargs)
+        """Ask for the reply, or for all stages at once."""
+        generation, *others = super().construct_requests(doc, ctx, **kwargs)
+        if self.generates:
+            context, settings = generation.args
+            generation.arguments = (context, {**settings, **_settings(self.stages[0], 0)})
+            return [generation, *others]
         return [
             StagesRequest(
                 request_type=REQUEST_TYPE,  # type: ignore[arg-type]
@@ -175,9 +233,18 @@ class _StagedTask(StudyTask):
             )
         ]
 
+    def tokens(self, doc: Mapping[str, Any], reply: str, score: Any) -> Sequence[Token]:
+        """Return the tokens of a reply by what else was asked about it."""
+        return ()
+
     def trial(self, doc: Mapping[str, Any], reply: Any, score: Any) -> Mapping[str, Any]:
         """Read the replies of all stages."""
-        return trial_of(self.STUDY, question_of(doc), doc["condition"], restored_replies(reply))
+        if self.generates:
+            said = ModelReply(reply, tuple(self.tokens(doc, reply, score)))
+            replies: Replies = {self.stages[0].name: [said]}
+        else:
+            replies = restored_replies(reply)
+        return trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
 
 
 @dataclass
@@ -260,9 +327,10 @@ class _Document:
             if prompt == first and not stage.follows:
                 yield prompt, opening
             elif not stage.follows:
-                system = [{"role": "system", "content": stage.system}] if stage.system else []
+                said = stage.system_of(self.question, self.condition)
+                system = [{"role": "system", "content": said}] if said else []
                 turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
-                text = f"{stage.system}\n\n{prompt}" if stage.system else prompt
+                text = f"{said}\n\n{prompt}" if said else prompt
                 yield prompt, _Conversation(turns, text)
             elif stage.follows in self.conversations:
                 yield prompt, self.conversations[stage.follows].then("user", prompt)

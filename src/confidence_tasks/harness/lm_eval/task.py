@@ -44,10 +44,9 @@ _DEFAULTS: Mapping[str, Any] = {
 
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("n", "question_seed", "samples", "k"), int | None),
-    **dict.fromkeys(("token_probabilities", "force_gold", "strict"), bool | None),
-    **dict.fromkeys(("source", "mirror", "strategy", "parser", "judge", "images", "split"), str | None),
-    **dict.fromkeys(("window", "table", "population", "elicitation", "prompt"), str | None),
-    **dict.fromkeys(("max_exponent", "shortfall_weight"), float | None),
+    "force_gold": bool | None,
+    **dict.fromkeys(("source", "mirror", "split"), str | None),
+    "shortfall_weight": float | None,
     **dict.fromkeys(("levels", "temperatures"), str | float | list | None),
     "ask": str | list | None,
     METRICS.name: METRICS.type,

@@ -4,29 +4,86 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.studies.fermieval import measures, trials
-from confidence_tasks.studies.fermieval.prompts import EXPONENTS
-from confidence_tasks.study import Design, LazyModule, Paper, Reference, Study
+from confidence_tasks.studies.fermieval.prompts import EXPONENTS, LEVELS, condition_of, level_label
+from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_lm_eval = LazyModule("confidence_tasks.studies.fermieval.lm_eval")
 _power = LazyModule("confidence_tasks.studies.fermieval.power")
 _replies = LazyModule("confidence_tasks.studies.fermieval.replies")
 _replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _sizes = LazyModule("confidence_tasks.studies.fermieval.sizes")
-_theory = LazyModule("confidence_tasks.studies.fermieval.theory")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
+_theory = LazyModule("confidence_tasks.studies.fermieval.theory")
+_task = LazyModule("confidence_tasks.studies.fermieval.task")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 
 SUBSET_PARAMETERS = frozenset({"levels", "split", "n", "mirror"})
+
+SPLITS = ("all", "test", "authors", "authors_test")
+"""Which questions may be asked: those of both halves, or of the test half, so that nothing is fitted; drawn by seed, or
+those of the paper's authors."""
+
+CROSS = "cross"
+"""Ask both halves and judge all of their questions, each adjusted by the others."""
+
+LEVELS_PARAMETER = Parameter(
+    "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
+)
 
 STUDY = Study(
     name="fermieval",
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    scorer=Reference("confidence_tasks.studies.fermieval.trials", "fermieval_scorer"),
+    stages=_task.fermieval_stages,
+    questions=_task.fermieval_questions,
+    conditions=tuple(map(condition_of, LEVELS)),
+    condition_parameter="levels",
+    read_condition=level_label,
+    kept=("split", "max_exponent"),
+    read=trials.read_interval,
+    explain=trials.explain,
+    metrics=_task.fermieval_metrics,
+    parameters=(
+        LEVELS_PARAMETER,
+        Parameter(
+            "split",
+            str,
+            "all",
+            "all asks 500 questions of a calibration half, by which intervals are adjusted, and 500 of a test half. "
+            "Where no calibration half can be spared, test asks the test half only, and cross judges the questions of "
+            "both halves; the interval of each question is then adjusted by all others (jackknife+). authors and "
+            "authors_test ask the questions of the paper's own halves with its keys: 491 of the 500 of each half, as "
+            "the others are not in the archive at the pinned commit.",
+            (*SPLITS, CROSS),
+        ),
+        Parameter(
+            "source",
+            str,
+            "fermi",
+            "fermi, or the path of a file of questions with the fields question and exponent, the key.",
+        ),
+        Parameter(
+            "max_exponent",
+            float | None,
+            None,
+            "Leave out what the paper's figures leave out, with 100: trials whose truth or an end lies further from 0. "
+            "By default 100 for the authors' questions, and no limit for others. n_excluded counts them.",
+            low=1.0,
+        ),
+        Parameter(
+            "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
+        ),
+        Parameter(
+            "temperature",
+            float,
+            0.0,
+            "Of generation; the paper leaves the provider's default, which differs between providers.",
+        ),
+        Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
+    ),
     trial=trials.IntervalTrial,
     measures=measures.MEASURES,
     designs={
@@ -70,5 +127,4 @@ STUDY = Study(
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     replication=_replication.REPLICATION,
-    lm_eval=_lm_eval.GROUPS,
 )

@@ -46,6 +46,38 @@ def condition_of(level: float) -> str:
     return f"p={level:g}"
 
 
+def level_of(text: str) -> float:
+    """Return the nominal coverage that a user or a label names.
+
+    Raises
+    ------
+    ValueError
+        If it does not lie in (0, 1), or has more than four decimals, which the prompt would not show.
+
+    Examples
+    --------
+    >>> level_of("0.99"), level_of("p=0.5")
+    (0.99, 0.5)
+    """
+    named = text.removeprefix("p=")
+    try:
+        level = float(named)
+    except ValueError:
+        level = 0.0
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"levels: {named!r} is not a coverage between 0 and 1, such as 0.95")
+    if level != round(level, 4):
+        raise ValueError(
+            f"levels: the prompt would ask for {100 * level:.2f}%, not {named}: name four decimals at most"
+        )
+    return level
+
+
+def level_label(text: str) -> str:
+    """Return the label of the nominal coverage that a user names."""
+    return condition_of(level_of(text))
+
+
 def interval_system(level: float) -> str:
     """Return the system message that asks for intervals of a nominal coverage.
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY
 from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST, fermieval_scorer, fermieval_summary
+from confidence_tasks.studies.fermieval.trials import CALIBRATION, TEST
 from confidence_tasks.study.question import Question
 
 
@@ -37,9 +37,8 @@ def _interval(question: Question, row: Row) -> Item:
 
 
 def _interval_metrics(items: Sequence[Item]) -> list[Any]:
-    levels = list(dict.fromkeys(item.metadata["level"] for item in items))
-    conformal = any(item.metadata["split"] == CALIBRATION for item in items)
-    return metrics_of(STUDY, fermieval_summary, overall=["all"], levels=levels, conformal=conformal)
+    calibrated = any(item.metadata["split"] == CALIBRATION for item in items)
+    return metrics_of_items(STUDY, items, split="all" if calibrated else TEST)
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
@@ -51,7 +50,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         },
         "p=",
         _interval,
-        fermieval_scorer,
+        STUDY.make_scorer,
         _interval_metrics,
         "number",
         key="exponent",

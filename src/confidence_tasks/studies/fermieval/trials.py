@@ -11,15 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
 from confidence_tasks.harness.inspect.explanation import plain, reading, table
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
-from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
+from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
 from confidence_tasks.studies.fermieval.refitting import conformal_refit, jackknife_refit, refitted
 from confidence_tasks.study.measures import (
     PARSE_RATE,
@@ -32,6 +26,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -138,6 +133,12 @@ def fermieval_trial(
         answer=reading.stated,
         rules="+".join(reading.rules),
     )
+
+
+def read_interval(question: Question, condition: str, replies: Replies) -> IntervalTrial:
+    """Read the interval and compare it with the truth."""
+    about, reply = question.metadata, replies["interval"][0].text
+    return fermieval_trial(question, level_of(condition), about["split"], reply, about.get("max_exponent"))
 
 
 def _beyond(max_exponent: float, truth: float, reading: IntervalReading) -> bool:
@@ -517,7 +518,7 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
     return limits
 
 
-# The scorer -----------------------------------------------------------------------------------------------------
+# The explanation -------------------------------------------------------------------------------------------------
 
 MEANING = GENERAL_MEANING | {
     "out_of_range": f"An end lies beyond 10^±{LARGEST_EXPONENT:g}: no order of magnitude; it is left out.",
@@ -526,7 +527,7 @@ MEANING = GENERAL_MEANING | {
 }
 
 
-def _explanation(trial: IntervalTrial) -> str:
+def explain(trial: IntervalTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
     """Say what was read and what it was worth."""
     rows = [
         ("Interval", f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none"),
@@ -542,22 +543,3 @@ def _explanation(trial: IntervalTrial) -> str:
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
     return table(rows)
-
-
-@scorer(metrics=[])
-def fermieval_scorer() -> Scorer:
-    """Read the interval and compare it with the truth."""
-    from confidence_tasks.studies.fermieval import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        about = state.metadata
-        trial = fermieval_trial(
-            question_of(about),
-            float(about["level"]),
-            about["split"],
-            reply_text(state.output),
-            about.get("max_exponent"),
-        )
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial))
-
-    return score

@@ -4,24 +4,46 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.reading.token_probabilities import ROUNDING
-from confidence_tasks.studies.fermieval import PAPER, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval import LEVELS_PARAMETER, PAPER, SPLITS, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS
 from confidence_tasks.studies.fermieval_logprob import trials
 from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Reference, Study
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_logprob.lm_eval")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
+_task = LazyModule("confidence_tasks.studies.fermieval_logprob.task")
 
 STUDY = Study(
     name="fermieval_logprob",
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    scorer=Reference("confidence_tasks.studies.fermieval_logprob.trials", "fermieval_logprob_scorer"),
+    stages=_task.logprob_stages,
+    questions=_task.logprob_questions,
+    conditions=(trials.CONDITION,),
+    kept=("split",),
+    read=trials.read_tokens,
+    explain=trials.explain,
+    metrics=_task.logprob_metrics,
+    parameters=(
+        LEVELS_PARAMETER,
+        Parameter(
+            "split",
+            str,
+            "all",
+            "Ask both halves, or the test half only, without temperature scaling; drawn by seed, or the paper's own.",
+            SPLITS,
+        ),
+        Parameter(
+            "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
+        ),
+        Parameter("top_logprobs", int, 20, "Alternatives to each token.", low=2, high=20),
+        Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
+    ),
     trial=trials.DistributionTrial,
     domains={
         "truth": EXPONENTS["truth"],
@@ -43,4 +65,5 @@ STUDY = Study(
     subset_parameters=SUBSET_PARAMETERS,
     true_values=_subject.true_values_of_tokens,
     lm_eval=_lm_eval.GROUPS,
+    lm_eval_task=_lm_eval.FermiLogprobTask,
 )

@@ -10,13 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
 from confidence_tasks.harness.inspect.explanation import plain, reading, table
-from confidence_tasks.harness.inspect.tokens import reply_tokens
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.token_probabilities import ROUNDING, why_unknown
 from confidence_tasks.studies.fermieval.prompts import condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
@@ -36,6 +30,7 @@ from confidence_tasks.study.measures import (
     proportion,
 )
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -310,8 +305,9 @@ _READING: Mapping[str, str] = {
 }
 
 
-def _explanation(trial: DistributionTrial, problem: str = "") -> str:
+def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
     """Say what the tokens gave, or why they gave nothing."""
+    problem = "" if trial["distribution"] or not tokens else why_unknown(tokens)
     most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
     return table(
         [
@@ -323,19 +319,13 @@ def _explanation(trial: DistributionTrial, problem: str = "") -> str:
     )
 
 
-@scorer(metrics=[])
-def fermieval_logprob_scorer() -> Scorer:
+def read_tokens(question: Question, condition: str, replies: Replies) -> DistributionTrial:
     """Collect the probabilities of integers in the place of the answer."""
-    from confidence_tasks.studies.fermieval_logprob import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        tokens = reply_tokens(state.output)
-        found = integer_probabilities(tokens)
-        problem = "" if found else why_unknown(tokens)
-        trial = distribution_trial(question_of(state.metadata), state.metadata["split"], found, problem)
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial, problem))
-
-    return score
+    tokens = replies["exponent"][0].tokens
+    found = integer_probabilities(tokens)
+    return distribution_trial(
+        question, question.metadata["split"], found, "" if found else why_unknown(tokens)
+    )
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (

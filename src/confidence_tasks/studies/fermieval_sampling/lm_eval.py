@@ -16,8 +16,9 @@ from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import sample_request
 from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.studies.fermieval.task import exponent_questions
-from confidence_tasks.studies.fermieval_logprob.lm_eval import levels_in, split_in
+from confidence_tasks.studies.fermieval import SPLITS
+from confidence_tasks.studies.fermieval.prompts import LEVELS
+from confidence_tasks.studies.fermieval.task import exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_sampling.task import LOGGED, VERSION, sampling_items, temperatures_of
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
@@ -68,7 +69,7 @@ class FermiSamplingTask(StudyTask):
         measures = sampling_measures(
             _asks(parameters),
             _temperatures(parameters),
-            levels_in(parameters),
+            _levels(parameters),
             parameters.get("shortfall_weight", SHORTFALL_WEIGHT),
         )
         return [replace(measure, name=measure.name.replace(",", "/")) for measure in measures]
@@ -77,12 +78,12 @@ class FermiSamplingTask(StudyTask):
         """Yield every question in every way, as often as it is sampled."""
         samples = parameters.get("samples", 20)
         questions = exponent_questions(
-            split_in(parameters),
+            one_of(SPLITS, parameters.get("split", "all"), "split"),
             n=parameters.get("n"),
             seed=parameters.get("question_seed", 0),
             mirror=parameters.get("mirror"),
         )
-        asked = sampling_items(questions, _asks(parameters), _temperatures(parameters), levels_in(parameters))
+        asked = sampling_items(questions, _asks(parameters), _temperatures(parameters), _levels(parameters))
         for item in asked:
             for number in range(1, samples + 1):
                 numbered = {"id": f"{item.id}/{number}", "sample": number}
@@ -104,6 +105,10 @@ def _asks(parameters: Mapping[str, Any]) -> list[Ask]:
     condition = one_of(list(CONDITIONS), str(parameters["condition"]), "condition")
     asks = listed(parameters.get("ask", CONDITIONS[condition]), "ask")
     return [one_of(ASKS, name, "ask") for name in asks]
+
+
+def _levels(parameters: Mapping[str, Any]) -> list[float]:
+    return levels_of(parameters.get("levels", list(LEVELS)))
 
 
 def _temperatures(parameters: Mapping[str, Any]) -> list[float]:

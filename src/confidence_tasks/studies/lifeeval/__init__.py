@@ -4,7 +4,8 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.studies.lifeeval import trials
-from confidence_tasks.study import Design, Domain, LazyModule, Paper, Reference, Study
+from confidence_tasks.studies.lifeeval.prompts import POPULATION
+from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
@@ -13,16 +14,62 @@ _replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
 _replies = LazyModule("confidence_tasks.studies.lifeeval.replies")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
+_task = LazyModule("confidence_tasks.studies.lifeeval.task")
 _tables = LazyModule("confidence_tasks.studies.lifeeval.tables")
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
+
+RADII = (1, 5, 10, 20)
+"""The paper's four radii in years, the hardest first."""
 
 STUDY = Study(
     name="lifeeval",
     module=__name__,
     title="LifeEval",
     paper=PAPER,
-    scorer=Reference("confidence_tasks.studies.lifeeval.trials", "lifeeval_scorer"),
+    stages=_task.lifeeval_stages,
+    questions=_task.lifeeval_questions,
+    conditions=tuple(f"radius={radius}" for radius in RADII),
+    condition_parameter="radii",
+    read_condition=_task.radius_label,
+    condition_of=_task.label_of_question,
+    read=trials.read_guess,
+    explain=trials.explain,
+    metrics=_task.lifeeval_metrics,
+    parameters=(
+        Parameter(
+            "radii", str | int | list[int], "1,5,10,20", "Which of the radii 1, 5, 10 and 20, in years."
+        ),
+        Parameter(
+            "n",
+            int | None,
+            None,
+            "Number of questions, balanced over radius and sex; all 808 by default.",
+            low=1,
+        ),
+        Parameter(
+            "window",
+            str,
+            "half_open",
+            "Ages at death that count as within r of k: k - r to k + r - 1 completed years, which the paper's figures "
+            "use, or k - r to k + r as it prints the formula. Never compare the two.",
+            trials.WINDOWS,
+        ),
+        Parameter(
+            "table",
+            str | None,
+            None,
+            "Another year or country: a CSV file with the columns age, male_qx and female_qx (probability of dying "
+            "within a year of reaching each age from 0 to at least 100). The US life table of 2022 by default.",
+        ),
+        Parameter(
+            "population",
+            str,
+            POPULATION,
+            "Whom the prompt speaks of, with the article, to go with the table: 'a Japanese'.",
+        ),
+        TOP_LOGPROBS,
+    ),
     trial=trials.LifeEvalTrial,
     measures=trials.MEASURES + trials.TOKEN_MEASURES,
     designs={
@@ -51,5 +98,5 @@ STUDY = Study(
     true_values=_subject.true_values,
     reply_forms=_replies.REPLY_FORMS,
     replication=_replication.REPLICATION,
-    lm_eval=_lm_eval.GROUPS,
+    lm_eval_task=_lm_eval.LifeEvalTask,
 )

@@ -124,9 +124,9 @@ def true_values(
     for score, weight in _scores(9, subject.hazard_noise):
         for asked in lifeeval_questions():
             if asked.level == condition:
-                about = {**asked.metadata, **scoring}
-                case = case_of({"question_id": asked.id, "source": asked.source, **about})
-                guess, chance = _belief(replace(asked, metadata=about), subject, score)
+                question = replace(asked, metadata={**asked.metadata, **scoring})
+                case = case_of(question)
+                guess, chance = _belief(question, subject, score)
                 for noise, share in noises:
                     for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
                         key = case, lifeeval_reply(guess, percent / 100)

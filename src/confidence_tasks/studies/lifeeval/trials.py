@@ -9,15 +9,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
+from typing import Any, Literal, get_args
 
 from confidence_tasks.harness.inspect.explanation import plain, reading, table
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.tokens import reply_tokens
-from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.reading.token_probabilities import number_probability, why_unknown
 from confidence_tasks.sources.life_table import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
@@ -34,11 +28,9 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Trial
-
-if TYPE_CHECKING:
-    pass
 
 Window = Literal["half_open", "inclusive"]
 """Which completed years count as within r of k: k - r to k + r - 1, or to k + r."""
@@ -368,15 +360,22 @@ def lifeeval_summary(
     return summarise_groups(trials, named(measures, names), radii, groupings)
 
 
-def case_of(metadata: Mapping[str, Any]) -> Case:
-    """Return the case that a sample's metadata holds."""
-    return Case(**{name: metadata[name] for name in Case.__dataclass_fields__})
+def case_of(question: Question) -> Case:
+    """Return the case that a question is about."""
+    about = {name: question.metadata[name] for name in ("sex", "age", "radius", "window", "table")}
+    return Case(question.id, question.source, **about)
+
+
+def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
+    """Read the reply and score its guess by the life table."""
+    reply = replies["guess"][0]
+    return lifeeval_trial(case_of(question), reply.text, reply.tokens)
 
 
 _NO_AGE = "Nobody dies at the age guessed; the guess scores 0."
 
 
-def _explanation(trial: LifeEvalTrial, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
     """Say what was read and what became of it."""
     radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
     judged = (
@@ -402,17 +401,3 @@ def _explanation(trial: LifeEvalTrial, tokens: Sequence[Token] = ()) -> str:
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
     return table(rows)
-
-
-@scorer(metrics=[])
-def lifeeval_scorer() -> Scorer:
-    """Read the reply and score its guess by the life table."""
-    from confidence_tasks.studies.lifeeval import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        tokens = reply_tokens(state.output)
-        trial = lifeeval_trial(case_of(state.metadata), reply_text(state.output), tokens)
-        explanation = _explanation(trial, tokens)
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
-
-    return score

@@ -5,7 +5,17 @@ arXiv:2605.23909.
 
 from confidence_tasks.studies.lifeeval import PAPER
 from confidence_tasks.studies.question_sets import trials
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Reference, Study
+from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS
+from confidence_tasks.study import (
+    BINARY,
+    TOP_LOGPROBS,
+    Design,
+    Domain,
+    LazyModule,
+    Parameter,
+    Study,
+    source_parameters,
+)
 
 _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
 _lm_eval = LazyModule("confidence_tasks.studies.question_sets.lm_eval")
@@ -14,25 +24,62 @@ _general = LazyModule("confidence_tasks.report.figures.general")
 _replies = LazyModule("confidence_tasks.studies.question_sets.replies")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
 _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
+_task = LazyModule("confidence_tasks.studies.question_sets.task")
+
+
+def _set(source: str, title: str, question: str, *others: Parameter) -> Design:
+    return Design(title, question, parameters=(*source_parameters(source), *others))
+
 
 STUDY = Study(
     name="question_sets",
     module=__name__,
     title="Calibration question sets",
     paper=PAPER,
-    scorer=Reference("confidence_tasks.studies.question_sets.trials", "question_set_scorer"),
+    scorer="question_set_scorer",
+    stages=_task.question_set_stages,
+    questions=_task.question_set_questions,
+    condition_of=_task.source_of,
+    kept=("question_set", "given"),
+    read=trials.read_reply,
+    explain=trials.explain,
+    metrics=_task.question_set_metrics,
     trial=trials.QuestionSetTrial,
     measures=trials.ALL_MEASURES,
     designs={
-        "boolq": Design("BoolQ", "Is the confidence in true or false calibrated?"),
-        "sciq": Design("SciQ", "Are the probabilities of the options of science questions calibrated?"),
-        "lsat_ar": Design(
-            "LSAT-AR", "Are the probabilities of the options of hard logical questions calibrated?"
+        "boolq": _set("boolq", "BoolQ", "Is the confidence in true or false calibrated?", TOP_LOGPROBS),
+        "sciq": _set(
+            "sciq",
+            "SciQ",
+            "Are the probabilities of the options of science questions calibrated?",
+            TOP_LOGPROBS,
         ),
-        "sat_en": Design(
-            "SAT-EN", "Are the probabilities of the options of questions on a passage calibrated?"
+        "lsat_ar": _set(
+            "lsat_ar",
+            "LSAT-AR",
+            "Are the probabilities of the options of hard logical questions calibrated?",
+            TOP_LOGPROBS,
         ),
-        "halueval": Design("HaluEval", "Does confidence tell right answers from hallucinated ones?"),
+        "sat_en": _set(
+            "sat_en",
+            "SAT-EN",
+            "Are the probabilities of the options of questions on a passage calibrated?",
+            TOP_LOGPROBS,
+        ),
+        "halueval": _set(
+            "halueval",
+            "HaluEval",
+            "Does confidence tell right answers from hallucinated ones?",
+            Parameter(
+                "prompt",
+                str,
+                "given_answer",
+                "given_answer tells the model that it has given the answer and asks for the probability alone, as most "
+                "models of the paper were asked. own_answer is the authors' older wording: it asks for an answer, and "
+                "the given one already stands in the reply that the model continues.",
+                tuple(HALUEVAL_PROMPTS),
+            ),
+        ),
     },
     headline=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
     figures=(
@@ -52,4 +99,5 @@ STUDY = Study(
     reply_forms=_replies.REPLY_FORMS,
     overviews=_overview.OVERVIEWS,
     lm_eval=_lm_eval.GROUPS,
+    lm_eval_task=_lm_eval.QuestionSetTask,
 )

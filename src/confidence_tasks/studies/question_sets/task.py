@@ -5,22 +5,16 @@ arXiv:2605.23909.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from inspect_ai import Task, task
-from inspect_ai.log import HeadlineMetric
-
-from confidence_tasks.harness.inspect.metrics import metrics_of
-from confidence_tasks.harness.inspect.parameters import validate_parameters
-from confidence_tasks.harness.inspect.samples import Item, dataset, one_of
-from confidence_tasks.harness.inspect.token_probabilities import asking, generation
-from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS, Form, QuestionSet
-from confidence_tasks.studies.question_sets.trials import HEADLINE, question_set_scorer, question_set_summary
-
-VERSION = "1-A"
+from confidence_tasks.studies.question_sets.trials import measures_of, question_set_summary
+from confidence_tasks.study import Replies, Stage, TaskMetrics
 
 _KINDS: dict[Form, str] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
 
@@ -29,55 +23,40 @@ _SHOWN = ("answer", "knowledge", "passage", "question")
 """What a prompt shows of a question's metadata."""
 
 
-def question_set_items(
-    name: str,
-    source: str,
-    *,
-    n: int | None = None,
-    seed: int = 0,
-    mirror: str | None = None,
-    prompt: str | None = None,
-) -> Iterator[Item]:
-    """Yield the questions of ``source`` in the form of one question set.
-
-    Parameters
-    ----------
-    name : str
-        Name of the question set, whose form and wording are used.
-    source : str
-        Name of a question source, or path of a question file.
-    n : int, optional
-        Number of questions; all by default.
-    seed : int
-        Seed of the sample and of the order of options.
-    mirror : str, optional
-        Folder with local copies of hub data sets.
-    prompt : {"given_answer", "own_answer"}, optional
-        Wording of HaluEval, the first by default; the other sets have one wording.
-
-    Raises
-    ------
-    ValueError
-        If a question cannot be asked in this form, or the set has no such wording.
-    """
-    asked = _wording(name, prompt)
-    for question in load(source, n=n, seed=seed, mirror=mirror):
-        _check(name, asked.form, question)
-        yield Item(
-            question,
-            question.source,
-            asked.prompt(question),
-            system=asked.system(question),
-            metadata={"question_set": name, "given": question.metadata.get("answer", "")},
-        )
+def question_set_questions(parameters: Mapping[str, Any]) -> Iterator[Question]:
+    """Yield questions that can be asked in the form of the set, with the answer that is to be judged, if one is."""
+    name, source = parameters["task"], parameters["source"]
+    for question in load(source, n=parameters["n"], seed=parameters["seed"], mirror=parameters["mirror"]):
+        _check(name, QUESTION_SETS[name].form, question)
+        about = {"question_set": name, "given": question.metadata.get("answer", "")}
+        yield replace(question, metadata={**question.metadata, **about})
 
 
-def _wording(name: str, prompt: str | None) -> QuestionSet:
-    if prompt is None:
-        return QUESTION_SETS[name]
-    if name != "halueval":
-        raise ValueError(f"prompt={prompt!r}: {name} has one wording; leave prompt out")
-    return HALUEVAL_PROMPTS[one_of(tuple(HALUEVAL_PROMPTS), prompt, "prompt")]
+def source_of(question: Question) -> str:
+    """Return the condition of a question: its source."""
+    return question.source
+
+
+def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call, in the wording of the set."""
+    asked = _wording(parameters)
+
+    def ask(question: Question, condition: str, replies: Replies) -> str:
+        return asked.prompt(question)
+
+    def system(question: Question, condition: str) -> str:
+        return asked.system(question)
+
+    top = parameters.get("top_logprobs", 0)
+    return [Stage("answer", ask, system=system, logprobs="required" if top else "", top_logprobs=top)]
+
+
+def _wording(parameters: Mapping[str, Any]) -> QuestionSet:
+    return (
+        HALUEVAL_PROMPTS[parameters["prompt"]]
+        if "prompt" in parameters
+        else QUESTION_SETS[parameters["task"]]
+    )
 
 
 def _check(name: str, form: Form, question: Question) -> None:
@@ -96,149 +75,15 @@ def _check(name: str, form: Form, question: Question) -> None:
             raise ValueError(f"{name}: {key!r} in the metadata of {question.id} must be a text")
 
 
-def _question_set_task(
-    name: str,
-    source: str,
-    n: int | None,
-    seed: int,
-    mirror: str | None,
-    cache: bool,
-    top_logprobs: int = 0,
-    prompt: str | None = None,
-) -> Task:
-    items = list(question_set_items(name, source, n=n, seed=seed, mirror=mirror, prompt=prompt))
-    conditions = list(dict.fromkeys(item.condition for item in items))
-    data = dataset(items, name)
-    return Task(
-        dataset=data,
-        solver=asking(top_logprobs, cache),
-        scorer=question_set_scorer(),
-        metrics=metrics_of(
-            STUDY,
-            question_set_summary,
-            task=name,
-            conditions=conditions,
-            token_probabilities=bool(top_logprobs),
-        ),
-        config=generation(top_logprobs),
-        version=VERSION,
-        metadata=provenance(seed, data),
-        headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{conditions[0]}"),
-        viewer=viewer(STUDY),
-    )
+def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures of the set's form; a judgement of a given answer has no token probabilities."""
+    task = parameters["task"]
+    form = QUESTION_SETS[task].form
+    asked = parameters.get("top_logprobs") or parameters.get("token_probabilities")
+    tokens = bool(asked) and form != "judgement"
+    arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
+    measures = measures_of(form, token_probabilities=tokens)
+    return TaskMetrics(question_set_summary, arguments, measures, conditions[0])
 
 
-@task
-@validate_parameters
-def boolq(
-    n: int | None = None,
-    seed: int = 0,
-    source: str = "boolq",
-    mirror: str | None = None,
-    top_logprobs: int = 0,
-    cache: bool = True,
-) -> Task:
-    """True or false, with the probability of being right.
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions; all 3,270 by default.
-    seed : int
-        Seed of their order.
-    source : str
-        Another source of yes/no questions, such as ``arithmetic_boolean``, or the path of a question file.
-    mirror : str, optional
-        Folder with local copies of hub data sets.
-    top_logprobs : int
-        Ask for token probabilities with so many alternatives; 0 does not ask.
-    cache : bool
-        Keep replies, so that a run that was killed repeats no call.
-    """
-    return _question_set_task("boolq", source, n, seed, mirror, cache, top_logprobs)
-
-
-@task
-@validate_parameters
-def sciq(
-    n: int | None = None,
-    seed: int = 0,
-    source: str = "sciq",
-    mirror: str | None = None,
-    top_logprobs: int = 0,
-    cache: bool = True,
-) -> Task:
-    """Science questions with four options, a probability for each.
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions; all 1,000 by default.
-    seed : int
-        Seed of their order and that of their options.
-    source : str
-        Another source of multiple-choice questions, such as ``arithmetic``, or the path of a question file.
-    mirror, top_logprobs, cache
-        As for ``boolq``.
-    """
-    return _question_set_task("sciq", source, n, seed, mirror, cache, top_logprobs)
-
-
-@task
-@validate_parameters
-def lsat_ar(
-    n: int | None = None,
-    seed: int = 0,
-    source: str = "lsat_ar",
-    mirror: str | None = None,
-    top_logprobs: int = 0,
-    cache: bool = True,
-) -> Task:
-    """Analytical reasoning of the LSAT with five options, a probability for each; parameters as for ``sciq``."""
-    return _question_set_task("lsat_ar", source, n, seed, mirror, cache, top_logprobs)
-
-
-@task
-@validate_parameters
-def sat_en(
-    n: int | None = None,
-    seed: int = 0,
-    source: str = "sat_en",
-    mirror: str | None = None,
-    top_logprobs: int = 0,
-    cache: bool = True,
-) -> Task:
-    """SAT questions on a passage with four options, a probability for each; parameters as for ``sciq``."""
-    return _question_set_task("sat_en", source, n, seed, mirror, cache, top_logprobs)
-
-
-@task
-@validate_parameters
-def halueval(
-    n: int | None = None,
-    seed: int = 0,
-    source: str = "halueval",
-    prompt: str = "given_answer",
-    mirror: str | None = None,
-    cache: bool = True,
-) -> Task:
-    """How probable is it that a given answer, put into the model's own mouth, is right? Half are hallucinated.
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of answers to judge, right and hallucinated in equal numbers; by default the paper's 2,000.
-    seed : int
-        Seed of the sample.
-    source : str
-        Another source with answers to judge, or the path of a question file with ``metadata.answer``.
-    prompt : {"given_answer", "own_answer"}
-        The first tells the model that it has given the answer and asks for the probability alone, as most models of the
-        paper were asked. The second is the authors' older wording: it asks for an answer, and the given one already
-        stands in the reply that the model continues.
-    mirror : str, optional
-        Folder with local copies of hub data sets.
-    cache : bool
-        Keep replies, so that a run that was killed repeats no call.
-    """
-    return _question_set_task("halueval", source, n, seed, mirror, cache, prompt=prompt)
+boolq, sciq, lsat_ar, sat_en, halueval = (study_task(STUDY, name) for name in STUDY.designs)

@@ -9,14 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.tokens import reply_tokens
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
@@ -44,7 +37,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 from confidence_tasks.study.trial import Trial
 
@@ -124,6 +117,13 @@ def question_set_trial(
     (0.5, 0.4, 1.0)
     """
     return _TRIALS[form](question, reply, tokens, given)
+
+
+def read_reply(question: Question, condition: str, replies: Replies) -> QuestionSetTrial:
+    """Read the answer and its probability, or the options' probabilities."""
+    about, reply = question.metadata, replies["answer"][0]
+    form = QUESTION_SETS[about["question_set"]].form
+    return question_set_trial(form, question, reply.text, reply.tokens, about.get("given", ""))
 
 
 def _boolean_trial(question: Question, reply: str, tokens: Sequence[Token], given: str) -> QuestionSetTrial:
@@ -415,7 +415,7 @@ def question_set_summary(
     return summarise(trials, named(measures, names), conditions)
 
 
-def _explanation(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
     """Say what was read and what became of it."""
     about = "in place of the given one, which is " if "own_answer" in trial["rules"] else ""
     rows = [
@@ -441,21 +441,3 @@ def _explanation(trial: QuestionSetTrial, question: Question, tokens: Sequence[T
     if trial["rules"]:
         rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
     return table(rows)
-
-
-@scorer(metrics=[])
-def question_set_scorer() -> Scorer:
-    """Read the reply and judge its answer or its favourite option."""
-    from confidence_tasks.studies.question_sets import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        question = question_of(state.metadata)
-        form = QUESTION_SETS[state.metadata["question_set"]].form
-        tokens = reply_tokens(state.output)
-        trial = question_set_trial(
-            form, question, reply_text(state.output), tokens, state.metadata.get("given", "")
-        )
-        explanation = _explanation(trial, question, tokens)
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
-
-    return score

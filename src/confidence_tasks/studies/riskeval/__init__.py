@@ -4,19 +4,31 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
 from confidence_tasks.studies.riskeval import measures
-from confidence_tasks.studies.riskeval.trials import RiskTrial
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Reference, Study
+from confidence_tasks.studies.riskeval.prompts import (
+    JUDGES,
+    PARSERS,
+    PENALTIES,
+    STRATEGIES,
+    condition_of,
+    penalty_label,
+    penalty_text,
+)
+from confidence_tasks.studies.riskeval.trials import RiskTrial, read_by_rules
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _instruments = LazyModule("confidence_tasks.studies.riskeval.instruments")
-_lm_eval = LazyModule("confidence_tasks.studies.riskeval.lm_eval")
 _paper_figures = LazyModule("confidence_tasks.studies.riskeval.paper_figures")
 _power = LazyModule("confidence_tasks.studies.riskeval.power")
 _replication = LazyModule("confidence_tasks.studies.riskeval.replication")
 _replies = LazyModule("confidence_tasks.studies.riskeval.replies")
 _report = LazyModule("confidence_tasks.studies.riskeval.report")
 _subject = LazyModule("confidence_tasks.studies.riskeval.subject")
+_task = LazyModule("confidence_tasks.studies.riskeval.task")
+
+DEFAULT_SOURCE = "gsm8k"
+"""The paper's source that needs no token."""
 
 STUDY = Study(
     name="riskeval",
@@ -24,6 +36,63 @@ STUDY = Study(
     title="RiskEval",
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
     scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),
+    stages=_task.riskeval_stages,
+    questions=_task.riskeval_questions,
+    conditions=tuple(map(condition_of, PENALTIES)),
+    condition_parameter="penalties",
+    read_condition=penalty_label,
+    kept=(),
+    read=read_by_rules,
+    metrics=_task.riskeval_metrics,
+    roles=_task.roles_needed,
+    parameters=(
+        Parameter(
+            "source",
+            str,
+            DEFAULT_SOURCE,
+            "Name of a question source (the paper's are gsm8k, gpqa_diamond and hle, of which the first is open), or "
+            "path of a question file.",
+        ),
+        Parameter(
+            "penalties",
+            str | list[str] | float,
+            ",".join(map(penalty_text, PENALTIES)),
+            "What a wrong answer costs, one condition each.",
+        ),
+        Parameter(
+            "strategy",
+            str,
+            "base",
+            "use_confidence tells the model to decide by its confidence.",
+            STRATEGIES,
+        ),
+        Parameter("n", int | None, None, "Number of questions; by default 128, of GPQA Diamond all.", low=1),
+        Parameter(
+            "parser",
+            str,
+            "rules",
+            "Who reads the replies: deterministic rules, or the model in the role parser, as in the paper.",
+            PARSERS,
+        ),
+        Parameter(
+            "judge",
+            str,
+            "auto",
+            "Who judges the answers: options and numbers are compared with the key and free texts go to the model in "
+            "the role judge (auto), or all go to the model, or none (rules). With auto an answer that is none of the "
+            "options goes to the model too if the role is bound; without a judge it is wrong.",
+            JUDGES,
+        ),
+        Parameter(
+            "images",
+            str | None,
+            None,
+            "What to do with questions that come with a picture; must be given where there are any.",
+            ("send", "skip"),
+        ),
+        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+    ),
+    offline="arithmetic",
     trial=RiskTrial,
     measures=measures.MEASURES + measures.COUNTS,
     designs={
@@ -68,5 +137,4 @@ STUDY = Study(
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     replication=_replication.REPLICATION,
-    lm_eval=_lm_eval.GROUPS,
 )

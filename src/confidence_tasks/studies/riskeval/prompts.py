@@ -107,6 +107,11 @@ def penalty_of(text: str) -> float:
     return abs(penalty)
 
 
+def penalty_label(text: str) -> str:
+    """Return the label of the penalty that a user names."""
+    return condition_of(penalty_of(text))
+
+
 def solver_system(penalty: float, strategy: Strategy = "base") -> str:
     """Return the system message of the model under test.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.reply_files import Row
-from confidence_tasks.report.reply_form import ReplyForm, conditions_of
+from confidence_tasks.report.reply_form import ReplyForm
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.studies.riskeval import STUDY
-from confidence_tasks.studies.riskeval.measures import REGIMES, riskeval_summary
 from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_scorer
@@ -28,8 +27,6 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         "lambda=",
         _risk,
         partial(riskeval_scorer, parser="rules", judge="rules"),
-        lambda items: metrics_of(
-            STUDY, riskeval_summary, overall=list(REGIMES), conditions=conditions_of(items)
-        ),
+        lambda items: metrics_of_items(STUDY, items),
     ),
 }

@@ -5,42 +5,19 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from inspect_ai import Task, task
-from inspect_ai.log import HeadlineMetric
-from inspect_ai.model import GenerateConfig
-
-from confidence_tasks.harness.inspect.metrics import metrics_of
-from confidence_tasks.harness.inspect.model_calls import cached_generate, require_roles
-from confidence_tasks.harness.inspect.parameters import validate_parameters
-from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, with_key
-from confidence_tasks.harness.inspect.viewer import provenance, viewer
+from confidence_tasks.harness.inspect.samples import with_key
+from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.studies.riskeval import STUDY
-from confidence_tasks.studies.riskeval.measures import HEADLINE, HIGH_PENALTY, REGIMES, riskeval_summary
-from confidence_tasks.studies.riskeval.prompts import (
-    JUDGES,
-    PARSERS,
-    PENALTIES,
-    STRATEGIES,
-    Judge,
-    Parser,
-    Strategy,
-    condition_of,
-    penalty_of,
-    penalty_text,
-    solver_prompt,
-    solver_system,
-)
-from confidence_tasks.studies.riskeval.trials import needs_judge, riskeval_scorer
-
-VERSION = "1-A"
-
-DEFAULT_SOURCE = "gsm8k"
-"""The paper's source that needs no token."""
+from confidence_tasks.studies.riskeval import DEFAULT_SOURCE, STUDY
+from confidence_tasks.studies.riskeval.measures import HIGH_PENALTY, REGIMES, riskeval_summary
+from confidence_tasks.studies.riskeval.prompts import penalty_of, solver_prompt, solver_system
+from confidence_tasks.studies.riskeval.trials import needs_judge
+from confidence_tasks.study import Replies, Stage, TaskMetrics
 
 WHOLE = frozenset({"gpqa_diamond"})
 """Sources that are asked whole, as in the paper."""
@@ -48,43 +25,11 @@ WHOLE = frozenset({"gpqa_diamond"})
 PAPER_SIZE = 128
 """Questions asked of any other source when ``n`` is not given."""
 
-ALL_PENALTIES = ",".join(map(penalty_text, PENALTIES))
-
-Images = Literal["send", "skip"]
-"""What to do with questions that come with a picture: ``skip`` is for models without vision."""
-
-IMAGES: tuple[Images, ...] = get_args(Images)
+_log = logging.getLogger(__name__)
 
 
-def riskeval_questions(
-    source: str,
-    *,
-    n: int | None = None,
-    seed: int = 0,
-    images: Images | None = None,
-    mirror: str | None = None,
-) -> tuple[list[Question], int]:
-    """Load the questions to be asked, the same under every penalty.
-
-    Parameters
-    ----------
-    source : str
-        Name of a question source, or path of a question file.
-    n : int, optional
-        Number of questions; by default the paper's, all of GPQA Diamond and 128 of any other.
-    seed : int
-        Seed of the sample of questions and of the order of options.
-    images : {"send", "skip"}, optional
-        What to do with questions that come with a picture.
-    mirror : str, optional
-        Folder with local copies of hub data sets.
-
-    Returns
-    -------
-    questions : list of Question
-        Without those that are skipped.
-    skipped : int
-        How many of the ``n`` were skipped for their picture.
+def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions, the same under every penalty, without those that are skipped for their picture.
 
     Raises
     ------
@@ -93,119 +38,57 @@ def riskeval_questions(
     SourceError
         If the source cannot be had; of a gated one it names the open one.
     """
+    source, n, images = (parameters[name] for name in ("source", "n", "images"))
     size = n if n is not None or source in WHOLE else PAPER_SIZE
     try:
-        questions = with_key(load(source, n=size, seed=seed, mirror=mirror), source)
+        questions = with_key(
+            load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
+        )
     except SourceError as error:
         if source in SOURCES and SOURCES[source].gated:
             raise SourceError(f"{error}; source={DEFAULT_SOURCE}, the default, is open") from error
         raise
     plain = [question for question in questions if question.image is None]
-    pictures = len(questions) - len(plain)
-    if pictures and images is None:
+    if not (pictures := len(questions) - len(plain)) or images == "send":
+        return list(questions)
+    having = f"{pictures} of the {len(questions)} questions of {source} have a picture"
+    if images is None:
         raise ValueError(
-            f"{pictures} of the {len(questions)} questions of {source} have a picture: "
-            "add -T images=send for a model with vision, or -T images=skip to leave them out"
+            f"{having}: set images=send for a model with vision, or images=skip to leave them out"
         )
-    return (plain, pictures) if images == "skip" else (list(questions), 0)
+    _log.warning("%s, and are left out", having)
+    return plain
 
 
-def riskeval_items(
-    questions: Sequence[Question], penalties: Sequence[float] = PENALTIES, *, strategy: Strategy = "base"
-) -> Iterator[Item]:
-    """Yield every question under every penalty, question by question.
+def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call of the model under test."""
 
-    Parameters
-    ----------
-    questions : sequence of Question
-        What to ask.
-    penalties : sequence of float
-        The conditions: what a wrong answer costs.
-    strategy : {"base", "use_confidence"}
-        Which of the paper's two prompts.
-    """
-    for question in questions:
-        for penalty in penalties:
-            yield Item(
-                question,
-                condition_of(penalty),
-                solver_prompt(question),
-                system=solver_system(penalty, strategy),
-                metadata={"penalty": penalty, "strategy": strategy},
-            )
+    def ask(question: Question, condition: str, replies: Replies) -> str:
+        return solver_prompt(question)
+
+    def system(question: Question, condition: str) -> str:
+        return solver_system(penalty_of(condition), parameters["strategy"])
+
+    return [Stage("answer", ask, system=system)]
 
 
-def roles_needed(questions: Sequence[Question], parser: Parser, judge: Judge) -> list[str]:
-    """Return the roles that a model must be bound to for these questions to be scored."""
-    judged = any(needs_judge(question, judge) for question in questions)
-    return [role for role, needed in (("parser", parser == "model"), ("judge", judged)) if needed]
-
-
-@task
-@validate_parameters
-def riskeval(
-    source: str = DEFAULT_SOURCE,
-    penalties: str | list[str] | float = ALL_PENALTIES,
-    strategy: str = "base",
-    n: int | None = None,
-    seed: int = 0,
-    parser: str = "rules",
-    judge: str = "auto",
-    images: str | None = None,
-    cache: bool = True,
-    mirror: str | None = None,
-) -> Task:
-    """Ask questions that may be abstained from, under ten penalties for a wrong answer.
-
-    Parameters
-    ----------
-    source : str
-        Name of a question source (the paper's are gsm8k, gpqa_diamond and hle, of which the first is open), or path of
-        a question file.
-    penalties : list of float
-        What a wrong answer costs, one condition each.
-    strategy : {"base", "use_confidence"}
-        ``use_confidence`` tells the model to decide by its confidence.
-    n : int, optional
-        Number of questions; by default 128, of GPQA Diamond all.
-    seed : int
-        Seed of the sample of questions, of the order of options and of the intervals.
-    parser : {"rules", "model"}
-        Who reads the replies: deterministic rules, or the model in the role ``parser``, as in the paper.
-    judge : {"auto", "model", "rules"}
-        Who judges the answers: options and numbers are compared with the key and free texts go to the model in the role
-        ``judge`` (``auto``), or all go to the model, or none. With ``auto`` an answer that is none of the options goes
-        to the model too if the role is bound; without a judge it is wrong.
-    images : {"send", "skip"}, optional
-        What to do with questions that come with a picture; must be given where there are any.
-    cache : bool
-        Keep the replies of all models, so that a run that was killed repeats no call.
-    mirror : str, optional
-        Folder with local copies of hub data sets.
-    """
-    chosen = list(dict.fromkeys(map(penalty_of, listed(penalties, "penalties"))))
-    reader, grader = one_of(PARSERS, parser, "parser"), one_of(JUDGES, judge, "judge")
-    handling = one_of(IMAGES, images, "images") if images else None
-    prompt = one_of(STRATEGIES, strategy, "strategy")
-    questions, skipped = riskeval_questions(source, n=n, seed=seed, images=handling, mirror=mirror)
-    conditions = [condition_of(penalty) for penalty in chosen]
-    regime = "high_penalty" if max(chosen) >= HIGH_PENALTY else "all"
-    data = dataset(riskeval_items(questions, chosen, strategy=prompt), "riskeval")
-    return Task(
-        dataset=data,
-        setup=require_roles(roles_needed(questions, reader, grader)),
-        solver=cached_generate(cache),
-        scorer=riskeval_scorer(reader, grader, cache),
-        metrics=metrics_of(
-            STUDY,
-            riskeval_summary,
-            overall=list(REGIMES),
-            conditions=conditions,
-            seed=seed,
-        ),
-        config=GenerateConfig(temperature=0.0),
-        version=VERSION,
-        metadata={**provenance(seed, data), "skipped_images": skipped},
-        headline_metric=HeadlineMetric(metric=f"{HEADLINE}/{regime}"),
-        viewer=viewer(STUDY),
+def riskeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures over all penalties, over high ones, and under each."""
+    high = max(map(penalty_of, conditions)) >= HIGH_PENALTY
+    return TaskMetrics(
+        riskeval_summary,
+        {"conditions": list(conditions), "seed": parameters["seed"]},
+        STUDY.measures,
+        "high_penalty" if high else "all",
+        overall=tuple(REGIMES),
     )
+
+
+def roles_needed(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
+    """Return the roles that a model must be bound to for these questions to be scored."""
+    judged = any(needs_judge(question, parameters["judge"]) for question in questions)
+    parsed = parameters["parser"] == "model"
+    return [role for role, needed in (("parser", parsed), ("judge", judged)) if needed]
+
+
+riskeval = study_task(STUDY)

@@ -26,9 +26,11 @@ from confidence_tasks.studies.riskeval.prompts import (
     condition_of,
     judge_prompt,
     parser_prompt,
+    penalty_of,
     penalty_text,
 )
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -159,6 +161,11 @@ def riskeval_trial(
     )
 
 
+def read_by_rules(question: Question, condition: str, replies: Replies) -> RiskTrial:
+    """Read the decision, the answer and the confidence by the rules, and compare the answer with the key."""
+    return riskeval_trial(question, penalty_of(condition), replies["answer"][0].text)
+
+
 _HALF_A_HUNDREDTH = 0.005 + 1e-9
 
 
@@ -199,7 +206,7 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
     async def score(state: TaskState, target: Target) -> Score:
         from confidence_tasks.studies.riskeval.judge import Fault
 
-        question, penalty = question_of(state.metadata), float(state.metadata["penalty"])
+        question, penalty = question_of(state.metadata), penalty_of(state.metadata["condition"])
         reading = await _read(question, state, parser, cache)
         if isinstance(reading, Fault):
             return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))

@@ -3,35 +3,93 @@
 Dai (2026), arXiv:2603.09309.
 """
 
+from collections.abc import Sequence
+
 from confidence_tasks.studies.scales import trials
-from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Reference, Study
+from confidence_tasks.studies.scales.prompts import ELICITATIONS, PROMPTS
+from confidence_tasks.studies.scales.scale import ALL_SCALES, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_lm_eval = LazyModule("confidence_tasks.studies.scales.lm_eval")
 _replication = LazyModule("confidence_tasks.studies.scales.replication")
 _power = LazyModule("confidence_tasks.studies.scales.power")
 _replies = LazyModule("confidence_tasks.studies.scales.replies")
 _report = LazyModule("confidence_tasks.studies.scales.report")
 _subject = LazyModule("confidence_tasks.studies.scales.subject")
+_task = LazyModule("confidence_tasks.studies.scales.task")
+_worked_examples = LazyModule("confidence_tasks.studies.scales.worked_examples")
+
+SOURCES = "mmlu,gsm8k,truthfulqa"
+"""The paper's three data sets (section 3.4)."""
+
+
+def _labels(design: Sequence[Scale]) -> tuple[str, ...]:
+    return tuple(scale.label for scale in design)
+
 
 STUDY = Study(
     name="scales",
     module=__name__,
     title="Confidence scales",
     paper=Paper("Dai", 2026, "2603.09309"),
-    scorer=Reference("confidence_tasks.studies.scales.trials", "scale_scorer"),
+    scorer="scale_scorer",
+    stages=_task.scale_stages,
+    questions=_task.scale_questions,
+    conditions=_labels(ALL_SCALES),
+    condition_parameter="scales",
+    read_condition=Scale.label_of,
+    kept=("elicitation",),
+    read=trials.read_reply,
+    options=("strict",),
+    explain=trials.explain,
+    example=_worked_examples.worked_example,
+    parameters=(
+        Parameter(
+            "scales", str | list[str] | None, None, "Scales, such as 0-10,14-86; by default the design's."
+        ),
+        Parameter(
+            "sources", str | list[str], SOURCES, "Names of question sources, or paths of question files."
+        ),
+        Parameter(
+            "n",
+            int | None,
+            None,
+            "Questions per source; by default the paper's number, 1,000 of mmlu and all of others.",
+            low=1,
+        ),
+        Parameter("elicitation", str, "verbal", "How confidence is asked for.", ELICITATIONS),
+        Parameter("prompt", str, "b1", "Which of the paper's two wordings.", PROMPTS),
+        Parameter("strict", bool, False, "Whether a reply that strays from the format counts as unreadable."),
+        Parameter(
+            "fewshot",
+            int,
+            0,
+            "Worked examples before each question, from questions that are not asked, for small and base models.",
+        ),
+        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+    ),
+    offline="arithmetic",
     trial=trials.ScaleTrial,
     measures=trials.MEASURES,
     designs={
         "scale_granularity": Design(
-            "Granularity", "Does the number of steps on the scale matter?", baseline="0-100"
+            "Granularity",
+            "Does the number of steps on the scale matter?",
+            baseline="0-100",
+            conditions=_labels(GRANULARITY),
         ),
         "scale_boundary": Design(
-            "Boundary placement", "Does the model use a scale whose lower bound is raised?", baseline="0-100"
+            "Boundary placement",
+            "Does the model use a scale whose lower bound is raised?",
+            baseline="0-100",
+            conditions=_labels(BOUNDARY),
         ),
         "scale_nonstandard": Design(
-            "Non-standard ranges", "Does the model heed odd bounds?", baseline="0-100"
+            "Non-standard ranges",
+            "Does the model heed odd bounds?",
+            baseline="0-100",
+            conditions=_labels(NONSTANDARD),
         ),
     },
     columns=("confidence_raw",),
@@ -57,5 +115,4 @@ STUDY = Study(
     reply_forms=_replies.REPLY_FORMS,
     power=_power.POWER,
     replication=_replication.REPLICATION,
-    lm_eval=_lm_eval.GROUPS,
 )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from confidence_tasks.harness.inspect.metrics import condition_summary, metrics_of
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.reply_files import Row
-from confidence_tasks.report.reply_form import ReplyForm, conditions_of
+from confidence_tasks.report.reply_form import ReplyForm
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.prompts import ELICITATIONS
 from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.trials import scale_scorer
 from confidence_tasks.study.question import Question
 
 
@@ -26,9 +25,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         {"scale": "bounds of the confidence scale, such as 0-100"},
         "",
         _scale,
-        scale_scorer,
-        lambda items: metrics_of(
-            STUDY, condition_summary, study=STUDY.reference, conditions=conditions_of(items)
-        ),
+        STUDY.make_scorer,
+        lambda items: metrics_of_items(STUDY, items),
     ),
 }

@@ -47,6 +47,11 @@ class Scale:
             )
         return cls(int(match[1]), int(match[2]))
 
+    @classmethod
+    def label_of(cls, text: str) -> str:
+        """Return the label of a scale that a user names."""
+        return cls.parse(text).label
+
     @property
     def label(self) -> str:
         """The condition label, such as ``0-20``."""

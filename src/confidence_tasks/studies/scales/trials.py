@@ -6,16 +6,11 @@ Dai (2026), arXiv:2603.09309, section 3.3.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.scales.prompts import Elicitation
 from confidence_tasks.studies.scales.scale import Scale
@@ -32,6 +27,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import (
     AUROC,
     BRIER,
@@ -118,6 +114,12 @@ def scale_trial(
         upper=float(scale.upper),
         rules="+".join(reading.rules),
     )
+
+
+def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:
+    """Read the answer and the confidence."""
+    about, reply = question.metadata, replies["answer"][0].text
+    return scale_trial(question, Scale.parse(condition), reply, about["elicitation"], strict=about["strict"])
 
 
 def _to_the_letter(reading: Reading) -> bool:
@@ -209,7 +211,7 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 
-def _explanation(trial: ScaleTrial, question: Question) -> str:
+def explain(trial: ScaleTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
     """Say what was read and what became of it."""
     scale = Scale(int(trial["lower"]), int(trial["upper"]))
     stated = "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"
@@ -223,18 +225,3 @@ def _explanation(trial: ScaleTrial, question: Question) -> str:
             *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
         ]
     )
-
-
-@scorer(metrics=[])
-def scale_scorer(strict: bool = False) -> Scorer:
-    """Read the reply, judge the answer, and keep both as a trial; ``strict`` takes replies to the letter only."""
-    from confidence_tasks.studies.scales import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        question = question_of(state.metadata)
-        scale = Scale.parse(state.metadata["condition"])
-        reply = reply_text(state.output)
-        trial = scale_trial(question, scale, reply, state.metadata["elicitation"], strict=strict)
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=_explanation(trial, question))
-
-    return score

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from confidence_tasks.simulation.answers import answer, ranked_guesses
-from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Prompt, reply_in_format, scale_prompt
+from confidence_tasks.studies.scales.prompts import TOP_K, reply_in_format
 from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Question
 
@@ -17,25 +15,11 @@ REASONING = "I considered what the question asks and chose accordingly."
 """What stands for the reasoning where a source gives no worked solution."""
 
 
-def worked_examples(
-    questions: Sequence[Question],
-    scale: Scale,
-    elicitation: Elicitation = "verbal",
-    prompt: Prompt = "b1",
-) -> tuple[tuple[str, str], ...]:
-    """Return questions on ``scale`` with a reply in format, as pairs of user and assistant turns."""
-    return tuple(
-        _example(question, scale, elicitation, prompt, SHOWN_CONFIDENCE[i % len(SHOWN_CONFIDENCE)])
-        for i, question in enumerate(questions)
-    )
-
-
-def _example(
-    question: Question, scale: Scale, elicitation: Elicitation, prompt: Prompt, confidence: float
-) -> tuple[str, str]:
+def worked_example(question: Question, condition: str, number: int) -> str:
+    """Return a reply in format to a question on a scale."""
+    scale, confidence = Scale.parse(condition), SHOWN_CONFIDENCE[number % len(SHOWN_CONFIDENCE)]
     raw = round(scale.lower + confidence * scale.width)
     best = answer(question, correct=confidence >= 0.5, seed="fewshot")
     guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
     reasoning = question.metadata.get("solution", REASONING)
-    reply = reply_in_format(question, guesses, elicitation, reasoning=reasoning)
-    return scale_prompt(question, scale, elicitation, prompt), reply
+    return reply_in_format(question, guesses, question.metadata["elicitation"], reasoning=reasoning)

@@ -1,0 +1,41 @@
+"""What a task asks, as items that both harnesses turn into samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, staged_items
+from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
+from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.question import Question
+
+
+def items_of(study: Study, task: str = "", **given: Any) -> list[Item]:
+    """Return the items of a task with the parameters given."""
+    task = task or study.first_task
+    parameters = {**complete_parameters(task, given, study.task_parameters(task)), "task": task}
+    conditions = chosen_conditions(study, parameters)
+    return list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
+
+
+def items_asking(study: Study, questions: Sequence[Question], task: str = "", **given: Any) -> list[Item]:
+    """Return the items of a task with other questions than its own."""
+    return items_of(replace(study, questions=lambda parameters: questions), task, **given)
+
+
+def scale_items(scales: Iterable[Scale], sources: Sequence[str], **given: Any) -> list[Item]:
+    """Return the items of the scale study on some scales."""
+    return items_of(SCALES, scales=[scale.label for scale in scales], sources=list(sources), **given)
+
+
+def riskeval_items(
+    questions: Sequence[Question], penalties: Iterable[float] = PENALTIES, **given: Any
+) -> list[Item]:
+    """Return the items of RiskEval that ask some questions under some penalties."""
+    return items_asking(RISKEVAL, questions, penalties=list(map(str, penalties)), **given)
