@@ -16,20 +16,9 @@ LINES_IN_ALL = 58_000
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [
-    *(
-        "__getattr__",
-        "__dir__",
-        "on_config",
-        "on_files",
-        "on_page_markdown",
-        "on_object",
-    ),  # Python, MkDocs, griffe
-    *(
-        "get_command",
-        "format_commands",
-        "lm_eval_path",
-        "new_study",
-    ),  # click; commands that are imported by name
+    *("__*__", "_repr_html_"),  # Python, Jupyter
+    *("on_config", "on_files", "on_page_markdown", "on_object"),  # MkDocs, griffe
+    *("get_command", "format_commands", "lm_eval_path", "new_study"),  # click; commands are imported by name
     *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval
     *(
         "install",
@@ -37,8 +26,8 @@ CALLED_BY_OTHERS = [
         "StagedTask",
         "RestructuredText",
         "*_scorer",
-    ),  # files and entry points name them
-    *("true_values", "true_auroc", "to_frame", "_repr_html_"),  # users, Jupyter
+    ),  # entry points and files name them
+    *("true_values", "true_auroc", "to_frame"),  # users
 ]
 """Names that a framework or a user calls, as patterns."""
 
