@@ -175,8 +175,7 @@ def _read_each(
                 keys[path] = key
     jobs: list[Job] = [(path, (path,)) for path in paths if path not in found]
     if workers.optional:
-        sizes = _of_each(_size, [path for path, _ in jobs])
-        workers = workers.if_worth(sum(sizes.values()) > WORTH_WORKERS)
+        workers = workers.if_worth(is_much([path for path, _ in jobs]))
     if workers.backend == "sequential" and any(_is_remote(path) for path, _ in jobs):
         workers = Workers("threading", READERS_AT_ONCE)
     for number, outcome in workers.run(_read, jobs, advance):
@@ -191,6 +190,11 @@ def _of_each(function: Callable[[str], Told], paths: list[str]) -> dict[str, Tol
     """Call a function that mostly waits, for several paths at a time."""
     with ThreadPoolExecutor(READERS_AT_ONCE) as pool:
         return dict(zip(paths, pool.map(function, paths), strict=True))
+
+
+def is_much(paths: list[str]) -> bool:
+    """Return whether files are so large that starting processes for them saves time."""
+    return sum(_of_each(_size, paths).values()) > WORTH_WORKERS
 
 
 def _size(path: str) -> int:

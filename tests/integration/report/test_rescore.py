@@ -138,6 +138,17 @@ def test_one_bad_log_does_not_cost_the_others(scale_log: Path, tmp_path: Path) -
     assert ok.endswith("same")
 
 
+def test_logs_rescored_by_two_processes_are_as_by_one(scale_log: Path, tmp_path: Path) -> None:
+    for name in ("a.eval", "b.eval"):
+        (tmp_path / name).write_bytes(scale_log.read_bytes())
+    alone, together = (
+        CliRunner().invoke(main, ["rescore", str(tmp_path), "--json", "--jobs", jobs]) for jobs in ("1", "2")
+    )
+    assert together.exit_code == 0
+    assert together.stdout == alone.stdout
+    assert len(json.loads(together.stdout)) == 2
+
+
 def test_the_command_says_when_there_is_nothing(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["rescore", str(tmp_path)]).exit_code == 1
     both = CliRunner().invoke(main, ["rescore", str(tmp_path), "--write", "--output", str(tmp_path)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,21 @@ import click
 import fsspec
 from rich.markup import escape
 
-from confidence_tasks.report.console import errors, json_option, print_json, print_table, progress
+from confidence_tasks.report.console import (
+    errors,
+    json_option,
+    print_json,
+    print_table,
+    progress,
+    workers_of,
+    workers_options,
+)
 from confidence_tasks.report.page.numbers import json_number
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
+
+    from confidence_tasks.report.workers import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,16 @@ class Outcome:
     "--output",
     help="Write the rescored logs into this folder, in folders as they lie in now.",
 )
+@workers_options
 @json_option
-def rescore(logs: tuple[str, ...], write: bool, output: str | None, as_json: bool) -> None:
+def rescore(
+    logs: tuple[str, ...],
+    write: bool,
+    output: str | None,
+    jobs: int | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
     """Read the replies in logs anew and compute every metric again.
 
     No model is called; no key and no network are needed. Without --write or --output the logs are left alone, and what
@@ -60,11 +78,8 @@ def rescore(logs: tuple[str, ...], write: bool, output: str | None, as_json: boo
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
     if write or output is not None:
         _refuse_read_only(targets.values())
-    outcomes = []
-    with progress("rescoring") as advance:
-        for done, path in enumerate(paths.values(), start=1):
-            outcomes.append(_rescore(path, targets[path] if write or output is not None else ""))
-            advance(done, len(paths))
+    work = [(path, (path, targets[path] if write or output is not None else "")) for path in paths.values()]
+    outcomes = _rescore_each(work, jobs, scheduler)
     if as_json:
         print_json([_record(outcome) for outcome in outcomes])
     else:
@@ -125,6 +140,20 @@ def _shared(folders: Iterable[tuple[str, ...]]) -> int:
             break
         count += 1
     return count
+
+
+def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
+    """Rescore logs, wherever there is room; return what became of each, in the same order."""
+    from confidence_tasks.report.collection import is_much
+    from confidence_tasks.report.workers import Lost
+
+    outcomes: dict[int, Outcome] = {}
+    with workers_of(jobs, scheduler) as workers, progress("rescoring") as advance:
+        chosen = workers.if_worth(is_much([path for path, _ in work]))
+        for number, found in chosen.run(_rescore, work, advance):
+            path, _ = work[number]
+            outcomes[number] = Outcome(path, error=found.reason) if isinstance(found, Lost) else found
+    return [outcomes[number] for number in range(len(work))]
 
 
 def _rescore(path: str, target: str) -> Outcome:
