@@ -1,5 +1,6 @@
 """What the guide says exists: commands, parameters, measures, links."""
 
+import ast
 import inspect
 import re
 from collections.abc import Iterable, Mapping
@@ -249,3 +250,24 @@ def test_the_replies_of_the_guide_are_scored(working_folder: Path, monkeypatch: 
     scored = CliRunner().invoke(main, [*words[1:], "--log-dir", "scored"])
     assert scored.exit_code == 0, scored.output
     assert "recorded/my-model: 2 replies" in scored.output
+
+
+GRID = ROOT / "examples" / "thirty_models.py"
+
+
+def test_the_grid_is_of_thirty_models_and_published_tasks() -> None:
+    lists = [
+        [each.value for each in node.elts if isinstance(each, ast.Constant)]
+        for node in ast.walk(ast.parse(GRID.read_text()))
+        if isinstance(node, ast.List)
+    ]
+    (tasks,) = (names for names in lists if any(name.startswith("confidence_tasks/") for name in names))
+    assert {name.removeprefix("confidence_tasks/") for name in tasks} <= published_tasks()
+    assert len({name for names in lists if names != tasks for name in names}) == 30
+
+
+def test_inspect_flow_loads_the_grid() -> None:
+    flow = pytest.importorskip("inspect_flow.api", reason="inspect-flow is not installed")
+    spec = flow.load_spec(str(GRID))
+    assert len(spec.tasks) == 120
+    assert len({task.model.name for task in spec.tasks}) == 30
