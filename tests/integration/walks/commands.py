@@ -16,8 +16,20 @@ sys.argv[0] = "lm_eval"
 cli_evaluate()
 """
 
-_SCRIPT = "from {0} import main; import sys; sys.argv[0] = {1!r}; main()"
+# As on a machine without a network: every connection but to the machine itself fails.
+_NETWORK = """
+import os, socket
+if os.environ.get("NO_NETWORK"):
+    connect = socket.socket.connect
+    def refuse(self, address):
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError("no network")
+        return connect(self, address)
+    socket.socket.connect = refuse
+"""
+_SCRIPT = _NETWORK + "from {0} import main; import sys; sys.argv[0] = {1!r}; main()"
 COMMANDS = {
+    "python": "import sys; exec(sys.argv[1])",
     "inspect": _SCRIPT.format("inspect_ai._cli.main", "inspect"),
     "confidence-tasks": _SCRIPT.format("confidence_tasks.cli", "confidence-tasks"),
     "lm_eval": LM_EVAL,
@@ -29,7 +41,13 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN")
 def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command without a terminal, a key or a hub; its log directory is ``folder/logs``."""
     name, *arguments = command
-    quiet = {"HF_HUB_OFFLINE": "1", "INSPECT_DISPLAY": "plain", "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
+    quiet = {
+        "HF_HUB_OFFLINE": "1",
+        "INSPECT_DISPLAY": "plain",
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "100",
+        "MPLBACKEND": "Agg",
+    }
     without_keys = {key: value for key, value in os.environ.items() if key not in _KEYS}
     return subprocess.run(
         [sys.executable, "-c", COMMANDS[name], *arguments],

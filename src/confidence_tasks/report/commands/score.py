@@ -121,4 +121,4 @@ def _print(log: EvalLog) -> None:
         for name in names
     ]
     print_table(rows, frozenset(conditions))
-    click.echo(f"{log.location}\n")
+    click.echo(log.location)
