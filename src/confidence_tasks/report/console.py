@@ -151,6 +151,15 @@ def cache_of(no_cache: bool) -> Cache | None:
 
 
 @contextmanager
+def said_of_usage() -> Iterator[None]:
+    """Show a ValueError as a mistake in what was typed."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@contextmanager
 def progress(what: str) -> Iterator[Advance]:
     """Show a bar in a terminal, and give a function that moves it and says what is under way."""
     if not errors.is_terminal:

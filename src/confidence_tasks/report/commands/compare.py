@@ -19,6 +19,7 @@ from confidence_tasks.report.console import (
     print_table,
     progress,
     read,
+    said_of_usage,
     settings_options,
     workers_of,
 )
@@ -109,19 +110,15 @@ def compare(
         for collection in collections
         for file in collection.skipped
     ]
-    try:
+    with said_of_usage():
         pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
     left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
     found: list[Comparison] = []
     doubts: dict[str, list[Notice]] = {}
     with progress("comparing") as advance:
         for done, (task_trials, a, b) in enumerate(pairs, start=1):
-            try:
+            with said_of_usage():
                 found += compared(a, b, task_trials, measures or None, settings, by)
-            except ValueError as error:
-                raise click.UsageError(str(error)) from error
             doubts[task_trials.task] = cautions(a, b, task_trials, settings)
             advance(done, len(pairs))
     if as_json:
