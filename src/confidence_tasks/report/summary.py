@@ -47,7 +47,7 @@ _DECIMALS = 3
 _WORDS = frozenset({"measure", "reason"})
 """Columns that are set flush left."""
 
-_NEEDS_OUTCOMES = "no value: it compares right with wrong answers, and correct is a probability"
+_NEEDS_OUTCOMES = "no value: correct is a probability, no outcome"
 
 
 # Tables that print well ----------------------------------------------------------------------------------------------
@@ -391,15 +391,20 @@ def _grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[st
         yield key, np.array(rows[key])
 
 
-def _chosen(measures: Sequence[str] | None) -> list[Measure]:
-    known = {measure.name: measure for measure in STANDARD}
-    names = [measures] if isinstance(measures, str) else measures or list(known)
-    for name in names:
+def _named(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
+    """Return the names of measures that are asked for, by default all; ValueError if one is unknown."""
+    asked = [names] if isinstance(names, str) else names or known
+    for name in asked:
         if name not in known:
             raise ValueError(
                 f"there is no measure {name!r}{meant(name, known)}; there are {', '.join(known)}"
             )
-    return [known[name] for name in names]
+    return asked
+
+
+def _chosen(names: Sequence[str] | None) -> list[Measure]:
+    standard = {measure.name: measure for measure in STANDARD}
+    return [standard[name] for name in _named(names, list(standard))]
 
 
 def _computable(measures: Sequence[Measure], trials: pd.DataFrame) -> list[Measure]:
@@ -603,14 +608,9 @@ def metrics(
     """
     settings = _settings(level, n_resamples, seed)
     tasks = _collected(paths)
-    known = list(dict.fromkeys(name for task in tasks for name in task.study.measure))
-    for name in measures or ():
-        if name not in known:
-            raise ValueError(
-                f"there is no measure {name!r}{meant(name, known)}; there are {', '.join(known)}"
-            )
+    asked = _named(measures, list(dict.fromkeys(name for task in tasks for name in task.study.measure)))
     table = estimates_frame(compute_results(tasks, settings))
-    table = table[(table["source"] == "") & table["measure"].isin(measures or known)]
+    table = table[(table["source"] == "") & table["measure"].isin(asked)]
     return table.rename(columns={"group": "condition"})[
         ["study", "task", "model", "condition", "measure", "value", "low", "high", "n", "reason"]
     ].reset_index(drop=True)
