@@ -20,6 +20,13 @@ SOURCE = ROOT / "src"
 COPIED = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 """Pages that lie in the root of the repository, where its readers look for them."""
 
+TASKS = """
+## Tasks
+
+The tasks, such as `confidence_tasks.riskeval`, are functions of their parameters, which return an Inspect `Task`. They
+are explained on the [pages of the studies](../README.md#the-studies).
+"""
+
 
 @cache
 def public_names() -> dict[str, list[str]]:
@@ -56,7 +63,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in this folder."""
     for module in public_names():
-        page = f"# {module}\n\n::: {module}\n"
+        page = f"# {module}\n\n::: {module}\n" + (TASKS if module == "confidence_tasks" else "")
         files.append(File.generated(config, f"reference/{module}.md", content=page))
     for page, original in COPIED.items():
         text = (ROOT / original).read_text(encoding="utf-8").replace("](docs/", "](")

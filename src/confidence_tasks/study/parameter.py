@@ -91,6 +91,7 @@ TOP_LOGPROBS = Parameter(
     low=0,
     high=20,
 )
+"""The parameter of tasks that score token probabilities beside what is stated."""
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 
