@@ -92,7 +92,7 @@ def test_equal_models_are_not_told_apart_and_nothing_is_shaded(tmp_path):
     assert headline.leader == ""
     assert told_apart([headline]) == ["In 1 of 1 tasks nothing is told apart, by 1 test."]
     assert '<td class="told"' not in made.html
-    assert "is told apart from none of 1 models compared (smallest corrected p" in made.html
+    assert "is not told apart from same (smallest corrected p" in made.html
 
 
 def test_many_models_stand_in_rows(tmp_path):

@@ -56,7 +56,7 @@ def viewer(study: Study) -> ViewerConfig:
             columns=columns,
             sort=[TaskSamplesSort.score(scorer, key, dir=direction) for key, direction in _SORTED.items()],
             multiline=False,
-            score_labels={"confidence_raw": "stated", **{key: f"{key:\u00a0<14}" for key in _SORTED}},
+            score_labels={"confidence_raw": "stated", **{key: f"{key:\u200b<14}" for key in _SORTED}},
             score_color_scales={
                 "correct": ScoreColorScale(palette="good-high", min=0, max=1),
                 "confidence": ScoreColorScale(palette="neutral", min=0, max=1),

@@ -177,12 +177,12 @@ def model_sentence(headline: Headline) -> Iterator[str]:
             for each in told[:NAMED]
         )
         more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
-        yield f"{start}, and is told apart from {len(told)} of {len(made)} models compared: {others}{more}."
+        of = f"{len(told)} of {len(made)} models compared: " if len(made) > 1 else ""
+        yield f"{start}, and is told apart from {of}{others}{more}."
     else:
         least = min((each.p_adjusted for each in made if not math.isnan(each.p_adjusted)), default=math.nan)
-        yield (
-            f"{start}, and is told apart from none of {len(made)} models compared (smallest corrected {p_is(least)})."
-        )
+        of = f"any of {len(made)} models compared" if len(made) > 1 else made[0].second
+        yield f"{start}, and is not told apart from {of} (smallest corrected {p_is(least)})."
 
 
 NAMED = 3

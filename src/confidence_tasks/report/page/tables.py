@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 NOTHING = CellView("")
 
 MANY_ROWS = 12
-"""Rows of a table beyond which its intervals are not drawn, and models beyond which a page leaves some out."""
+"""Rows of a table beyond which its intervals are not drawn."""
 
-CONTRASTS_SHOWN = 120
+MODELS_IN_FULL = 6
+"""Models of which a page shows every measure."""
+
+CONTRASTS_SHOWN = 80
 """Rows of a table of contrasts."""
 
 _UNDRAWN = (math.nan, math.nan)
@@ -100,7 +103,7 @@ def model_tables(results: TaskResults) -> tuple[TableView, ...]:
     """Return every measure that is defined anywhere, one table a model, of the first models."""
     labels = list(dict.fromkeys(label for by in results.groupings for label in results.labels(by)))
     tables = []
-    for model in results.models[:MANY_ROWS]:
+    for model in results.models[:MODELS_IN_FULL]:
         rows = []
         for measure in results.task_trials.study.measures:
             entries = [results.estimate(model.label, label, measure.name) for label in labels]
