@@ -62,6 +62,9 @@ TASKS_OF: Mapping[str, tuple[str, ...]] = {
 
 LM_EVAL = {name for group in task_groups(studies()) for name, _ in group.configurations()}
 
+COPIED = ("CHANGELOG.md", "CONTRIBUTING.md")
+"""Pages of the root that are on the site too (docs/site.py)."""
+
 PRINTED = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.M | re.S)
 """Code, and what it prints."""
 
@@ -173,6 +176,10 @@ def test_links_lead_somewhere(page: Path) -> None:
         name, _, anchor = target.partition("#")
         where = (page.parent / name).resolve() if name else page
         assert where.exists(), f"{page.name}: {target}"
+        on_site = (
+            page.parent.name != "docs" or where.parent.is_relative_to(page.parent) or where.name in COPIED
+        )
+        assert on_site, f"{page.name}: {target} is not on the site"
         if anchor:
             headings = re.findall(r"^#+ (.+)$", where.read_text(encoding="utf-8"), re.M)
             slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
