@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.collection import Collection, Path, collect
+from confidence_tasks.report.collection import Path
 from confidence_tasks.report.compare import (
     FIRST,
     SECOND,
@@ -24,371 +22,29 @@ from confidence_tasks.report.compare import (
 from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.export import estimates_frame
-from confidence_tasks.report.figures.style import LIGHT, Colour, series
-from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import number, p_value, signed, why_missing
+from confidence_tasks.report.given_trials import (
+    Data,
+    collected,
+    grouped,
+    is_path,
+    trials_of_arrays,
+    trials_of_logs,
+    trials_of_table,
+)
+from confidence_tasks.report.groups import Columns, Group, split_by_source
+from confidence_tasks.report.page.numbers import why_missing
 from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.task_trials import TaskTrials, group_by_task
-from confidence_tasks.statistics import Interval, Reason, reliability_curve
-from confidence_tasks.statistics.core import FloatArray, complete, undefined
+from confidence_tasks.report.summary_tables import Differences, Summary
+from confidence_tasks.statistics import Interval, Reason
+from confidence_tasks.statistics.core import undefined
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import meant
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-Data: TypeAlias = pd.DataFrame | Path | Iterable[Path]
-"""A table of trials, or paths of logs, sample files of lm-eval, files of trials, or folders of these."""
-
-_DECIMALS = 3
-_WORDS = frozenset({"measure", "reason"})
-"""Columns that are set flush left."""
-
 _NEEDS_OUTCOMES = "no value: correct is a probability, no outcome"
-
-
-# Tables that print well ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Table:
-    """Numbers that print as text in a terminal and as a table in a notebook.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        The numbers, one row each.
-    by : tuple of str
-        Names of its columns that say which trials a row is about.
-    level : float
-        Nominal coverage of the intervals.
-    """
-
-    frame: pd.DataFrame
-    by: tuple[str, ...]
-    level: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the numbers as a table of pandas, a copy."""
-        return self.frame.copy()
-
-    def __repr__(self) -> str:
-        shown = self._printed()
-        columns = []
-        for name, values in shown.items():
-            column = [str(name), *map(str, values)]
-            pad = str.ljust if name in _WORDS or name in self.by else str.rjust
-            columns.append([pad(text, max(map(len, column))) for text in column])
-        return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-
-    def _repr_html_(self) -> str:
-        return str(self._printed().to_html(index=False, border=0))
-
-    def _printed(self) -> pd.DataFrame:
-        """Return what is shown of each row: names that vary, the numbers in words, and reasons if there are any."""
-        told = [name for name in self.by if self.frame[name].nunique() > 1]
-        cells = pd.DataFrame([self._cells(row) for _, row in self.frame.iterrows()])
-        reasons = ["reason"] if self.frame["reason"].any() else []
-        return pd.concat([self.frame[told], cells, self.frame[reasons]], axis=1)
-
-    def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
-        raise NotImplementedError
-
-    def _interval(self, row: pd.Series[Any]) -> dict[str, str]:
-        low, high = row["low"], row["high"]
-        told = "" if math.isnan(low) else f"[{number(low, _DECIMALS)}, {number(high, _DECIMALS)}]"
-        return {f"{self.level:.0%} interval": told}
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Summary(Table):
-    """The measures of some answers: what :func:`summary` returns.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        Columns ``measure``, ``value``, ``low``, ``high``, ``n`` (trials that have what the measure needs), ``reason``
-        (why a value or an interval is missing), after those of ``by``.
-    by : tuple of str
-        Names of the columns that say which trials a row is about.
-    level : float
-        Nominal coverage of the intervals.
-    trials : DataFrame
-        The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``.
-    """
-
-    trials: pd.DataFrame
-
-    def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
-        return {
-            "measure": measure_label(row["measure"]),
-            "value": number(row["value"], _DECIMALS),
-            **self._interval(row),
-            "n": f"{row['n']:,}",
-        }
-
-    def plot(self, ax: Axes | None = None, *, bins: int = 10) -> Axes:
-        """Draw the reliability curve of each group: the share right against confidence, with its intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-        bins : int, default 10
-            Number of bins of equal width.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            A curve below the dashed diagonal is overconfident. Lines are Wilson intervals.
-
-        Examples
-        --------
-        >>> ax = summary([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]).plot()
-        >>> ax.get_xlabel(), ax.get_ylabel()
-        ('confidence', 'share right')
-        """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(4.0, 4.0))
-        ax.plot([0, 1], [0, 1], color=LIGHT[Colour.MUTED], linewidth=0.8, linestyle="--")
-        for i, (label, rows) in enumerate(_grouped(self.trials, self.by)):
-            its = self.trials.iloc[rows]
-            numbers = pd.factorize(its["source"] + "\x1f" + its["question_id"])[0]
-            correct, confidence, questions = complete(its["correct"], its["confidence"], numbers)
-            if not len(correct):
-                continue
-            curve = reliability_curve(correct, confidence, bins=bins, questions=questions, level=self.level)
-            some = curve.count > 0
-            x, y = curve.confidence[some], curve.accuracy[some]
-            colour, marker = series(i)
-            ax.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=LIGHT[colour], alpha=0.6)
-            told = ", ".join(map(str, label))
-            ax.plot(x, y, color=LIGHT[colour], marker=marker, markersize=4, linewidth=1.0, label=told)
-        if self.by:
-            ax.legend(frameon=False)
-        ax.set(
-            xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="share right", aspect="equal"
-        )
-        return ax
-
-
-class Differences(Table):
-    """The measures of A and B beside their differences: what :func:`compare` returns.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        Columns ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``, ``p_value`` (from the same
-        pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure), ``n`` (questions) and
-        ``reason``, after those of ``by``.
-    by : tuple of str
-        Names of the columns that say which trials a row is about.
-    level : float
-        Nominal coverage of the intervals.
-    """
-
-    def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
-        return {
-            "measure": measure_label(row["measure"]),
-            "A": number(row["a"], _DECIMALS),
-            "B": number(row["b"], _DECIMALS),
-            "A − B": signed(row["difference"], _DECIMALS),
-            **self._interval(row),
-            "p": p_value(row["p_adjusted"]),
-            "n": f"{row['n']:,}",
-        }
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each difference with its interval, over the names of the rows.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            An interval that leaves out the dashed line at 0 tells A and B apart.
-        """
-        shown = self.frame[self.frame["low"].notna()]
-        names = [
-            ", ".join([measure_label(row["measure"]), *(str(row[key]) for key in self.by)])
-            for row in shown.to_dict("records")
-        ]
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(5.0, 0.8 + 0.3 * len(names)), layout="constrained")
-        places = range(len(names))
-        colour, _ = series(0)
-        ax.axvline(0.0, color=LIGHT[Colour.MUTED], linewidth=0.8, linestyle="--")
-        ax.hlines(places, shown["low"], shown["high"], color=LIGHT[colour], alpha=0.6)
-        ax.plot(shown["difference"], places, "o", color=LIGHT[colour], markersize=4)
-        ax.set(yticks=list(places), xlabel="A − B")
-        ax.set_yticklabels(names)
-        ax.invert_yaxis()
-        return ax
-
-
-# What is given -------------------------------------------------------------------------------------------------------
-
-
-def _numbers(values: ArrayLike, name: str, example: str) -> FloatArray:
-    """Return a column of numbers in [0, 1], NaN where one is missing; ValueError that names the fix otherwise."""
-    array = values.to_numpy() if isinstance(values, pd.Series) else np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}: give one number a trial")
-    if array.dtype.kind in "OUST":
-        wrong = [value for value in array.tolist() if isinstance(value, str | bytes)]
-        if wrong:
-            raise ValueError(f"{name} holds {wrong[0]!r}, which is a text: {example}")
-    try:
-        found = pd.to_numeric(pd.Series(array), errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} holds what is no number: {example}") from error
-    with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((found < 0.0) | (found > 1.0))
-    if len(outside):
-        at = outside[0]
-        hint = "divide percentages by 100" if 1.0 < found[at] <= 100.0 else example
-        raise ValueError(f"{name} must lie in [0, 1], and trial {at} has {found[at]:g}: {hint}")
-    return found
-
-
-_CORRECT = "give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`"
-_CONFIDENCE = "give numbers in [0, 1], and NaN where none was stated"
-
-
-def _texts(values: Any, name: str, n: int) -> NDArray[Any]:
-    """Return labels as texts, one a trial."""
-    labels = pd.Series(np.asarray(values).ravel() if not isinstance(values, pd.Series) else values.to_numpy())
-    if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} values for {n} trials: give one a trial")
-    if labels.isna().any():
-        raise ValueError(f"{name} lacks a value at trial {int(np.flatnonzero(labels.isna())[0])}")
-    return labels.map(str).to_numpy(dtype=object)
-
-
-def _trials(
-    correct: ArrayLike, confidence: ArrayLike, labels: Mapping[str, Any], questions: Any, source: Any = None
-) -> pd.DataFrame:
-    """Return trials as a table with the columns of ``labels`` and the four that the engine reads."""
-    right = _numbers(correct, "correct", _CORRECT)
-    stated = _numbers(confidence, "confidence", _CONFIDENCE)
-    n = len(right)
-    if len(stated) != n:
-        raise ValueError(
-            f"correct has {n} values and confidence {len(stated)}: give one of each a trial, NaN where it is missing"
-        )
-    # Numbers of one length, so that the questions are in the order of the rows.
-    asked = [f"{i:09d}" for i in range(n)] if questions is None else _texts(questions, "questions", n)
-    return pd.DataFrame(
-        {
-            **{name: _texts(values, name, n) for name, values in labels.items()},
-            "question_id": np.array(asked, dtype=object),
-            "source": np.full(n, "", dtype=object) if source is None else _texts(source, "source", n),
-            "correct": right,
-            "confidence": stated,
-        }
-    )
-
-
-def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series[Any]:
-    if name not in table:
-        names = list(map(str, table.columns))
-        raise ValueError(
-            f"the table has no column {name!r}{meant(name, names)}: name the one that holds {what}, such as"
-            f" {what}={names[0]!r}"
-            if names
-            else f"the table has no column {name!r}"
-        )
-    return table[name]
-
-
-def _of_table(
-    table: pd.DataFrame, correct: Any, confidence: Any, by: Any, questions: Any
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of a table, and the names of what groups them."""
-    names = tuple([by] if isinstance(by, str) else by or ())
-    asked = "question_id" if questions is None and "question_id" in table else questions
-    return _trials(
-        _column(table, correct or "correct", "correct"),
-        _column(table, confidence or "confidence", "confidence"),
-        {name: _column(table, name, "by") for name in names},
-        None if asked is None else _column(table, asked, "questions"),
-        table.get("source"),
-    ), names
-
-
-def _of_arrays(
-    correct: Any, confidence: Any, by: Any, questions: Any
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of arrays, and the names of what groups them."""
-    if confidence is None:
-        raise ValueError(
-            "give confidence beside correct, a table with the columns correct and confidence, or the path of a log"
-        )
-    labels = {} if by is None else dict(by) if isinstance(by, Mapping) else {_name_of(by): by}
-    return _trials(correct, confidence, labels, questions), tuple(labels)
-
-
-def _name_of(by: Any) -> str:
-    return str(by.name) if isinstance(by, pd.Series) and by.name is not None else "group"
-
-
-def _is_path(value: Any) -> bool:
-    if isinstance(value, str | PathLike):
-        return True
-    return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_path, value))
-
-
-def _collected(paths: Path | Iterable[Path]) -> list[TaskTrials]:
-    """Read logs; warn of what was skipped, and raise FileNotFoundError or ValueError where nothing is left."""
-    found: Collection = collect(paths)
-    if not found.files:
-        said = "; ".join(f"{skipped.path}: {skipped.reason}" for skipped in found.skipped)
-        raise ValueError(f"no trials were found: {said}")
-    for skipped in found.skipped:
-        warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=3)
-    return group_by_task(found.files)
-
-
-def _of_logs(tasks: Sequence[TaskTrials], by: Any) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of logs, by default grouped by task, model and condition."""
-    table = pd.concat(
-        [
-            pd.DataFrame(model.columns).assign(task=task.task, model=model.label)
-            for task in tasks
-            for model in task.models
-        ],
-        ignore_index=True,
-    )
-    return _of_table(table, None, None, _OF_LOGS if by is None else by, None)
-
-
-_OF_LOGS = ("task", "model", "condition")
-
-
-def _grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.int64]]]:
-    """Yield the labels of each group and the positions of its trials, in the order of the numbers in the labels."""
-    if not by:
-        yield (), np.arange(len(trials))
-        return
-    keys = list(zip(*(trials[name] for name in by), strict=True))
-    order = [{label: i for i, label in enumerate(in_order(trials[name]))} for name in by]
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for position, key in enumerate(keys):
-        rows.setdefault(key, []).append(position)
-    for key in sorted(
-        rows, key=lambda labels: [place[label] for place, label in zip(order, labels, strict=True)]
-    ):
-        yield key, np.array(rows[key])
 
 
 def _named(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
@@ -416,9 +72,6 @@ def _computable(measures: Sequence[Measure], trials: pd.DataFrame) -> list[Measu
 
 def _columns(trials: pd.DataFrame) -> Columns:
     return {name: trials[name].to_numpy() for name in ("question_id", "source", "correct", "confidence")}
-
-
-# Summaries -----------------------------------------------------------------------------------------------------------
 
 
 def summary(
@@ -495,20 +148,20 @@ def summary(
     AUROC     0.715  [0.665, 0.760]  500
     """
     settings = _settings(level, n_resamples, seed)
-    if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and _is_path(correct))):
+    if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
     if isinstance(data, pd.DataFrame):
-        trials, names = _of_table(data, correct, confidence, by, questions)
+        trials, names = trials_of_table(data, correct, confidence, by, questions)
     elif data is not None:
-        trials, names = _of_logs(_collected(data), by)
+        trials, names = trials_of_logs(collected(data), by)
     else:
-        trials, names = _of_arrays(correct, confidence, by, questions)
+        trials, names = trials_of_arrays(correct, confidence, by, questions)
     chosen = _chosen(measures)
     # As in a report, each model has a draw of its own, which does not depend on what else is in the table.
     apart = [name for name in ("task", "model") if name in names]
     rows = [
         {**dict(zip(names, labels, strict=True)), **row}
-        for _, positions in _grouped(trials, apart)
+        for _, positions in grouped(trials, apart)
         for labels, row in _summarised(trials.iloc[positions].reset_index(drop=True), names, chosen, settings)
     ]
     frame = pd.DataFrame(rows, columns=[*names, "measure", "value", "low", "high", "n", "reason"])
@@ -528,7 +181,7 @@ def _summarised(
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield the labels of each group with each of its measures."""
     columns, computable = _columns(trials), _computable(measures, trials)
-    parts = [(labels, _mask(len(trials), rows)) for labels, rows in _grouped(trials, by)]
+    parts = [(labels, _mask(len(trials), rows)) for labels, rows in grouped(trials, by)]
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, (_, mask) in enumerate(parts)]
     cells = [cell for group in groups for cell in group.cells]
     drawn = distributions(columns, cells, computable, settings)
@@ -607,7 +260,7 @@ def metrics(
     1      0-20     brier  0.25625  2
     """
     settings = _settings(level, n_resamples, seed)
-    tasks = _collected(paths)
+    tasks = collected(paths)
     asked = _named(measures, list(dict.fromkeys(name for task in tasks for name in task.study.measure)))
     table = estimates_frame(compute_results(tasks, settings))
     table = table[(table["source"] == "") & table["measure"].isin(asked)]
@@ -686,13 +339,15 @@ def compare(
         raise ValueError("models are chosen of logs: a and b are none")
     if kinds == {_TABLE}:
         named = questions or ("question_id" if all("question_id" in side for side in (a, b)) else None)
-        sides = [_of_table(side, None, None, by, named)[0] for side in (a, b)]
+        sides = [trials_of_table(side, None, None, by, named)[0] for side in (a, b)]
         paired = named is not None
     else:
         if by is not None:
             raise ValueError("by names a column of tables or logs: a and b are arrays")
         asked = questions if _is_pair(questions) else (questions, questions)
-        sides = [_of_arrays(*_pair(side), None, its)[0] for side, its in zip((a, b), asked, strict=True)]
+        sides = [
+            trials_of_arrays(*_pair(side), None, its)[0] for side, its in zip((a, b), asked, strict=True)
+        ]
         paired = questions is not None
     return _compared_trials(
         sides[0], sides[1], (by,) if by else (), _chosen(measures), settings, paired=paired
@@ -707,7 +362,7 @@ _LOGS, _TABLE, _ARRAYS = "logs", "a table", "arrays"
 
 
 def _kind(side: Any) -> str:
-    return _LOGS if _is_path(side) else _TABLE if isinstance(side, pd.DataFrame) else _ARRAYS
+    return _LOGS if is_path(side) else _TABLE if isinstance(side, pd.DataFrame) else _ARRAYS
 
 
 def _pair(side: Any) -> tuple[Any, Any]:
@@ -728,7 +383,7 @@ def _compared_logs(
     measures: Sequence[str] | None,
     settings: Settings,
 ) -> Differences:
-    pairs, unpaired = model_pairs(_collected(a), _collected(b), models, ("models[0]", "models[1]"))
+    pairs, unpaired = model_pairs(collected(a), collected(b), models, ("models[0]", "models[1]"))
     for task, reason in unpaired.items():
         warnings.warn(f"skipped {task}: {reason}", stacklevel=3)
     rows = [
@@ -755,7 +410,7 @@ def _compared_trials(
     """Compare the trials of each group that both have."""
     if not paired:  # independent samples: no question of one is one of the other
         a, b = (side.assign(question_id=name + side["question_id"]) for name, side in (("a", a), ("b", b)))
-    groups = [dict(_grouped(side, by)) for side in (a, b)]
+    groups = [dict(grouped(side, by)) for side in (a, b)]
     found: list[Comparison] = []
     for labels in (label for label in groups[0] if label in groups[1]):
         one, other = (side.iloc[rows[labels]] for side, rows in zip((a, b), groups, strict=True))
