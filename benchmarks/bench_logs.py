@@ -1,0 +1,64 @@
+"""Reading and writing logs, each beside another way in the same run.
+
+    python -m benchmarks.bench_logs FOLDER [SAMPLES ...]
+
+Reading: every log in FOLDER, which `bench_report.py` fills, beside `json.loads` of the same summaries, which is less
+than reading was before. Writing: as many samples as SAMPLES says (by default 500, 1,000 and 2,000), beside
+`write_eval_log` of Inspect, which `score` and `rescore` used before. Times are CPU time, the least of three.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+from inspect_ai.log import read_eval_log, write_eval_log
+
+from confidence_tasks.harness.compat import write_log
+from confidence_tasks.report.inspect_logs import SUMMARIES, read_inspect_log
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the least CPU time of three calls."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def loaded(path: Path) -> int:
+    """Return the number of samples in a log, all of whose summaries are decoded."""
+    with ZipFile(path) as archive:
+        return len(json.loads(archive.read(SUMMARIES)))
+
+
+def main(folder: Path, sizes: list[int]) -> None:
+    """Print both tables."""
+    print("| trials | read, s | json.loads alone, s |\n| ---: | ---: | ---: |")
+    paths = sorted(folder.glob("*.eval"))
+    ours = theirs = trials = 0.0
+    for path in paths:
+        trials += len(read_inspect_log(str(path)))
+        ours += seconds(lambda path=path: read_inspect_log(str(path)))
+        theirs += seconds(lambda path=path: loaded(path))
+    print(f"| {trials:,.0f} | {ours:.2f} | {theirs:.2f} |\n")
+    print("| samples | write_log, ms a sample | write_eval_log, ms a sample |\n| ---: | ---: | ---: |")
+    log = read_eval_log(str(paths[0]))
+    samples = log.samples or []
+    with tempfile.TemporaryDirectory() as scratch:
+        for size in sizes:
+            log.samples = samples[:size]
+            each = (
+                1000 * seconds(lambda write=write: write(log, f"{scratch}/made.eval")) / size
+                for write in (write_log, write_eval_log)
+            )
+            print(f"| {size:,} | {' | '.join(f'{time:.2f}' for time in each)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [int(size) for size in sys.argv[2:]] or [500, 1_000, 2_000])
