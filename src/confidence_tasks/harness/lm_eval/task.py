@@ -188,11 +188,7 @@ class StudyTask(ConfigurableTask):
             return list(self.items(parameters, fewshot))
         if parameters.get("n") is not None:
             parameters["n"] += fewshot
-        return self.worked_examples(list(self.items(parameters, 0)), fewshot)
-
-    def worked_examples(self, items: Sequence[Item], fewshot: int) -> list[Item]:
-        """Put worked examples before items, out of the last of their questions."""
-        return with_replies_shown(items, fewshot)
+        return with_replies_shown(list(self.items(parameters, 0)), fewshot)
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return none yet: the study's worked examples come with its questions."""
