@@ -44,8 +44,8 @@ class Resampler(Protocol):
 Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
 """What is computed of a model, which is not named in it: the same whatever the model is called."""
 
-WORTH_WORKERS = 8
-"""Models from which on starting processes, which takes some seconds each, saves time."""
+WORTH_WORKERS = 80_000
+"""Resamples of models from which on starting processes, which takes some seconds each, saves time."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def results_and_lost(
                     continue
             places.append((i, j))
             jobs.append((f"{design.title}: {model.label}", (*asked, dict(model.columns))))
-    chosen = (workers or Workers()).if_worth(len(jobs) >= WORTH_WORKERS)
+    chosen = (workers or Workers()).if_worth(len(jobs) * settings.n_resamples >= WORTH_WORKERS)
     lost: dict[tuple[int, int], str] = {}
     for number, found in chosen.run(model_numbers, jobs, advance):
         place = places[number]

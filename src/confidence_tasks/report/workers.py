@@ -116,7 +116,9 @@ class Workers:
                 yield delayed(_one_thread)(function, number, jobs[number][1])
 
         backend = self.backend if isinstance(self.backend, str) else self.backend()
-        with parallel_config(backend=backend, n_jobs=self.count):
+        # A process more than there is work for is never asked; with one, joblib would work in this process.
+        count = max(2, min(self.count, len(numbers))) if self.backend == "loky" else self.count
+        with parallel_config(backend=backend, n_jobs=count):
             yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
                 calls()
             )
