@@ -9,10 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 
-LINES_OF_A_FILE = 800
+LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 58_000
+LINES_IN_ALL = 56_500
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [
