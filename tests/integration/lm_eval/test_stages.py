@@ -47,14 +47,18 @@ def samples(model, tasks, **options):
     }
 
 
+def trial_in(sample, study):
+    score = sample.scores[study.scorer_name]
+    return scored_trial(score.value, score.metadata)
+
+
 def inspect_trials(study, model, folder, **parameters):
     made = study_task(study)(n=N, cache=False, **parameters)
     (log,) = inspect_eval(made, model=model, log_dir=str(folder), display="none")
     assert log.status == "success", log.error
     found = {}
     for sample in read_eval_log(log.location).samples or []:
-        score = sample.scores[study.scorer_name]
-        trial = scored_trial(score.value, score.metadata)
+        trial = trial_in(sample, study)
         found.setdefault(f"{study.name}_{trial['condition']}", {})[trial["question_id"]] = trial
     return found
 
@@ -216,7 +220,7 @@ def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_bot
     assert log.status == "success", log.error
     expected = {
         sample.metadata["question_id"]: (
-            sample.scores["agreement_scorer"].value["logprob"],
+            trial_in(sample, AGREEMENT)["logprob"],
             [reply["text"] for reply in sample.store["replies"]["answer"]],
         )
         for sample in read_eval_log(log.location).samples or []
