@@ -301,6 +301,11 @@ def test_files_are_written_inside_their_folder_whatever_a_task_is_called(tmp_pat
     arguments += ["--tables", str(out / "a" / "b"), "--figures", str(out / "a" / "b")]
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.exception
-    assert {entry.name for entry in tmp_path.iterdir()} == {"in", "out", "page.html"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "cache",  # of trials and numbers, see conftest
+        "in",
+        "out",
+        "page.html",
+    }
     assert {entry.name for entry in out.iterdir()} == {"a"}
     assert list((out / "a" / "b").glob("*.svg"))
