@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from tests.integration.faults.kills import Inspect, Killed, kill_and_resume, undisturbed
-from tests.unit.studies import SMALL_RUNS
+from tests.small_runs import SMALL_RUNS
 
 from confidence_tasks.sources.storage import mirror_folder
 

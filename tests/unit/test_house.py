@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,20 @@ def test_no_file_and_no_function_is_long() -> None:
     assert {path: n for path, n in lines.items() if n > LINES_OF_A_FILE} == {}
     assert {name: n for name, n in functions() if n > LINES_OF_A_FUNCTION} == {}
     assert sum(lines.values()) <= LINES_IN_ALL
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_is_there(path: Path) -> None:
+    """No other test runs these scripts."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.startswith(("tests.", "confidence_tasks."))
+        ):
+            found = import_module(node.module)
+            names = {alias.name for alias in node.names}
+            assert {name for name in names if not hasattr(found, name)} == set(), node.module
 
 
 def test_no_function_and_no_class_is_unreachable() -> None:
