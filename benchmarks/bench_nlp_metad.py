@@ -25,7 +25,7 @@ from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
-from confidence_tasks.studies.logprob_metacognition.robustness import robustness_checks
+from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS
 from confidence_tasks.studies.logprob_metacognition.tables import LogprobResampler
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
@@ -118,7 +118,7 @@ def main() -> None:
     with timed("H1 to H4, two of them twice, and monotonicity"):
         _ = [*hypotheses(experiment), monotonicity(experiment)]
     with timed("R1 to R6"):
-        _ = [*robustness_checks(experiment)]
+        _ = [check(experiment) for check in ROBUSTNESS_CHECKS]
     with timed("`compare` two models at T = 1: 1,000 questions, 1,000 resamples and exchanges"):
         compare(*compared(trials, 1_000), settings=Settings(1_000))
     with timed("one AUROC2, weights in columns (draws included)"):

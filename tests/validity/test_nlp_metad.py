@@ -14,7 +14,7 @@ from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.chance import CHANCE
+from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY
 

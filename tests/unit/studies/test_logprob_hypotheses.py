@@ -13,19 +13,18 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     domain_specific_efficiency,
     hidden_structure,
     hypotheses,
-    spearman,
     suboptimal_metacognition,
     temperature_dissociation,
 )
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity, quarter_counts
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.robustness import (
+    ROBUSTNESS_CHECKS,
     binning_sensitivity,
     equal_width_bins,
     gold_answer,
     matched_difficulty,
     other_questions,
-    robustness_checks,
     unequal_variance,
 )
 from confidence_tasks.studies.logprob_metacognition.tables import LARGEST_RATIO
@@ -138,7 +137,9 @@ CASES = [
 @pytest.mark.parametrize(
     ("tested", "parts", "verdict"),
     CASES,
-    ids=[f"{case[0].__name__}-{case[2]}-{i}" for i, case in enumerate(CASES)],
+    ids=[
+        f"{getattr(case[0], '__name__', None) or case[0].name}-{case[2]}-{i}" for i, case in enumerate(CASES)
+    ],
 )
 def test_the_verdict_is_the_truth(tested, parts, verdict):
     found = tested(experiment(*parts))
@@ -162,7 +163,11 @@ def test_an_outcome_is_frozen():
 
 def test_nothing_can_be_tested_without_trials():
     nothing = resample(trials(EQUAL, 10).assign(mean_logprob=np.nan), settings=QUICK)
-    for found in (*hypotheses(nothing), *robustness_checks(nothing), monotonicity(nothing)):
+    for found in (
+        *hypotheses(nothing),
+        *(check(nothing) for check in ROBUSTNESS_CHECKS),
+        monotonicity(nothing),
+    ):
         assert found.verdict == "cannot be tested", found.name
 
 
@@ -226,15 +231,6 @@ def test_robustness_must_be_shown_not_assumed():
 )
 def test_what_cannot_be_tested_says_what_is_lacking(tested, parts, why):
     assert why in tested(experiment(*parts)).why
-
-
-def test_spearman_is_scipys():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        x, y = rng.integers(0, 4, (2, 5)).astype(float)
-        if len(set(x)) > 1 and len(set(y)) > 1:
-            assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
-    assert np.isnan(spearman([1.0, 2.0], [3.0, 3.0]))
 
 
 def test_p_values_of_neighbouring_quarters_are_fishers():

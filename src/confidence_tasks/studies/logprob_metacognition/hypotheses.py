@@ -2,19 +2,22 @@
 
 Cacioli (2026), arXiv:2603.25112, section 3.3. All are about version 1's M-ratio, with correctness in the place of the
 stimulus: d' and meta-d' are then functions of one table, so that M is 1 for evidence of equal variance, whatever the
-model knows of what it knows. The tests are here to replicate; H2 and H4 can be put to a measure that is valid.
+model knows of what it knows. The tests are here to replicate; H2 and H4 can be put to a measure that is valid. Each
+takes the resampled cells, and returns the verdict with the tests and the points that it rests on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.chance import CHANCE
+from confidence_tasks.studies.logprob_metacognition.domains import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.outcomes import (
     ENOUGH,
     Outcome,
@@ -41,27 +44,71 @@ _SAID: Mapping[Correction, str] = {"none": "as registered", "bonferroni": "corre
 DELTA = 0.3
 """Difference of meta-d' that H3 takes for none; of d', what H4 calls similar."""
 
-UNCLASSIFIED = "Unclassified"
-"""The domain that is none."""
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Share of studies with nothing to find in which a rule is met, by the number of models.
+
+    Attributes
+    ----------
+    nothing : str
+        What is not there, as the beginning of a sentence.
+    registered, corrected : callable
+        Takes the number of models; ``corrected`` is after Bonferroni's correction for pairs.
+    """
+
+    nothing: str
+    registered: Callable[[int], float]
+    corrected: Callable[[int], float] | None = None
+
+    def sentence(self, n_models: int) -> str:
+        """Say how often a rule is met by chance."""
+        said = f"{self.nothing}, the rule as registered is met in {_percent(self.registered(n_models))} of studies"
+        if self.corrected is not None:
+            said += f", corrected in {_percent(self.corrected(n_models))}"
+        return f"{said} (simulated)."
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < 0.005 else f"{share:.0%}"
+
+
+def _in_all(of_one: float) -> Callable[[int], float]:
+    """The rule asks for every model."""
+    return lambda n_models: of_one**n_models
+
+
+def _in_two(of_one: float) -> Callable[[int], float]:
+    """The rule asks for two models or more."""
+    return lambda n: 1.0 - (1.0 - of_one) ** n - n * of_one * (1.0 - of_one) ** (n - 1)
+
+
+def _simulated(by_models: Mapping[int, float]) -> Callable[[int], float]:
+    """Return the share of as many models as were simulated, but no more than there are."""
+    return lambda n_models: by_models[
+        max(known for known in by_models if known <= max(n_models, min(by_models)))
+    ]
+
+
+CHANCE: Mapping[str, Chance] = {
+    "H1": Chance("Where M-ratio is 1", _in_all(0.042)),
+    "H2": Chance("Where no two of four domains differ", _in_two(0.192), _in_two(0.044)),
+    "H3": Chance("Where nothing depends on temperature", _in_all(0.345)),
+    "H4": Chance(
+        "Where no two models differ",
+        _simulated({2: 0.05, 3: 0.107, 4: 0.167, 6: 0.31}),
+        _simulated({2: 0.05, 3: 0.03, 4: 0.04, 6: 0.03}),
+    ),
+}
+"""By hypothesis, about version 1's M-ratio: 250 to 500 simulated studies of normal evidence each, as ``python -m
+benchmarks.validity_nlp_metad`` makes them (docs/reliability.md). Models are taken to answer independently."""
 
 
 def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
     """Test H1: M-ratio is below 1 in every model.
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        Supported when the upper limit of every model's interval is below 1. The estimate is that of the model whose
-        upper limit is highest.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.3 and 4.2, table 2.
+    Supported when the upper limit of every model's interval is below 1. The estimate is that of the model whose upper
+    limit is highest (section 4.2, table 2).
     """
     texts = (
         "H1",
@@ -101,6 +148,9 @@ def domain_specific_efficiency(
 ) -> Outcome:
     """Test H2: M-ratio varies across the domains of questions.
 
+    Supported when in two models at least one pair of domains differs. The estimate is the largest difference.
+    ``tests`` has each interval both ways (section 4.4, table 6).
+
     Parameters
     ----------
     experiment : LogprobResampler
@@ -109,17 +159,8 @@ def domain_specific_efficiency(
         What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
     correction : {"none", "bonferroni"}, default "none"
         For the number of pairs. The study registered none: where nothing differs, a pair of six does so one time in
-        six (:mod:`confidence_tasks.studies.logprob_metacognition.chance`).
+        six (``CHANCE``).
 
-    Returns
-    -------
-    Outcome
-        Supported when in two models at least one pair of domains differs. The estimate is the largest difference.
-        ``tests`` has each interval both ways.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.3 and 4.4, table 6.
     """
     texts = (
         "H2",
@@ -181,21 +222,10 @@ def _domains(experiment: LogprobResampler, model: str, source: str) -> dict[str,
 def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
     """Test H3: meta-d' is stable over temperatures while d' varies.
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        Supported when every model passes: all differences of meta-d' between two temperatures are equivalent to none
-        (two one-sided tests at .05, margin 0.3), and meta-d' follows temperature less closely than d' does (Spearman's
-        rho). The estimate is the largest difference of meta-d', in the model where it is largest.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.3 and 4.5, table 7. Schuirmann (1987), doi:10.1007/BF01068419.
+    Supported when every model passes: all differences of meta-d' between two temperatures are equivalent to none (two
+    one-sided tests at .05, margin 0.3; Schuirmann 1987, doi:10.1007/BF01068419), and meta-d' follows temperature less
+    closely than d' does (Spearman's rho). The estimate is the largest difference of meta-d', in the model where it is
+    largest (section 4.5, table 7).
     """
     texts = (
         "H3",
@@ -252,35 +282,23 @@ def _dissociation(model: str, cells: Mapping[float, ConditionCounts], settings: 
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
         for one, other in combinations(cells.values(), 2)
     ]
-    rho = {
-        name: spearman(list(cells), [float(cell.measure(name).value) for cell in cells.values()])
+    values = {
+        name: [float(cell.measure(name).value) for cell in cells.values()]
         for name in ("meta_d_v1", "d_prime_v1")
     }
+    table = pd.DataFrame({"temperature": list(cells), **values})
+    # Rounded, so that equal ranks correlate equally.
+    rho = table.corr("spearman", min_periods=len(table))["temperature"].round(9)
     equivalent = all(abs(found[limit]) < DELTA for found in differences for limit in ("low", "high"))
-    looser = abs(rho["meta_d_v1"]) < abs(rho["d_prime_v1"])
+    looser = bool(abs(rho["meta_d_v1"]) < abs(rho["d_prime_v1"]))
     return {
         "what": model,
         **largest(differences),
         "equivalent": equivalent,
-        "rho_meta_d": rho["meta_d_v1"],
-        "rho_d_prime": rho["d_prime_v1"],
+        "rho_meta_d": float(rho["meta_d_v1"]),
+        "rho_d_prime": float(rho["d_prime_v1"]),
         "passes": equivalent and looser,
     }
-
-
-def spearman(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; NaN where either does not vary.
-
-    Examples
-    --------
-    >>> round(spearman([0.3, 0.5, 0.7, 1.0], [1.43, 1.48, 1.40, 1.36]), 6)
-    -0.8
-    """
-    from scipy.stats import rankdata
-
-    ranks = rankdata([x, y], axis=1) - (len(x) + 1) / 2.0
-    scale = np.sqrt(np.prod(np.square(ranks).sum(axis=1)))
-    return float(np.prod(ranks, axis=0).sum() / scale) if scale > 0.0 else float("nan")
 
 
 def hidden_structure(
@@ -288,25 +306,8 @@ def hidden_structure(
 ) -> Outcome:
     """Test H4: models of similar d' differ in M-ratio.
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-    measure : str, default "mratio_v1"
-        What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
-    correction : {"none", "bonferroni"}, default "none"
-        For the number of pairs. The study registered none: where nothing differs, a pair of six does so one time in
-        six (:mod:`confidence_tasks.studies.logprob_metacognition.chance`).
-
-    Returns
-    -------
-    Outcome
-        Supported when a pair of models differs whose d' differ by less than 0.3. The estimate is the largest
-        difference, paired by question. ``tests`` has each interval both ways.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.3 and 4.6.
+    Supported when a pair of models differs whose d' differ by less than 0.3. The estimate is the largest difference,
+    paired by question (section 4.6). Parameters are those of :func:`domain_specific_efficiency`.
     """
     texts = (
         "H4",

@@ -27,7 +27,7 @@ from confidence_tasks.studies.logprob_metacognition.monotonicity import monotoni
 from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of
 from confidence_tasks.studies.logprob_metacognition.prompts import temperature_of
 from confidence_tasks.studies.logprob_metacognition.resampling import resample
-from confidence_tasks.studies.logprob_metacognition.robustness import robustness_checks
+from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS
 from confidence_tasks.studies.logprob_metacognition.tables import (
     LARGEST_RATIO,
     TEMPERATURE,
@@ -86,7 +86,7 @@ class Analysis:
     @cached_property
     def robustness(self) -> dict[str, Outcome]:
         """What became of the robustness checks, by number."""
-        return {found.name: found for found in robustness_checks(self.experiment)}
+        return {found.name: found for found in (check(self.experiment) for check in ROBUSTNESS_CHECKS)}
 
     @cached_property
     def robustness_points(self) -> pd.DataFrame:

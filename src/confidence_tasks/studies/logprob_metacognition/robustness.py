@@ -8,8 +8,9 @@ be shown is no robustness.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from confidence_tasks.report.estimates import Distribution
 from confidence_tasks.studies.logprob_metacognition.outcomes import (
@@ -22,8 +23,7 @@ from confidence_tasks.studies.logprob_metacognition.outcomes import (
     limits,
     outcome,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, ConditionCounts, LogprobResampler
+from confidence_tasks.studies.logprob_metacognition.tables import ConditionCounts, LogprobResampler
 
 SAME_TRIALS = 0.1
 """Margin where the trials are the same: twice the largest change that table 4 of the paper calls small."""
@@ -41,36 +41,40 @@ an edge and another differs from study to study as it does from resample to resa
 _FEW = f"No model was asked {ENOUGH}."
 
 
+Changed: TypeAlias = Mapping[tuple[str, str], tuple[ConditionCounts, Distribution]]
+"""By model and way of computing it, another M-ratio, and the cell that it is of."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Check:
-    """A robustness check in words."""
+class RobustnessCheck:
+    """A robustness check; a call with the resampled cells gives its outcome, whose estimate is the largest change.
+
+    Attributes
+    ----------
+    name, title : str
+        Its number and what it is about.
+    alternative : str
+        How M-ratio is computed, as the end of a sentence.
+    margin : float
+        Largest change that is small.
+    changed : callable
+        Gives the other M-ratios.
+    measure : str
+        Name of the primary M-ratio that was drawn together with them.
+    lacking : callable
+        Says why there is none.
+    """
 
     name: str
     title: str
     alternative: str
     margin: float
+    changed: Callable[[LogprobResampler], Changed]
+    measure: str = RESAMPLED
+    lacking: Callable[[LogprobResampler], str] = lambda experiment: _FEW
 
-    def outcome(
-        self,
-        experiment: LogprobResampler,
-        changed: Mapping[tuple[str, str], tuple[ConditionCounts, Distribution]],
-        lacking: str,
-        *,
-        measure: str = RESAMPLED,
-    ) -> Outcome:
-        """Decide a check.
-
-        Parameters
-        ----------
-        experiment : LogprobResampler
-            The resampled cells.
-        changed : mapping of (str, str) to (ConditionCounts, Distribution)
-            By model and way of computing it, the other M-ratio, and the cell that it is of.
-        lacking : str
-            What to say where there is none.
-        measure : str
-            Name of the primary M-ratio that was drawn together with them.
-        """
+    def __call__(self, experiment: LogprobResampler) -> Outcome:
+        """Decide the check."""
         texts = (
             self.name,
             self.title,
@@ -78,12 +82,12 @@ class _Check:
             f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
         )
         primary = enough_of_both(experiment, experiment.primary_source)
-        kept = {key: value for key, value in changed.items() if key[0] in primary}
+        kept = {key: value for key, value in self.changed(experiment).items() if key[0] in primary}
         if not kept:
-            return outcome(*texts, verdict="cannot be tested", why=lacking)
+            return outcome(*texts, verdict="cannot be tested", why=self.lacking(experiment))
         tests: list[Test] = []
         for (model, way), (cell, ratio) in kept.items():
-            found = limits(ratio - primary[model].measure(measure), experiment.settings, LEVEL)
+            found = limits(ratio - primary[model].measure(self.measure), experiment.settings, LEVEL)
             within = abs(found["low"]) < self.margin and abs(found["high"]) < self.margin
             test = {"what": f"{model}, {way}", **found, "passes": within, "n": cell.n}
             tests.append({**test, "model": model, "way": way})
@@ -139,177 +143,105 @@ def _same_order(rows: Sequence[Test]) -> bool:
     return len(orders) == 1
 
 
-def _rebinned(
-    experiment: LogprobResampler, names: Sequence[str]
-) -> dict[tuple[str, str], tuple[ConditionCounts, Distribution]]:
-    """Return the M-ratio of other ways to bin the primary source."""
-    return {
+def _rebinned(*names: str) -> Callable[[LogprobResampler], Changed]:
+    """Return what gives the M-ratio of other ways to bin the primary source."""
+    return lambda experiment: {
         (model, name): (cell, cell.measure(RESAMPLED))
         for name in names
         for model, cell in enough_of_both(experiment, experiment.primary_source, binning=name).items()
     }
 
 
-def binning_sensitivity(experiment: LogprobResampler) -> Outcome:
-    """Check R1: M-ratio with 6 and with 12 bins instead of 8.
-
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change, paired by question.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.4 and 4.8, table 4.
-    """
-    ways = [name for name, binning in BINNINGS.items() if binning.n_ratings != BINNINGS[PRIMARY].n_ratings]
-    check = _Check("R1", "Number of bins", "with K = 3 and with K = 6", SAME_TRIALS)
-    return check.outcome(experiment, _rebinned(experiment, ways), _FEW)
-
-
-def unequal_variance(experiment: LogprobResampler) -> Outcome:
-    """Check R2: M-ratio of the unequal-variance model.
-
-    The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
-    criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances:
-    where this check fails, the primary M-ratio shows unequal variance and not metacognition.
-
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, section 3.4. Maniscalco & Lau (2014), doi:10.1007/978-3-642-45190-4_3.
-    """
-    check = _Check("R2", "Unequal variance", "when variances may differ", SAME_TRIALS)
-    changed = {
+def _at_own_variances(experiment: LogprobResampler) -> Changed:
+    return {
         (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
         for model, cell in enough_of_both(experiment, experiment.primary_source).items()
     }
-    return check.outcome(experiment, changed, _FEW, measure="mratio_v1")
 
 
-def equal_width_bins(experiment: LogprobResampler) -> Outcome:
-    """Check R3: M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
-
-    The edges hang on two trials, so that a resample has its own.
-
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, section 3.4.
-    """
-    check = _Check("R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS)
-    return check.outcome(experiment, _rebinned(experiment, ["equal_width"]), _FEW)
-
-
-def other_questions(experiment: LogprobResampler) -> Outcome:
-    """Check R4: M-ratio on the other sources of questions, Natural Questions in the paper.
-
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change. Edges are those of the other source's own octiles.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 3.1 and 3.4.
-    """
-    check = _Check("R4", "Other questions", "on other questions", OTHER_TRIALS)
-    changed = {
+def _of_other_sources(experiment: LogprobResampler) -> Changed:
+    return {
         (model, source): (cell, cell.measure(RESAMPLED))
         for source in experiment.sources[1:]
         for model, cell in enough_of_both(experiment, source).items()
     }
+
+
+def _without_other_source(experiment: LogprobResampler) -> str:
     one_source = "No model was asked questions of two sources: run the task with source=nq_open as well."
-    return check.outcome(experiment, changed, one_source if len(experiment.sources) < 2 else _FEW)
+    return one_source if len(experiment.sources) < 2 else _FEW
 
 
-def gold_answer(experiment: LogprobResampler) -> Outcome:
-    """Check R5: M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered.
-
-    The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend
-    on what was sampled.
-
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 2.3 and 3.4.
-    """
-    check = _Check(
-        "R5", "Right answer force-decoded", "by the log-probability of the right answer", OTHER_TRIALS
-    )
-    asked = any(key.binning == "gold" for key in experiment.cells)
+def _without_gold(experiment: LogprobResampler) -> str:
     not_asked = (
         "The log-probability of the right answer was not asked for: run the task with force_gold=true."
     )
-    return check.outcome(experiment, _rebinned(experiment, ["gold"]), _FEW if asked else not_asked)
+    return _FEW if any(key.binning == "gold" for key in experiment.cells) else not_asked
 
 
-def matched_difficulty(experiment: LogprobResampler) -> Outcome:
-    """Check R6: M-ratio on questions that are equally difficult for every model, half of them answered right.
+binning_sensitivity = RobustnessCheck(
+    "R1", "Number of bins", "with K = 3 and with K = 6", SAME_TRIALS, _rebinned("K=3", "K=6")
+)
+"""M-ratio with 6 and with 12 bins instead of 8 (section 4.8, table 4)."""
 
-    Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
-    other, and the octiles are those of the trials left.
+unequal_variance = RobustnessCheck(
+    "R2",
+    "Unequal variance",
+    "when variances may differ",
+    SAME_TRIALS,
+    _at_own_variances,
+    measure="mratio_v1",
+)
+"""M-ratio of the unequal-variance model (Maniscalco & Lau 2014, doi:10.1007/978-3-642-45190-4_3).
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
+The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
+criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances: where
+this check fails, the primary M-ratio shows unequal variance and not metacognition."""
 
-    Returns
-    -------
-    Outcome
-        The estimate is the largest change.
+equal_width_bins = RobustnessCheck(
+    "R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS, _rebinned("equal_width")
+)
+"""M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
 
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, section 3.4.
-    """
-    check = _Check("R6", "Matched difficulty", "at an accuracy of one half", OTHER_TRIALS)
-    return check.outcome(experiment, _rebinned(experiment, ["balanced"]), _FEW)
+The edges hang on two trials, so that a resample has its own."""
 
+other_questions = RobustnessCheck(
+    "R4",
+    "Other questions",
+    "on other questions",
+    OTHER_TRIALS,
+    _of_other_sources,
+    lacking=_without_other_source,
+)
+"""M-ratio on other sources, Natural Questions in the paper (section 3.1), between their own octiles."""
 
-def robustness_checks(experiment: LogprobResampler) -> Iterator[Outcome]:
-    """Carry out all six."""
-    yield binning_sensitivity(experiment)
-    yield unequal_variance(experiment)
-    yield equal_width_bins(experiment)
-    yield other_questions(experiment)
-    yield gold_answer(experiment)
-    yield matched_difficulty(experiment)
+gold_answer = RobustnessCheck(
+    "R5",
+    "Right answer force-decoded",
+    "by the log-probability of the right answer",
+    OTHER_TRIALS,
+    _rebinned("gold"),
+    lacking=_without_gold,
+)
+"""M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered (section 2.3).
+
+The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend on
+what was sampled."""
+
+matched_difficulty = RobustnessCheck(
+    "R6", "Matched difficulty", "at an accuracy of one half", OTHER_TRIALS, _rebinned("balanced")
+)
+"""M-ratio on questions that are equally difficult for every model, half of them answered right.
+
+Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
+other, and the octiles are those of the trials left."""
+
+ROBUSTNESS_CHECKS = (
+    binning_sensitivity,
+    unequal_variance,
+    equal_width_bins,
+    other_questions,
+    gold_answer,
+    matched_difficulty,
+)
+"""All six."""
