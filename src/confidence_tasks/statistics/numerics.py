@@ -53,13 +53,9 @@ def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> 
     below, above = (
         values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
     )
-    return interpolated(below, above, rank - whole)
-
-
-def interpolated(lower: FloatArray, upper: FloatArray, share: FloatArray) -> FloatArray:
-    """Interpolate linearly, exact at both ends, with the rounding of :func:`numpy.quantile`."""
-    step = upper - lower
-    return np.where(share < 0.5, lower + step * share, upper - step * (1.0 - share))
+    share, step = rank - whole, above - below
+    # Exact at both ends.
+    return np.where(share < 0.5, below + step * share, above - step * (1.0 - share))
 
 
 def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:

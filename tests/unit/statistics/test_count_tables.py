@@ -1,22 +1,16 @@
-from collections import Counter
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
-from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
-    binned_counts,
     correctness_table,
     count_table,
     quantile_edges,
     to_ratings,
 )
-from confidence_tasks.statistics.sdt.trials import resample_binned, resample_cells
+from confidence_tasks.statistics.sdt.trials import resample_cells
 
 
 @st.composite
@@ -171,47 +165,6 @@ def test_resampled_cells_keep_the_total_and_have_multinomial_moments(rng):
 def test_only_whole_counts_can_be_resampled(rng):
     with pytest.raises(ValueError, match="whole"):
         resample_cells(np.array([0.5, 1.0]), 10, rng)
-
-
-@pytest.mark.parametrize(
-    ("confidence", "label", "n_bins"),
-    [
-        ([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 2),
-        ([0.1, 0.2, 0.2, 0.2, 0.5], [0, 1, 0, 1, 1], 3),
-        ([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 2, 1, 1], 4),
-        ([0.1, 0.1, 0.1, 0.4, 0.4], [0, 1, 1, 0, 1], 4),
-        ([0.1, 0.1, 0.1, 0.1, 0.1], [0, 1, 1, 0, 1], 3),
-        ([0.1, 0.7], [0, 1], 2),
-    ],
-)
-def test_tables_with_moving_edges_have_exactly_the_distribution_of_drawn_trials(
-    rng, confidence, label, n_bins
-):
-    """Every one of the n^n resamples of a small data set, against tables drawn through order statistics."""
-    n, label, confidence = len(label), np.array(label), np.array(confidence)
-    weights = np.array([np.bincount(trials, minlength=n) for trials in product(range(n), repeat=n)], float)
-    every = binned_counts(label, confidence, 3, n_bins, None, Weighting(weights, batch=True))
-    chance = Counter(map(bytes, every))
-    draws = 60_000
-    drawn = Counter(map(bytes, resample_binned(label, confidence, 3, n_bins, draws, rng)))
-    assert set(drawn) <= set(chance)
-    expected = np.array([chance[table] for table in chance]) * draws / len(weights)
-    observed = np.array([drawn[table] for table in chance])
-    common = expected >= 5
-    rare = [expected[~common].sum()] if not common.all() else []
-    pooled = np.concatenate([expected[common], rare])
-    seen = np.concatenate([observed[common], [observed[~common].sum()] if rare else []])
-    if len(pooled) > 1:
-        assert stats.chisquare(seen, pooled).pvalue > 1e-3
-
-
-def test_a_million_trials_are_resampled_through_a_few_order_statistics(rng):
-    n = 1_000_000
-    label = rng.integers(0, 2, n)
-    tables = resample_binned(label, rng.normal(size=n) + label, 2, 8, 200, rng)
-    assert (tables.sum(axis=(1, 2)) == n).all()
-    # Equal bins, but for the trials drawn several times at an edge.
-    assert tables.sum(axis=1) == pytest.approx(np.full((200, 8), n / 8), abs=12)
 
 
 @pytest.fixture

@@ -252,10 +252,10 @@ def test_intervals_cover_as_often_as_they_say(rng):
 
 
 @pytest.mark.slow
-def test_a_million_trials(rng):
-    correct, confidence, stimulus = two_choice_trials(rng, 1_000_000)
-    found = meta_d_2afc_intervals(correct, confidence, stimulus, n_resamples=500)
-    assert found.m_ratio.estimate == pytest.approx(1.0, abs=0.01)
-    assert found.m_ratio.high - found.m_ratio.low < 0.02
+def test_many_trials(rng):
+    correct, confidence, stimulus = two_choice_trials(rng, 100_000)
+    found = meta_d_2afc_intervals(correct, confidence, stimulus, n_resamples=200)
+    assert found.m_ratio.estimate == pytest.approx(1.0, abs=0.03)
+    assert found.m_ratio.high - found.m_ratio.low < 0.07
     probability = ndtr(confidence)
     assert m_ratio_ratings(correct, probability) > 0

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -284,9 +283,6 @@ WeightColumns: TypeAlias = NDArray[np.int32] | NDArray[np.float32]
 _COLUMN_ELEMENTS = 12 << 20
 """Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
 
-_MANY_TRIALS = 40_000
-"""Trials from which pairs of them are counted in 64 bits."""
-
 
 def weight_columns(
     n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
@@ -294,7 +290,7 @@ def weight_columns(
     """Yield the weights of units in many resamples at a time, each block of shape (U, r).
 
     A weight is how often a unit was drawn with replacement or, if ``bayesian``, a standard exponential variate. The
-    weights depend on the seed alone, not on the blocks. The next block may take the place of the one before in memory.
+    weights depend on the seed alone, not on the blocks.
 
     References
     ----------
@@ -311,19 +307,19 @@ def weight_columns(
     """
     if n_units < 1 or n_resamples < 1:
         raise ValueError(f"units and resamples must be at least 1, got {n_units} and {n_resamples}")
-    rng = np.random.default_rng(seed)
-    step, part = max(1, _COLUMN_ELEMENTS // n_units), max(1, _CACHED // n_units)
-    # Memory fresh from the system costs more than the draws.
-    buffer = np.empty(0 if bayesian else n_units * min(step, n_resamples), dtype=np.int32)
+    rng, step, part = (
+        np.random.default_rng(seed),
+        max(1, _COLUMN_ELEMENTS // n_units),
+        max(1, _CACHED // n_units),
+    )
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         if bayesian:
             yield rng.standard_exponential((n_units, size), dtype=np.float32)
             continue
-        block = buffer[: n_units * size].reshape(n_units, size)
+        block = np.empty((n_units, size), dtype=np.int32)
         for first in range(0, size, part):
-            some = block[:, first : first + part]
-            some[:] = drawn_counts(n_units, some.shape[1], rng)
+            block[:, first : first + part] = drawn_counts(n_units, min(part, size - first), rng)
         yield block
 
 
@@ -359,26 +355,16 @@ def auroc2_columns(
     """
     right, value = as_binary(correct, "correct") == 1.0, as_vector(evidence, "evidence")
     units = np.asarray(unit, dtype=np.intp)
-    n = same_length(correct=right, evidence=value, unit=units)
+    same_length(correct=right, evidence=value, unit=units)
     order = np.argsort(value, kind="stable")
-    right, units = right[order], units[order]
-    bounds = np.append(np.flatnonzero(np.diff(value[order], prepend=-np.inf)), n).tolist()
-    counted = np.int32 if n < _MANY_TRIALS else np.int64
-    below, above, product = np.zeros((3, columns.shape[1]), dtype=counted)
-    tied = np.zeros(columns.shape[1])
-    # Goes through the trials, not the resamples: each step adds one trial's weights in all resamples.
-    for first, end in pairwise(bounds):
-        if end - first == 1:
-            weights = columns[units[first]]
-            if right[first]:
-                above += np.multiply(weights, below, out=product)
-            else:
-                below += weights
-            continue
-        here, its_right = columns[units[first:end]], right[first:end]
-        hits, misses = here[its_right].sum(axis=0), here[~its_right].sum(axis=0)
-        above += np.multiply(hits, below, out=product, casting="same_kind")
-        tied += hits * misses
-        below += misses.astype(counted)
-    hits = cells_columns(np.zeros(int(right.sum())), units[right], 1, columns)[:, 0]
-    return ratio(above + 0.5 * tied, hits * below)
+    ends = np.flatnonzero(np.diff(value[order], append=np.inf)) + 1
+    below, above, hits = np.zeros((3, columns.shape[1]))
+    # Goes through the values, not the resamples: each step adds the weights of its trials in all resamples.
+    for tied in np.split(order, ends[:-1]):
+        right_here, wrong_here = (
+            columns[units[tied[right[tied] == kind]]].sum(axis=0) for kind in (True, False)
+        )
+        above += right_here * (below + 0.5 * wrong_here)
+        below += wrong_here
+        hits += right_here
+    return ratio(above, hits * below)

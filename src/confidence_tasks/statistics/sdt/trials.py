@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.draws import Seed, drawn_counts
 from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import Interval, interval_of
 from confidence_tasks.statistics.inference.units import as_estimate, check_options
-from confidence_tasks.statistics.inference.weights import Result, Weighting
-from confidence_tasks.statistics.numerics import interpolated
+from confidence_tasks.statistics.inference.weights import Result
 from confidence_tasks.statistics.sdt.count_tables import (
     CountTable,
     Padding,
-    binned_counts,
     correctness_table,
-    fold_responses,
-    label_cells,
     two_choice_table,
 )
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, MetaDOptions, fit_meta_d
@@ -80,10 +78,8 @@ def m_ratio_2afc(
 
     Parameters
     ----------
-    correct, confidence, stimulus, n_ratings, edges, weights
-        As in :func:`two_choice_table`.
-    **options
-        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
+    correct, confidence, stimulus, n_ratings, edges, weights, **options
+        As in :func:`meta_d_2afc`.
 
     Returns
     -------
@@ -160,10 +156,8 @@ def m_ratio_ratings(
 
     Parameters
     ----------
-    correct, confidence, n_ratings, edges, weights
-        As in :func:`correctness_table`: 2K bins of confidence.
-    **options
-        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
+    correct, confidence, n_ratings, edges, weights, **options
+        As in :func:`meta_d_ratings`.
 
     Returns
     -------
@@ -192,86 +186,6 @@ def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generato
     total = flat.sum()
     drawn = rng.multinomial(int(total), flat / max(total, 1.0), size=n_resamples)
     return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
-
-
-def resample_binned(
-    label: NDArray[np.intp],
-    confidence: FloatArray,
-    n_labels: int,
-    n_bins: int,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Resample trials, put bin edges at the quantiles i/n_bins of each resample, count: (R, n_labels, n_bins).
-
-    Notes
-    -----
-    A resample of n trials is n uniform draws from the sorted trials. Its edges depend on a few of its order
-    statistics, which can be drawn directly: the gaps between uniform order statistics are proportional to
-    gamma variates. Given them, the draws between two neighbours are again uniform, so that counts of labels are
-    multinomial. A resample thus costs as much as there are bins, not as there are trials, and has exactly the
-    distribution of one whose trials were drawn.
-    """
-    n = confidence.size
-    if n < 2 or n_bins < 2:
-        rows = np.full((n_resamples, n), 1.0)
-        return binned_counts(label, confidence, n_labels, n_bins, None, Weighting(rows, batch=True))
-    order = np.argsort(confidence, kind="stable")
-    values, labels = confidence[order], label[order]
-    position = (n - 1) * (np.arange(1, n_bins) / n_bins)
-    lower = np.floor(position).astype(np.intp) + 1
-    ranks = np.unique([lower, lower + 1])
-    quantile = _order_statistics(ranks, n, n_resamples, rng)
-    trial = np.minimum((n * quantile).astype(np.intp), n - 1)
-    known, column = values[trial], np.searchsorted(ranks, lower)
-    edges = interpolated(known[:, column], known[:, column + 1], position - (lower - 1))
-    bins = (known[:, :, np.newaxis] >= edges[:, np.newaxis]).sum(axis=2)
-
-    tables = np.zeros((n_resamples, n_labels, n_bins))
-    row = np.arange(n_resamples)
-    for drawn_trial, its_bin in zip(trial.T, bins.T, strict=True):
-        tables[row, labels[drawn_trial], its_bin] += 1.0
-    tie = np.searchsorted(values, values, side="left") / n
-    cumulative = _cumulative(labels, n_labels)
-    between = np.diff(ranks, prepend=0, append=n + 1) - 1
-    for i in np.flatnonzero(between):
-        # Between two known order statistics: the bin is that of the one below, but trials tied with the one
-        # above are in its bin.
-        first, last = i == 0, i == ranks.size
-        low = np.zeros(n_resamples) if first else quantile[:, i - 1]
-        high = np.ones(n_resamples) if last else quantile[:, i]
-        tied = high if last else np.clip(tie[trial[:, i]], low, high)
-        mass = np.concatenate([_mass(cumulative, low, tied), _mass(cumulative, tied, high)], axis=1)
-        drawn = rng.multinomial(between[i], mass / mass.sum(axis=1, keepdims=True))
-        bin_below = np.zeros_like(row) if first else bins[:, i - 1]
-        bin_above = bin_below if last else bins[:, i]
-        for index, counts in ((bin_below, drawn[:, :n_labels]), (bin_above, drawn[:, n_labels:])):
-            tables[row[:, np.newaxis], np.arange(n_labels), index[:, np.newaxis]] += counts
-    return tables
-
-
-def _order_statistics(
-    ranks: NDArray[np.intp], n: int, n_resamples: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draw the order statistics of given ranks (from 1) of n uniform numbers, (R, ranks)."""
-    gaps = rng.standard_gamma(np.diff(ranks, prepend=0, append=n + 1), size=(n_resamples, ranks.size + 1))
-    sums = np.cumsum(gaps, axis=1)
-    return sums[:, :-1] / sums[:, -1:]
-
-
-def _cumulative(labels: NDArray[np.intp], n_labels: int) -> FloatArray:
-    """Number of each label among the first 0, 1, ..., n of the sorted trials, (n_labels, n + 1)."""
-    members = labels == np.arange(n_labels)[:, np.newaxis]
-    return np.concatenate([np.zeros((n_labels, 1)), np.cumsum(members, axis=1)], axis=1)
-
-
-def _mass(cumulative: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Number of each label between two places in [0, 1], parts of a trial included, (R, n_labels)."""
-    n = cumulative.shape[1] - 1
-    quantile = np.arange(n + 1) / n
-    return np.stack(
-        [np.interp(high, quantile, count) - np.interp(low, quantile, count) for count in cumulative], axis=1
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,8 +343,8 @@ def meta_d_2afc_intervals(
     """
     resampling = _Resampling(n_resamples, level, largest_ratio, seed)
     table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings)
-    draws = resampling.binned(label_cells(correct, stimulus), confidence, 4, n_ratings)
-    return resampling.fits(table, fold_responses(draws), **options)
+    count = partial(two_choice_table, correct, confidence, stimulus, n_ratings=n_ratings)
+    return resampling.fits(table, resampling.tables(count, len(np.asarray(correct))), **options)
 
 
 def meta_d_ratings_intervals(
@@ -474,9 +388,12 @@ def meta_d_ratings_intervals(
     """
     resampling = _Resampling(n_resamples, level, largest_ratio, seed)
     table = correctness_table(correct, confidence, n_ratings=n_ratings)
-    label = np.asarray(correct, dtype=np.float64).astype(np.intp)
-    draws = resampling.binned(label, confidence, 2, 2 * n_ratings)
-    return resampling.fits(table, (draws[:, 0], draws[:, 1]), **options)
+    count = partial(correctness_table, correct, confidence, n_ratings=n_ratings)
+    return resampling.fits(table, resampling.tables(count, len(np.asarray(correct))), **options)
+
+
+_DRAWN = 1 << 20
+"""Numbers of draws held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,12 +410,13 @@ class _Resampling:
         if not self.largest_ratio > 0.0:
             raise ValueError(f"largest_ratio must be positive, got {self.largest_ratio}")
 
-    def binned(
-        self, label: NDArray[np.intp], confidence: ArrayLike, n_labels: int, n_bins: int
-    ) -> FloatArray:
-        """Resample trials and their bins of confidence, (R, n_labels, n_bins)."""
-        sure, rng = np.asarray(confidence, dtype=np.float64), np.random.default_rng(self.seed)
-        return resample_binned(label, sure, n_labels, n_bins, self.n_resamples, rng)
+    def tables(self, count: Callable[..., CountTable], n_trials: int) -> CountTable:
+        """Count the trials, and their bins of confidence, in every resample."""
+        rng, step = np.random.default_rng(self.seed), max(1, _DRAWN // max(n_trials, 1))
+        sizes = [min(step, self.n_resamples - start) for start in range(0, self.n_resamples, step)]
+        parts = [count(weights=drawn_counts(n_trials, k, rng).T.astype(np.float64)) for k in sizes]
+        s1, s2 = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+        return s1, s2
 
     def fits(
         self, table: CountTable, resamples: CountTable, **options: Unpack[MetaDOptions]
