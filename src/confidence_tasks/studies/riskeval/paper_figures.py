@@ -7,6 +7,7 @@ a line a model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,47 +46,8 @@ def entry_of(
     return results.estimate(model.label, group, measure, "" if alone else source)
 
 
-def figure_1(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 1 of the paper, on every source: abstention rate over the penalty."""
-    return _over_lambda(results, styles, 1, "Abstention", ["abstention_rate"])
-
-
-def figure_2(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 2 of the paper: mean stated confidence over the penalty."""
-    return _over_lambda(results, styles, 2, "Stated confidence", ["confidence"])
-
-
-def figure_3(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 3 of the paper: normalised utility over the penalty."""
-    return _over_lambda(results, styles, 3, "Normalised utility", ["normalized_utility"])
-
-
-def figure_4(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 4 of the paper: policy consistency over the penalty."""
-    return _over_lambda(results, styles, 4, "Policy consistency", ["policy_consistency"])
-
-
-def figure_5(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 5 of the paper: confidence, AUARC, ECE and Brier score over the penalty, one row each."""
-    return _over_lambda(
-        results, styles, 5, "Confidence and calibration", ["confidence", "auarc", "ece", "brier"]
-    )
-
-
-def figure_6(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 6 of the paper: utility in points and normalised regret over the penalty, one row each."""
-    return _over_lambda(results, styles, 6, "Utility and regret", ["utility", "normalized_regret"])
-
-
-def figure_7(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 7 of the paper: abstention, normalised regret and policy consistency where confidence is to decide."""
-    told = [model for model in results.models if _strategy(model) == "use_confidence"]
-    measures = ["abstention_rate", "normalized_regret", "policy_consistency"]
-    return _over_lambda(results, styles, 7, "Told to use confidence", measures, told)
-
-
-def figure_8(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Figure 8 of the paper: what being told to use confidence changes of it and of policy consistency."""
+def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 8: what being told to use confidence changes of it and of policy consistency."""
     pairs = [
         (one, other)
         for models in results.asked_in_several_ways.values()
@@ -97,9 +59,12 @@ def figure_8(results: TaskResults, styles: ModelStyles) -> Figure:
     for measure in ("confidence", "policy_consistency"):
         columns = {
             source: [
-                _difference(results, *pair, measure, source, styles)
-                for pair in pairs
-                if _asked(pair[0], source) and _asked(pair[1], source)
+                replace(before, label=one.name, y=after.y - before.y, low=None, high=None)
+                for one, other in pairs
+                if _asked(one, source) and _asked(other, source)
+                for before, after in [
+                    [_line(results, model, measure, source, styles) for model in (one, other)]
+                ]
             ]
             for source in _sources(results)
         }
@@ -132,28 +97,11 @@ def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, s
     return line_of_entries(model.label, entries, *styles[model.label])
 
 
-def _difference(
-    results: TaskResults,
-    one: ModelTrials,
-    other: ModelTrials,
-    measure: str,
-    source: str,
-    styles: ModelStyles,
-) -> Line:
-    before, after = (_line(results, model, measure, source, styles) for model in (one, other))
-    return Line(one.name, before.colour, before.x, after.y - before.y, marker=before.marker)
-
-
 def _over_lambda(
-    results: TaskResults,
-    styles: ModelStyles,
-    number_: int,
-    title: str,
-    measures: Sequence[str],
-    models: Sequence[ModelTrials] | None = None,
+    results: TaskResults, styles: ModelStyles, *, number: int, title: str, measures: Sequence[str]
 ) -> Figure:
     """Draw measures over the penalty: a row a measure, a column a source, a line a model."""
-    shown = results.models if models is None else models
+    shown = [model for model in results.models if number != 7 or _strategy(model) == "use_confidence"]
     rows = [
         (
             measure_label(measure) if len(measures) > 1 else "",
@@ -169,7 +117,7 @@ def _over_lambda(
     said = ", ".join(measure_label(measure) for measure in measures)
     return _figure(
         results,
-        number_,
+        number,
         title,
         f"{said} under each penalty, with intervals; flat lines do not heed the stakes.",
         rows,
@@ -203,4 +151,21 @@ def _panels(columns: Mapping[str, Sequence[Line]], ticks: Sequence[str]) -> Iter
             yield Panel(SOURCES.get(source, printable(source)), draw)
 
 
-FIGURES = (figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8)
+_OVER_LAMBDA: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Abstention", ("abstention_rate",)),
+    ("Stated confidence", ("confidence",)),
+    ("Normalised utility", ("normalized_utility",)),
+    ("Policy consistency", ("policy_consistency",)),
+    ("Confidence and calibration", ("confidence", "auarc", "ece", "brier")),
+    ("Utility and regret", ("utility", "normalized_regret")),
+    ("Told to use confidence", ("abstention_rate", "normalized_regret", "policy_consistency")),
+)
+"""Titles and measures of figures 1 to 7; of the last for models told to use confidence only."""
+
+FIGURES = (
+    *(
+        partial(_over_lambda, number=number, title=title, measures=measures)
+        for number, (title, measures) in enumerate(_OVER_LAMBDA, start=1)
+    ),
+    _effect_of_strategy,
+)
