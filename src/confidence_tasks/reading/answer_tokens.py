@@ -53,22 +53,9 @@ def pieces_of_bytes(tokens: Sequence[bytes]) -> list[str]:
 def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> AnswerTokens:
     """Compute the mean log-probability of the tokens that overlap ``reply[begin:end]``.
 
-    Parameters
-    ----------
-    tokens : sequence of Token
-        All that the provider returned, in order; there may be more before the reply and after it.
-    reply : str
-        The reply without reasoning.
-    begin, end : int
-        The characters that are the answer.
+    ``tokens`` are all that the provider returned, in order; there may be more before the reply, which is without
+    reasoning, and after it. The mean is NaN when their texts do not contain the reply.
 
-    Returns
-    -------
-    AnswerTokens
-        With ``mean_logprob`` NaN when the tokens' texts do not contain the reply.
-
-    Notes
-    -----
     A provider that decodes each token by itself shows the bytes of a cut character as U+FFFD. Then only the ASCII
     characters of both texts are compared, and tokens without any belong to the answer where they lie within it.
 
@@ -94,13 +81,6 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
 
 def answer_slice(texts: Sequence[str], reply: str, begin: int, end: int) -> tuple[int, int]:
     """Return between which tokens ``reply[begin:end]`` lies: the first that overlaps it, and the one after the last.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The tokens' texts.
-    reply, begin, end
-        As in :func:`answer_tokens`.
 
     Examples
     --------

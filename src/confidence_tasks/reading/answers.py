@@ -282,19 +282,8 @@ def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Seque
 def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     r"""Read the answer that a short text, such as what follows ``Answer:``, states.
 
-    Parameters
-    ----------
-    value : str
-        Any text; its first `SPAN` characters are read.
-    kind : {"choice", "number", "text", "boolean"}
-        What an answer looks like.
-    choices : sequence of str
-        The options in the order shown; needed for ``choice``.
-
-    Returns
-    -------
-    Answer
-        Its text is empty when nothing, or more than one thing, is claimed; its rules then say why.
+    The first `SPAN` characters of ``value`` are read; ``choices`` are the options in the order shown. The answer's text
+    is empty when nothing, or more than one thing, is claimed; its rules then say why.
 
     Examples
     --------

@@ -353,19 +353,7 @@ CLEANING_AROUND_TEXT: tuple[Rule[Callable[[str], str]], ...] = (
 def clean(text: str, rules: Sequence[Rule[Callable[[str], str]]] = CLEANING) -> tuple[str, tuple[str, ...]]:
     r"""Apply every rule of `CLEANING`, or of another table, in turn.
 
-    Parameters
-    ----------
-    text : str
-        A reply, as the model gave it.
-    rules : sequence of Rule
-        The table.
-
-    Returns
-    -------
-    str
-        What is left of it.
-    tuple of str
-        Names of the rules that changed something.
+    Returns what is left of the reply, and the names of the rules that changed something.
 
     Examples
     --------

@@ -79,16 +79,8 @@ _RULES: dict[Kind, Callable[[str, str], bool]] = {
 def grade(answer: str, *, kind: Kind, gold: str | None, aliases: Sequence[str] = ()) -> float:
     """Return 1.0 for a right answer, 0.0 for a wrong one, NaN when there is no answer or no key.
 
-    Parameters
-    ----------
-    answer : str
-        The answer as the reader gives it; empty when the reply commits to none.
-    kind : {"choice", "number", "text", "boolean"}
-        How answers are compared.
-    gold : str or None
-        The key.
-    aliases : sequence of str
-        Other answers that are right.
+    ``answer`` is as the reader gives it, empty when the reply commits to none; ``aliases`` are right as well as the
+    key.
 
     Examples
     --------

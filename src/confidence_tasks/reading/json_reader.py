@@ -68,20 +68,8 @@ RULES: Mapping[str, str] = {
 def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
     r"""Read the values that a reply gives for ``keys``; any text in, fields out, in linear time.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    keys : sequence of str
-        Names of the fields; letter case does not matter in the reply.
-    last : bool
-        Whether the last of several objects that contradict each other counts, as where a prompt asks to end with the
-        object; by default what they differ in is absent.
-
-    Returns
-    -------
-    JsonFields
-        The fields stated, and the lenient rules that were needed.
+    Letter case of the keys does not matter in the reply. Of several objects that contradict each other the ``last``
+    counts if so asked, as where a prompt asks to end with the object; by default what they differ in is absent.
 
     Examples
     --------

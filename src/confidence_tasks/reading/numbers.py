@@ -129,15 +129,8 @@ class Number:
 def find_numbers(text: str) -> Iterator[Number]:
     """Yield the numbers that a text states in digits, in order, without overlap.
 
-    Parameters
-    ----------
-    text : str
-        Any text; one that may hold digits of other scripts is passed through `fold` first.
-
-    Yields
-    ------
-    Number
-        Each numeral, such as ``1,234.5``, ``1.234,5``, ``1 234``, ``-$5``, ``3 1/2``, ``2.5e3``, ``2.5 x 10^3``.
+    Such as ``1,234.5``, ``1.234,5``, ``1 234``, ``-$5``, ``3 1/2``, ``2.5e3``, ``2.5 x 10^3``. A text that may hold
+    digits of other scripts is passed through `fold` first.
 
     Examples
     --------
@@ -253,21 +246,12 @@ def _in_digits(words: str) -> str:
 
 
 def read_number(text: str) -> Number | None:
-    r"""Return the one number that a short text, such as the line of an answer, gives.
+    r"""Return the one number that a short text, such as the line of an answer, gives; None where it gives none.
 
     The right-hand side of an equation counts, not the left. A remark in brackets does not count where a number stands
-    outside it. A text that begins with a number and its unit gives that number (``18 dollars for 3 children``),
-    any other text its last (``The 3 children get 18``). Words count where there are no digits.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    Number or None
-        The number; its ``forms`` say what had to be interpreted. None where the text gives none.
+    outside it. A text that begins with a number and its unit gives that number (``18 dollars for 3 children``), any
+    other text its last (``The 3 children get 18``). Words count where there are no digits. ``forms`` of the number say
+    what had to be interpreted.
 
     Examples
     --------

@@ -16,20 +16,10 @@ _REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
 
 
 def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
-    """Read the probability that a short text, such as the value of a JSON field, states.
+    """Read the probability that a short text, such as a JSON field's value, states, and what had to be interpreted.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    float
-        As stated, a percentage divided by 100; it may lie outside [0, 1]. NaN when the text does not begin with a
-        number, or goes on otherwise than with a remark behind a dash, a bracket or a comma.
-    tuple of str
-        What had to be interpreted; empty for a plain number.
+    A percentage is divided by 100; the number may lie outside [0, 1]. NaN when the text does not begin with a number,
+    or goes on otherwise than with a remark behind a dash, a bracket or a comma.
 
     Examples
     --------
@@ -78,25 +68,10 @@ def declines(said: str, reply: str) -> bool:
 def with_confidence(
     answer: Answer, said: str, confidence: str | None, rules: tuple[str, ...], reply: str
 ) -> Reading:
-    """Put together a reading from an answer and the text of its confidence.
+    """Put together a reading from an answer, the text of its field, and the text of its confidence's field.
 
-    Parameters
-    ----------
-    answer : Answer
-        As read from the answer's field.
-    said : str
-        The text of that field; empty when it is absent.
-    confidence : str or None
-        The text of the confidence's field; None when it is absent.
-    rules : tuple of str
-        Lenient rules already used.
-    reply : str
-        The whole reply, looked through for a refusal where it states neither.
-
-    Returns
-    -------
-    Reading
-        Its status names the first fault: no answer, no confidence, a confidence outside [0, 1].
+    Texts of absent fields are empty and None. ``rules`` are lenient rules already used; ``reply`` is looked through for
+    a refusal where it states neither. The status names the first fault: no answer, no confidence, one outside [0, 1].
     """
     value, interpreted = read_probability(confidence or "")
     rules = (*rules, *answer.rules, *interpreted)

@@ -92,20 +92,8 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
 
     The probabilities of the tokens that stand for an option, in whatever spelling (``A``, `` A``, ``"A"``, ``Tr`` for
     ``True``), are added up and divided by the sum over all options. An option that is not among the alternatives counts
-    as 0.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-        The reply.
-    options : mapping of str to sequence of str
-        Each option, and the words that stand for it.
-
-    Returns
-    -------
-    dict of str to float
-        One probability an option, summing to 1; empty when the reply gives no answer, no option is among the
-        alternatives, or a log-probability in the answer's place is impossible.
+    as 0. ``options`` has the words that stand for each. The result is empty when the reply gives no answer, no option
+    is among the alternatives, or a log-probability in the answer's place is impossible.
 
     References
     ----------
@@ -134,10 +122,7 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
 def number_probability(tokens: Sequence[Token]) -> float:
     """Compute the probability of the number that the reply gives as its answer: the product over its tokens.
 
-    Returns
-    -------
-    float
-        In [0, 1]; NaN when the reply gives no number as its answer, or a token of it has no probability.
+    NaN when the reply gives no number as its answer, or a token of it has no probability.
 
     Examples
     --------

@@ -150,17 +150,7 @@ _NOISE = re.compile(
 
 
 def verbal_confidence(phrase: str) -> float:
-    """Return the number that an expression of confidence stands for.
-
-    Parameters
-    ----------
-    phrase : str
-        What was stated as confidence, such as ``very likely`` or ``I am fairly sure``.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN for what is not in the table.
+    """Return the number in [0, 1] that an expression such as ``very likely`` stands for; NaN where the table has none.
 
     Examples
     --------

@@ -51,29 +51,13 @@ _OFFSETS = (1, 2, 9, 10, 11, 20)
 
 
 def arithmetic(n: int | None = None, seed: int = 0, form: Form = "choice") -> list[Question]:
-    """Generate ``n`` questions, the levels taking turns.
+    """Generate ``n`` questions, 1 to 100,000, the levels taking turns; 200 by default.
 
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions, 1 to 100,000; 200 by default.
-    seed : int
-        Seed of everything that is drawn.
-    form : {"choice", "number", "boolean"}
-        What is asked about the same operands: which of four numbers is right, what the number is, or whether a
-        stated number is right.
-
-    Returns
-    -------
-    list of Question
-        The same on every machine; the questions for a smaller ``n`` are the first of these. The id names the seed,
-        because another seed gives other questions. ``level`` is ``1`` (easiest) to ``7``. Right letters, and true
-        and false claims, are balanced within each level.
-
-    Raises
-    ------
-    SourceError
-        If ``n`` or ``form`` is not allowed.
+    ``form`` is what is asked about the same operands: which of four numbers is right (``choice``), what the number is
+    (``number``), or whether a stated number is right (``boolean``). They are the same on every machine; the questions
+    for a smaller ``n`` are the first of these. The id names the seed, because another seed gives other questions.
+    ``level`` is ``1`` (easiest) to ``7``. Right letters, and true and false claims, are balanced within each level.
+    SourceError if ``n`` or ``form`` is not allowed.
 
     Examples
     --------

@@ -169,24 +169,11 @@ def _download(name: str, expected: str) -> bytes:
 
 
 def read_archive(folder: Path) -> Archive:
-    """Read, correct and filter the archive.
+    """Read, correct and filter the archive in a folder; SourceError if a file does not have its pinned hash.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with ``data.js`` and ``corrections.js``.
-
-    Returns
-    -------
-    Archive
-        Items whose gold is an integer from -100 to 100. The first of several items with the same text is kept, none
-        of them when their golds differ. Items marked as discarded, bare numbers (expressions that lost their
-        exponent) and items that make no sense without another question are left out.
-
-    Raises
-    ------
-    SourceError
-        If a file does not have its pinned hash.
+    Items whose gold is an integer from -100 to 100 are kept: the first of several with the same text, none of them when
+    their golds differ. Items marked as discarded, bare numbers (expressions that lost their exponent) and items that
+    make no sense without another question are left out.
     """
     entries, applied, orphans = _entries(folder)
     excluded: Counter[str] = Counter()
@@ -211,19 +198,9 @@ def read_archive(folder: Path) -> Archive:
 
 
 def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list[Question]]:
-    """Read the questions of the authors' split that are in the archive, with the authors' golds.
+    """Read the questions of each half of the authors' split that are in the archive, with the authors' golds.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with ``data.js`` and ``corrections.js``.
-    halves : sequence of {"calibration", "test"}
-        Which halves.
-
-    Returns
-    -------
-    list of list of Question
-        The questions of each half, in the authors' order: 491 of its 500. How many are not in the archive is logged.
+    They are in the authors' order: 491 of the 500 of a half. How many are not in the archive is logged.
     """
     entries, _, _ = _entries(folder)
     found: dict[str, list[Question]] = {half: [] for half in halves}

@@ -41,23 +41,10 @@ class LifeTable:
 
 
 def load_life_table(path: str | Path | None = None) -> LifeTable:
-    """Load a life table.
+    """Load a life table, by default the shipped one; it is named after its file.
 
-    Parameters
-    ----------
-    path : path, optional
-        CSV file with the columns ``age, male_qx, female_qx``: ages 0, 1, 2, ... without gaps up to at least 100, and
-        the probability of dying within a year of reaching that age, in [0, 1]. The shipped table by default.
-
-    Returns
-    -------
-    LifeTable
-        Named after the file.
-
-    Raises
-    ------
-    SourceError
-        If the file is not such a table; it names the line.
+    A CSV file has the columns ``age, male_qx, female_qx``: ages 0, 1, 2, ... without gaps up to at least 100, and the
+    probability of dying within a year of reaching that age, in [0, 1]. SourceError names the line that is otherwise.
 
     Examples
     --------

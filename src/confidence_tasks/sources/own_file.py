@@ -63,24 +63,10 @@ def load_own_file(path: Path, n: int | None, seed: int, key: str = "answer") -> 
 
 
 def read_own_file(path: Path, key: str = "answer") -> list[Question]:
-    """Read a file of questions; the source is named after the file.
+    """Read a file of questions, in its order; the source is named after the file.
 
-    Parameters
-    ----------
-    path : Path
-        A ``.jsonl`` or ``.csv`` file in UTF-8, at most 64 MiB and 100,000 questions.
-    key : str
-        The field that holds the key.
-
-    Returns
-    -------
-    list of Question
-        In the order of the file.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read or a question is not valid; it names the line and what is allowed.
+    A ``.jsonl`` or ``.csv`` file in UTF-8, at most 64 MiB and 100,000 questions, whose field ``key`` holds the key.
+    SourceError if it cannot be read or a question is not valid; it names the line and what is allowed.
     """
     source = re.sub(r"[^\w.-]+", "_", path.stem, flags=re.ASCII)
     if source in SOURCES:
@@ -157,16 +143,9 @@ _READERS: Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]] = {
 
 
 def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
-    """Read the fields of one question; RowError says what is wrong with them.
+    """Read the fields of one question of a source; RowError says what is wrong with them.
 
-    Parameters
-    ----------
-    source : str
-        Name of the source.
-    row : object
-        The fields of one question.
-    key : str
-        The field that holds the key, which must be there; empty where no answer is right or wrong by a key.
+    The field ``key`` holds the key, and must be there; no name where no answer is right or wrong by a key.
     """
     if not isinstance(row, dict):
         raise RowError("not an object with fields")

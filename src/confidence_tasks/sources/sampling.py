@@ -26,22 +26,10 @@ def seeded_key(seed: int, *parts: object) -> bytes:
 
 
 def ordered(questions: Sequence[Question], seed: int, balance: Sequence[str] = ()) -> list[Question]:
-    """Shuffle by seed such that every prefix is balanced.
+    """Shuffle by seed, whatever the order given, such that every prefix, the sample of its size, is balanced.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-        In any order; the result does not depend on it.
-    seed : int
-        Seed of the order.
-    balance : sequence of str
-        Attributes of a question to balance over, the widest first. The groups of the first take turns, within each
-        group those of the second, and so on; a group that has run out leaves its turns to the others.
-
-    Returns
-    -------
-    list of Question
-        All the questions. Its first n are the sample of size n.
+    ``balance`` names attributes of a question, the widest first. The groups of the first take turns, within each group
+    those of the second, and so on; a group that has run out leaves its turns to the others.
     """
     if not balance:
         return sorted(questions, key=lambda question: seeded_key(seed, question.id))
@@ -60,25 +48,9 @@ def _take_turns(groups: Sequence[Sequence[T]]) -> list[T]:
 def shuffled_options(
     options: Sequence[str], gold: int, seed: int, identifier: str
 ) -> tuple[tuple[str, ...], str]:
-    """Shuffle the options of one question, and say which letter the right one has then.
+    """Shuffle the options of one question, and say which letter the right one, at position ``gold``, has then.
 
-    Parameters
-    ----------
-    options : sequence of str
-        Options in the order of the source.
-    gold : int
-        Position of the right one in it.
-    seed : int
-        Seed of the order.
-    identifier : str
-        The question's id: each question has an order of its own.
-
-    Returns
-    -------
-    options : tuple of str
-        Options in the order to show.
-    letter : str
-        Letter of the right one.
+    The order hangs on the seed and the question's id.
     """
     order = sorted(range(len(options)), key=lambda position: seeded_key(seed, identifier, position))
     return tuple(options[position] for position in order), LETTERS[order.index(gold)]

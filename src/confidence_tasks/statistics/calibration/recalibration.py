@@ -73,21 +73,12 @@ def outcome_ranges(x: FloatArray, counts: FloatArray, successes: FloatArray) -> 
 def fit_logistic(x: FloatArray, counts: FloatArray, successes: FloatArray) -> LogisticCurve:
     """Fit the curve by Newton's method.
 
-    Along a step that changes the linear predictor by at most r, the curvature of this likelihood changes by a factor
-    of at most e^r. So log(1 + r) / r times the step climbs from any start, and no line search is needed (Bach
-    2010, doi:10.1214/09-EJS521).
+    Along a step that changes the linear predictor by at most r, the curvature of this likelihood changes by a factor of
+    at most e^r. So log(1 + r) / r times the step climbs from any start, and no line search is needed (Bach 2010,
+    doi:10.1214/09-EJS521).
 
-    Parameters
-    ----------
-    x : ndarray, shape (g,)
-        Values of the regressor.
-    counts, successes : ndarray, shape (R, g)
-        Weight of the trials at each value, and of the successes among them (0 <= successes <= counts).
-
-    Returns
-    -------
-    LogisticCurve
-        The slope is 0 where all weight lies at one value of x and both outcomes occur.
+    Values ``x`` (g,) of the regressor have weights of trials ``counts`` (R, g), of which ``successes``. The slope is 0
+    where all weight lies at one value of x and both outcomes occur.
     """
     total = counts.sum(axis=1)
     center = ratio(counts @ x, total)

@@ -79,16 +79,9 @@ class TrialCounts:
 
 
 def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> TrialCounts:
-    """Gather rows that are alike in every column; NaN is like NaN.
+    """Gather rows that are alike in every column, of numbers or texts; NaN is like NaN.
 
-    Parameters
-    ----------
-    columns : sequence of array_like, shape (n,)
-        What a statistic reads of a row: numbers or texts.
-    unit : array_like of int, shape (n,)
-        Unit of each row, such as its question, from 0 to ``n_units - 1``; some units may have no row.
-    n_units : int
-        Number of units.
+    ``unit`` (n,) numbers the unit of each row, such as its question, from 0; some of the ``n_units`` may have no row.
 
     Examples
     --------
@@ -185,20 +178,9 @@ def exchanged_kinds(
     """Exchange the samples of each pair within units, and yield the weights of the kinds on either side.
 
     A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in
-    all, 2 ** units, each is made once.
-
-    Parameters
-    ----------
-    pairs : sequence of (TrialCounts, TrialCounts, TrialCounts)
-        Two tables of the same units, such as those of two conditions, and their :func:`alike_units`, for each source.
-    n_resamples, seed
-        As in :func:`resampled_kinds`.
-
-    Yields
-    ------
-    list of (as_first, as_second, moved), ndarrays of shape (r, K1 + K2), (r, K1 + K2) and (r, J)
-        For each pair the weights of the kinds of the first sample and of the second on either side of the contrast, and
-        how many of each kind of units were exchanged.
+    all, 2 ** units, each is made once. A pair, such as two conditions of a source, is two tables of the same units and
+    their :func:`alike_units`. For each, weights (r, K1 + K2) of the kinds of the first sample and of the second on
+    either side of the contrast, and how many (r, J) of each kind of units were exchanged, are yielded.
 
     References
     ----------

@@ -125,27 +125,14 @@ def exchange_pivot(
     places moves every trial between them to the same side, of which a few wrong ones outweigh many right ones, and
     exchanges then say too little of how the difference varies.
 
-    Parameters
-    ----------
-    difference, error : float
-        The difference observed, and its standard error.
-    differences, errors : array_like, shape (R,)
-        The same of each exchange; those that are undefined are left out.
-    freedom : float, default infinity
-        Degrees of freedom of the standard error.
-    level : float, default 0.95
-        Of the interval.
-    exact : bool, default False
-        Whether these are all exchanges that there are, instead of random ones.
-    tie : float, default 0
-        Differences and errors up to this are 0.
+    ``differences`` and ``errors`` (R,) are those of each exchange, undefined ones left out: of all that there are if
+    ``exact``, instead of random ones. ``freedom`` is of the standard error. What is at most ``tie`` is 0.
 
     References
     ----------
     Janssen (1997), Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem,
     doi:10.1016/S0167-7152(97)00043-6. Chung & Romano (2013), Exact and asymptotically robust permutation tests,
-    doi:10.1214/13-AOS1090. Konietschke & Pauly (2014), Bootstrapping and permuting paired t-test type statistics,
-    doi:10.1007/s11222-012-9370-4.
+    doi:10.1214/13-AOS1090. Konietschke & Pauly (2014), doi:10.1007/s11222-012-9370-4.
 
     Examples
     --------

@@ -45,18 +45,7 @@ class ConformalAdjustment:
         return self.rank <= self.n
 
     def apply(self, lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Adjust the intervals of new questions.
-
-        Parameters
-        ----------
-        lower, upper : array_like, shape (m,)
-            Ends as the model states them, finite, lower <= upper.
-
-        Returns
-        -------
-        lower, upper : ndarray, shape (m,)
-            Adjusted ends. Where moving inwards would cross them, both are where they would meet.
-        """
+        """Adjust the ends (m,) of new questions' intervals; where they would cross, both are where they meet."""
         low, high = _ends(lower, upper)
         scale = _scale(low, high, self.width_floor)
         return _moved(low, high, self.below * scale, self.above * scale)
@@ -343,23 +332,9 @@ def refit_conformal(
 ) -> tuple[list[Ends], IntArray]:
     """Fit an adjustment for each row of weights of the calibration questions, and apply it to new intervals.
 
-    Parameters
-    ----------
-    known : (truth, lower, upper), each of shape (n,)
-        The calibration questions.
-    new : (lower, upper), each of shape (m,)
-        Ends of the new intervals.
-    nominal, asymmetric, normalized
-        As in :func:`fit_conformal`.
-    weights : ndarray, shape (R, n)
-        How often each calibration question counts: whole numbers.
-
-    Returns
-    -------
-    adjusted : list of (lower, upper)
-        The new intervals by each adjustment that occurs.
-    which : ndarray of int, shape (R,)
-        Which of these each row calls for.
+    ``known`` are truth, lower and upper ends (n,), ``new`` lower and upper ends (m,), ``weights`` (R, n) whole numbers;
+    the rest is as in :func:`fit_conformal`. Returns the new intervals by each adjustment that occurs, and which of
+    these each row calls for.
     """
     plain = fit_conformal(*known, nominal, asymmetric=asymmetric, normalized=normalized)
     truth, low, high = known

@@ -41,19 +41,12 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
     """Return log-likelihood and derivatives of counts in cells of a truncated standard normal.
 
     Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0 (``-FAR``:
-    not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is
-    not finite where the boundaries make an observed cell impossible.
+    not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is not
+    finite where the boundaries make an observed cell impossible. Boundaries z_0 <= z_1 <= ... and counts are of shape
+    (..., K, B); cells that do not exist have boundary ``FAR`` and count 0.
 
-    Parameters
-    ----------
-    boundaries : ndarray, shape (..., K, B)
-        z_0 <= z_1 <= ..., finite; cells that do not exist have boundary ``FAR`` and count 0.
-    counts : ndarray, shape (..., K, B)
-        Non-negative.
-
-    Notes ----- Tails are Mills ratio times density, relative to the density at the truncation point where that lies
-    above the mean, on whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far
-    out in the tail.
+    Tails are Mills ratio times density, relative to the density at the truncation point where that lies above the mean,
+    on whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far out in the tail.
     """
     z = boundaries
     origin = np.maximum(z[..., :1, :], 0.0)
@@ -207,16 +200,8 @@ def maximise(
 ) -> Maximum:
     """Climb from (border, thresholds) to a stationary point with negative definite Hessian.
 
-    Parameters
-    ----------
-    problems : Problems
-        The likelihoods.
-    border : ndarray, shape (P, B)
-        Start. Where a border parameter leaves [-limit, limit], the maximum is taken to lie at infinity.
-    thresholds : ndarray, shape (S, T, B)
-        Start, strictly increasing along T and above ``floor``, where they stay.
-    max_steps : int, default 200
-        Evaluations before giving up.
+    Where a border parameter (P, B) leaves [-limit, limit], the maximum is taken to lie at infinity. Thresholds (S, T,
+    B) are strictly increasing along T and above ``floor``, and stay so. ``max_steps`` evaluations are made at most.
     """
     found = Maximum(border.copy(), thresholds.copy(), np.zeros(border.shape[1], dtype=np.bool_))
     running: IntArray = np.arange(border.shape[1])

@@ -148,19 +148,12 @@ def domain_specific_efficiency(
 ) -> Outcome:
     """Test H2: M-ratio varies across the domains of questions.
 
-    Supported when in two models at least one pair of domains differs. The estimate is the largest difference.
-    ``tests`` has each interval both ways (section 4.4, table 6).
+    Supported when in two models at least one pair of domains differs. The estimate is the largest difference. ``tests``
+    has each interval both ways (section 4.4, table 6).
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-    measure : str, default "mratio_v1"
-        What is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
-    correction : {"none", "bonferroni"}, default "none"
-        For the number of pairs. The study registered none: where nothing differs, a pair of six does so one time in
-        six (``CHANCE``).
-
+    ``measure`` is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
+    ``correction`` is for the number of pairs. The study registered none: where nothing differs, a pair of six does so
+    one time in six (``CHANCE``).
     """
     texts = (
         "H2",

@@ -25,25 +25,12 @@ from confidence_tasks.studies.logprob_metacognition.tables import ConditionCount
 def monotonicity(experiment: LogprobResampler) -> Outcome:
     """Test that accuracy rises from each quarter of the evidence to the next, as evidence for correctness must.
 
-    Parameters
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-
-    Returns
-    -------
-    Outcome
-        Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
-        one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise.
-        Trials of a question that was asked several times count for as many independent ones as they are worth at least.
-        The estimate is the smallest rise, with the interval of Newcombe. ``rises`` says whether the four shares rise
-        strictly, which is all that the paper asks; chance alone makes that happen once in 24 times.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, sections 2.3 and 4.1, table 5. Berger (1982), Multiparameter hypothesis testing
-    and acceptance sampling, doi:10.2307/1267823, for the largest p-value. Newcombe (1998),
-    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10.
+    Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
+    one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise
+    (Berger 1982, doi:10.2307/1267823). Trials of a question that was asked several times count for as many independent
+    ones as they are worth at least. The estimate is the smallest rise, with the interval of Newcombe (1998,
+    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10). ``rises`` says whether the four
+    shares rise strictly, which is all that the paper asks (table 5); chance alone makes that happen once in 24 times.
     """
     texts = (
         "Monotonicity",

@@ -91,22 +91,9 @@ def resample(
 ) -> LogprobResampler:
     """Count every cell of the study, and count it anew in every resample of questions.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of the study (:class:`~confidence_tasks.studies.logprob_metacognition.trials.LogprobTrial`), with their
-        ``model``.
-    settings : Settings
-        Number of resamples, level of intervals and seed; by default the paper's.
-    binnings : mapping of str to Binning
-        The ways to count. All temperatures are counted in the primary one, domains and the other ones at T = 1 only.
+    ``trials`` are those of the log with their ``model``. All temperatures are counted in the primary one of
+    ``binnings``, domains and the other ones at T = 1 only.
 
-    Returns
-    -------
-    LogprobResampler
-
-    Notes
-    -----
     Edges of bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all
     temperatures. Resamples keep quantiles, and have extremes of their own.
 
@@ -164,25 +151,13 @@ def _taken(parts: list[_Part], columns: WeightColumns) -> list[dict[str, FloatAr
 
 
 def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn: FloatArray) -> FloatArray:
-    """Count draws between quantiles of their own, given their counts between those of the trials.
+    """Count draws (R, 2, 2K) between quantiles of their own, given their counts between those of the trials (2, 2K).
 
-    Where a draw has more trials below an edge than it should, its own quantile lies lower, and as many as are too
-    many belong to the bin above. Right and wrong answers are moved in the proportion that they have near the edge, in
-    the two bins that meet there. (Resamples counted between the quantiles of the trials that they repeat would vary too
-    much: of 200 questions, M-ratio's 95% intervals would hold the truth in 99% of studies.)
-
-    Parameters
-    ----------
-    counts : ndarray, shape (2, 2K)
-        Wrong and right answers by bin.
-    drawn : ndarray, shape (R, 2, 2K)
-        The same of each draw, with the same edges.
-    of, of_drawn : ndarray, shape (2, 2K) and (R, 2, 2K)
-        Those that the edges are quantiles of, drawn together with them; they may be the same.
-
-    Returns
-    -------
-    ndarray, shape (R, 2, 2K)
+    Where a draw has more trials below an edge than it should, its own quantile lies lower, and as many as are too many
+    belong to the bin above. Right and wrong answers are moved in the proportion that they have near the edge, in the
+    two bins that meet there. (Resamples counted between the quantiles of the trials that they repeat would vary too
+    much: of 200 questions, M-ratio's 95% intervals would hold the truth in 99% of studies.) The edges are quantiles of
+    the trials that ``of`` and ``of_drawn`` count, which were drawn together with them, or are the same.
 
     Examples
     --------

@@ -107,27 +107,11 @@ UNSTATED = StatedConfidence()
 def find_confidences(
     text: str, kind: Kind, choices: Sequence[str] = ()
 ) -> tuple[StatedConfidence, list[tuple[int, int]]]:
-    r"""Find the confidence that a reply comes to, and where it says anything about confidence.
+    r"""Find the confidence that a cleaned reply comes to, and where all statements of one lie, in order.
 
     Labelled confidences count before figures with a word behind them (``85% sure``), these before words alone (``I am
     fairly sure``), and these before a figure behind an answer (``B, 90%``). Different figures of one sort leave it open
     which of them counts, unless the label of the last says that it is the final one.
-
-    Parameters
-    ----------
-    text : str
-        A cleaned reply.
-    kind : {"choice", "number", "text", "boolean"}
-        What an answer looks like.
-    choices : sequence of str
-        The options in the order shown.
-
-    Returns
-    -------
-    StatedConfidence
-        Without a text where there is none.
-    list of tuple of int
-        Beginnings and ends of all statements, in order.
 
     Examples
     --------

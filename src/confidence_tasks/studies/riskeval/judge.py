@@ -41,17 +41,7 @@ class Fault:
 def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     """Read the parser's JSON into the reading that the rules would give.
 
-    Parameters
-    ----------
-    reply : str
-        What the parser replied.
-    question : Question
-        What the model under test was asked.
-
-    Returns
-    -------
-    RiskReading or Fault
-        A fault unless the reply is one JSON object, or its fields at least, with one ``final_answer``.
+    A fault unless the reply is one JSON object, or its fields at least, with one ``final_answer``.
 
     Examples
     --------
@@ -88,16 +78,8 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
 def read_verdict(reply: str) -> bool | Fault:
     """Read the judge's verdict.
 
-    Parameters
-    ----------
-    reply : str
-        What the judge replied.
-
-    Returns
-    -------
-    bool or Fault
-        A fault unless the reply is one JSON object whose ``correct`` is true or false: prose, also around an object,
-        which may quote the answer, broken JSON, another label and two verdicts are no verdict.
+    A fault unless the reply is one JSON object whose ``correct`` is true or false: prose, also around an object, which
+    may quote the answer, broken JSON, another label and two verdicts are no verdict.
 
     Examples
     --------

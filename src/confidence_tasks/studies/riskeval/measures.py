@@ -402,22 +402,9 @@ def riskeval_summary(
 ) -> dict[str, float]:
     """Return every measure under every penalty and in each regime, and the study's slope with its interval.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of the study.
-    conditions : sequence of str
-        Labels of the penalties, in the design's order.
-    seed : int
-        Seed of the intervals' resamples.
-    names : sequence of str, optional
-        Names of the measures; by default all, with the limits of two.
-
-    Returns
-    -------
-    dict of str to float
-        ``name/lambda=10`` under a penalty; ``name/all`` and ``name/high_penalty`` averaged over penalties, or summed
-        for numbers of trials; ``_low`` and ``_high`` behind a name for the limits of its 95% interval over questions.
+    ``name/lambda=10`` is under a penalty; ``name/all`` and ``name/high_penalty`` are averaged over penalties, or summed
+    for numbers of trials; ``_low`` and ``_high`` behind a name are the limits of its 95% interval over questions. With
+    ``names``, only these measures, without limits. ``conditions`` are in the design's order.
     """
     measures = named((*MEASURES, *COUNTS), names)
     found = summarise(trials, measures, conditions)

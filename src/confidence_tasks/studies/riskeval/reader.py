@@ -67,18 +67,7 @@ class RiskReading:
 def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> RiskReading:
     """Read the decision, the answer and the confidence of a reply; any text in, a reading out.
 
-    Parameters
-    ----------
-    reply : str
-        The reply of the model under test.
-    kind : {"choice", "number", "text", "boolean"}
-        What an answer looks like.
-    choices : sequence of str
-        The options in the order shown; empty unless ``kind`` is ``choice``.
-
-    Returns
-    -------
-    RiskReading
+    ``choices`` are the options in the order shown; empty unless ``kind`` is ``choice``.
 
     Examples
     --------
@@ -307,13 +296,6 @@ _DENIES = re.compile(r"\b(?:not|neither|nor|never|cannot)\b|n['’]t\b", re.IGNO
 
 def off_list(value: str, found: Answer) -> Answer:
     """Return what was stated as the answer where it is none of the options; what was found where that is left open.
-
-    Parameters
-    ----------
-    value : str
-        What was stated.
-    found : Answer
-        What :func:`read_answer` finds in it.
 
     Examples
     --------

@@ -59,21 +59,9 @@ def _decided(
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures under a penalty are in the long run.
+    """Return what a subject's measures under a penalty are in the long run, whatever the run.
 
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The penalty, such as ``lambda=10``.
-    *run
-        The task and its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure. What is recalibrated has none, as it depends on the number of questions.
+    What is recalibrated has no such value, as it depends on the number of questions.
 
     Examples
     --------

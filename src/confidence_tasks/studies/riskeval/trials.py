@@ -110,19 +110,9 @@ def riskeval_trial(
 ) -> RiskTrial:
     """Turn a reply to ``question`` under ``penalty`` into a trial.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    penalty : float
-        What a wrong answer costs.
-    reply : str or RiskReading
-        The reply, which is read by the rules, or a reading of it.
-    correct : float, optional
-        The verdict of a judge, 1 or 0; by default the answer is compared with the key, and one that is none of the
-        options is wrong.
-    by_rules : RiskReading, optional
-        What the rules read, where a model parsed the reply.
+    A reply that is a text is read by the rules. ``correct`` is the verdict of a judge, 1 or 0; by default the answer is
+    compared with the key, and one that is none of the options is wrong. ``by_rules`` is what the rules read, where a
+    model parsed the reply.
 
     Examples
     --------
