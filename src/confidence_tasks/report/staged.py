@@ -76,7 +76,7 @@ def _reads(measure: Measure, trials: Columns) -> bool:
 def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
     """Return how files of replies to a study are scored; none if a trial needs more than the text of one reply."""
     stages = study.stages_of(default_parameters(study))
-    if not is_single(stages) or stages[0].logprobs == "required":
+    if not is_single(stages) or stages[0].logprobs == "required" or study.repeats:
         return {}
     several = len(study.conditions) > 1
 

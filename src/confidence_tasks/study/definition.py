@@ -227,6 +227,11 @@ class Study:
         are not crossed.
     chosen : callable, optional
         ``chosen(parameters)``: the conditions that are asked, in place of a parameter.
+    source : str
+        Source of its questions, where its tasks have no parameter of it; by default its name.
+    repeats : str
+        Name of the parameter that says how often each question is asked under each condition, where each reply is a
+        trial of its own; empty for once.
     kept : tuple of str, optional
         What samples keep of a question's metadata for ``read`` and simulated subjects; by default all.
     read : callable
@@ -334,6 +339,8 @@ class Study:
     read_condition: Callable[[str], str] | None = None
     condition_of: Callable[[Question], str] | None = None
     chosen: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    source: str = ""
+    repeats: str = ""
     kept: tuple[str, ...] | None = None
     read: Callable[[Question, str, Replies], Trial] | None = None
     options: tuple[str, ...] = ()

@@ -76,9 +76,10 @@ class Stage:
         skipped and has one prompt.
     samples : int
         How often each prompt is asked.
-    temperature : float, optional
-        Temperature of sampling; by default that of the run, which is 0 unless the user sets another. A study that also
-        samples sets 0.0 where it needs the most probable reply: Inspect's ``hf`` provider then decodes greedily, too.
+    temperature : float or callable, optional
+        Temperature of sampling, or ``temperature(condition)`` that returns it, whereby each condition has calls of its
+        own; by default that of the run, which is 0 unless the user sets another. A study that also samples sets 0.0
+        where it needs the most probable reply: Inspect's ``hf`` provider then decodes greedily, too.
     max_tokens : int, optional
         Limit of the reply's length; by default that of the run.
     system : str or callable
@@ -105,7 +106,7 @@ class Stage:
     name: str
     ask: Ask
     samples: int = 1
-    temperature: float | None = None
+    temperature: float | Callable[[str], float] | None = None
     max_tokens: int | None = None
     system: str | Callable[[Question, str], str] = ""
     follows: str = ""
@@ -119,6 +120,10 @@ class Stage:
         if asked is None:
             return ()
         return (asked,) if isinstance(asked, str) else tuple(asked)
+
+    def temperature_in(self, condition: str) -> float | None:
+        """Return the temperature under one condition; None for that of the run."""
+        return self.temperature(condition) if callable(self.temperature) else self.temperature
 
     def system_of(self, question: Question, condition: str) -> str:
         """Return the system message of one question under one condition."""

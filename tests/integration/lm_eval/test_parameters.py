@@ -19,10 +19,9 @@ from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.staged import task_class
 from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
-from confidence_tasks.studies.fermieval_sampling.lm_eval import FermiSamplingTask
 from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
 
-OF_THEIR_OWN = (FermiSamplingTask, LogprobTask)
+OF_THEIR_OWN = (LogprobTask,)
 """Tasks of studies that are not of stages."""
 
 STAGED: dict[str, type[StudyTask]] = {study.name: task_class(study) for study in studies() if study.stages}
@@ -109,7 +108,7 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(stu
             "riskeval has no parameter 'penalties' on lm-eval: name tasks",
         ),
         (
-            FermiSamplingTask,
+            STAGED["fermieval_sampling"],
             {"source": "mmlu"},
             "fermieval_sampling has source='fermi' and no other, not 'mmlu'",
         ),

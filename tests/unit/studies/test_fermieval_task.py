@@ -7,9 +7,11 @@ import pytest
 from tests.items import items_of
 
 from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.staged import default_parameters
 from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.task import exponent_questions, fermieval, levels_of
+from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
 
 
 def test_every_question_is_asked_at_every_level(mirror):
@@ -81,10 +83,11 @@ def test_the_authors_questions_are_limited_as_in_their_figures(mirror):
 
 
 def test_single_exponents_are_asked_for_within_the_papers_largest(mirror):
-    questions = exponent_questions("authors")
+    default = default_parameters(LOGPROB)
+    questions = exponent_questions({**default, "split": "authors"})
     assert Counter(q.metadata["split"] for q in questions) == {"calibration": 478, "test": 486}
     assert max(abs(int(q.gold)) for q in questions) <= 100
-    assert exponent_questions("all", n=7) == load("fermi", n=7)
+    assert exponent_questions({**default, "n": 7}) == load("fermi", n=7)
 
 
 def own(tmp_path, *rows):

@@ -13,7 +13,7 @@ from inspect import Signature, signature
 from typing import Any, NoReturn
 
 import anyio
-from inspect_ai import Task, task
+from inspect_ai import Epochs, Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import (
     ChatMessage,
@@ -130,6 +130,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         config=GenerateConfig(
             **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
         ),
+        epochs=Epochs(parameters[study.repeats], []) if study.repeats else None,
         version=study.version,
         metadata=provenance(parameters["seed"], data),
         headline_metric=HeadlineMetric(metric=f"{(logged.names or study.headline)[0]}/{logged.headline}"),
@@ -141,7 +142,7 @@ def _own_settings(stage: Stage) -> dict[str, Any]:
     """Return the settings of generation that a stage has of its own."""
     required = stage.logprobs == "required"
     settings = {
-        "temperature": stage.temperature,
+        "temperature": None if callable(stage.temperature) else stage.temperature,
         "max_tokens": stage.max_tokens,
         "logprobs": True if required else None,
         "top_logprobs": stage.top_logprobs if required and stage.top_logprobs else None,
@@ -265,7 +266,11 @@ class _Asker:
         if is_simulated(model):
             return await call()  # costs nothing, and may depend on the condition
         turns = tuple((message.role, message.text) for message in messages)
-        return await self.calls((model.api, stage.name, turns, number), call)
+        return await self.calls((model.api, stage.name, turns, number, *self._own(stage)), call)
+
+    def _own(self, stage: Stage) -> tuple[str, ...]:
+        """Return the condition, if a stage has calls of its own in it."""
+        return (self.condition,) if callable(stage.temperature) else ()
 
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
@@ -298,34 +303,45 @@ class _Asker:
             return (await ask()).output
 
     def _settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
-        single = is_single(self.stages)
-        settings: dict[str, Any] = (
-            {} if single else {"temperature": stage.temperature, "max_tokens": stage.max_tokens}
-        )
-        if is_local(model) and stage.temperature is not None:
-            settings |= _local_sampling(model, stage)
-        if stage.samples > 1 or stage.temperature:
+        temperature, epoch = stage.temperature_in(self.condition), self.state.epoch
+        settings: dict[str, Any] = {}
+        if not is_single(self.stages):
+            settings = {"temperature": temperature, "max_tokens": stage.max_tokens}
+        elif callable(stage.temperature):
+            settings = {"temperature": temperature}
+        if is_local(model) and temperature is not None:
+            settings |= _local_sampling(model, stage.name, temperature)
+        if stage.samples > 1 or temperature:
+            # On lm-eval, too, repeated trials are counted from 1.
             settings["seed"] = (
-                number
+                number + stage.samples * (epoch - 1) + bool(self.study.repeats)
                 if is_simulated(model)
-                else pick(LARGEST_SEED, self.seed, self.question.id, self.state.epoch, stage.name, number)
+                else pick(
+                    LARGEST_SEED,
+                    self.seed,
+                    self.question.id,
+                    epoch,
+                    stage.name,
+                    number,
+                    *self._own(stage),
+                )
             )
         return {name: value for name, value in settings.items() if value is not None}
 
 
-def _local_sampling(model: Model, stage: Stage) -> dict[str, Any]:
+def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, Any]:
     """Return the settings by which Inspect's ``hf`` provider decodes greedily or samples.
 
     It samples or not by an argument of the model, whatever the temperature. Sampling from the single most probable
     token is greedy.
     """
     samples = bool(getattr(model.api, "do_sample", True))
-    if stage.temperature and not samples:
+    if temperature and not samples:
         raise ValueError(
-            f"stage {stage.name!r} samples at a temperature of {stage.temperature:g}, which the hf provider does only "
+            f"stage {stage!r} samples at a temperature of {temperature:g}, which the hf provider does only "
             "without -M do_sample=false: leave it out"
         )
-    return {"temperature": 1.0, "top_k": 1} if samples and not stage.temperature else {}
+    return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
 
 
 async def _scored_locally(

@@ -24,29 +24,6 @@ _TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
 """Models that take a seed with each request, by the name of a class that they are of."""
 
 
-def sample_request(generation: Instance, *, temperature: float, number: int) -> Instance:
-    """Return the request for one sample of what ``generation`` asks for.
-
-    Parameters
-    ----------
-    generation : Instance
-        A request to generate.
-    temperature : float
-        Above 0.
-    number : int
-        Which of the samples, from 1.
-    """
-    context, settings = generation.args
-    sampling = {**settings, "do_sample": True, "temperature": temperature, "seed": number}
-    return Instance(
-        request_type=REQUEST_TYPE,  # type: ignore[arg-type]
-        doc=generation.doc,
-        arguments=(context, sampling),
-        idx=0,
-        metadata=(generation.task_name, generation.doc_id, generation.repeats),
-    )
-
-
 def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
     """Generate; lm-eval calls this as a method of the model. Equal requests are made once."""
     replies: dict[str, str] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -28,7 +28,7 @@ from confidence_tasks.harness.compat import (
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import inability
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
-from confidence_tasks.harness.lm_eval.sampled_generations import generate_samples  # noqa: F401 - adds its request type
+from confidence_tasks.harness.lm_eval.sampled_generations import REQUEST_TYPE as SAMPLES
 from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import (
@@ -92,7 +92,7 @@ def task_class(study: Study) -> type[StudyOfStages]:
             "STUDY": study,
             "VERSION": study.version,
             "PARAMETERS": (STUDY, "condition", "question_seed", *taken),
-            "FIXED": {} if "source" in taken else {"source": study.name, **base.FIXED},
+            "FIXED": {} if "source" in taken else {"source": study.source or study.name},
             "ELSEWHERE": {
                 **_SAID_OTHERWISE,
                 study.condition_parameter: f"name tasks, such as --tasks {named}",
@@ -179,14 +179,19 @@ class StudyOfStages(StudyTask):
         return task_metrics(self.STUDY, self.parameters, [str((self.config.metadata or {})["condition"])])
 
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
-        """Return the metrics."""
-        return self.logged.measures
+        """Return the metrics; ``/`` stands where Inspect's names have a comma, which lm-eval's own end at."""
+        return [replace(each, name=each.name.replace(",", "/")) for each in self.logged.measures]
+
+    @property
+    def conditions(self) -> Sequence[str]:
+        """The conditions that are asked; none where each question has its own."""
+        said = str((self.config.metadata or {})["condition"])
+        return [label_of(self.STUDY, said)] if self.STUDY.conditions else []
 
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
         """Yield the questions under the condition, or each under its own."""
         study = self.STUDY
-        conditions = [label_of(study, str(parameters["condition"]))] if study.conditions else []
-        items = list(staged_items(study, self.parameters, conditions, fewshot))
+        items = list(staged_items(study, self.parameters, self.conditions, fewshot))
         questions = [item.question for item in items]
         if roles := roles_needed(study, self.parameters, questions):
             task = f"{study.module.partition('.')[0]}/{self.parameters['task']}"
@@ -198,7 +203,13 @@ class StudyOfStages(StudyTask):
             raise ValueError(
                 f"{pictures} questions of {study.name} have a picture, which lm-eval does not send"
             )
-        return items
+        if not study.repeats:
+            return items
+        return [
+            replace(item, metadata={**item.metadata, "id": f"{item.id}/{number}", "repeat": number})
+            for item in items
+            for number in range(1, self.parameters[study.repeats] + 1)
+        ]
 
     def fewshot_context(
         self, doc: dict[str, Any], *args: Any, chat_template: Any = None, **kwargs: Any
@@ -219,7 +230,10 @@ class StudyOfStages(StudyTask):
         generation, *others = super().construct_requests(doc, ctx, **kwargs)
         if self.generates:
             context, settings = generation.args
-            generation.arguments = (context, {**settings, **_settings(self.stages[0], 0)})
+            own = _settings(self.stages[0], doc["condition"], doc.get("repeat", 0))
+            generation.arguments = (context, {**settings, **own})
+            if self.STUDY.repeats:
+                generation.request_type = SAMPLES  # type: ignore[assignment]
             return [generation, *others]
         return [
             StagesRequest(
@@ -345,7 +359,7 @@ class _Document:
         for prompt, conversation in self.asked(stage):
             context = conversation.context(model) if self.replies else self.request.args[0]
             for number in range(stage.samples):
-                settings = {**self.request.args[1], **_settings(stage, number)}
+                settings = {**self.request.args[1], **_settings(stage, self.condition, number)}
                 made = StageGeneration(
                     "generate_until",
                     self.request.doc,
@@ -358,12 +372,13 @@ class _Document:
                 yield made, conversation
 
 
-def _settings(stage: Stage, number: int) -> dict[str, Any]:
+def _settings(stage: Stage, condition: str, number: int) -> dict[str, Any]:
     """Return the settings of generation that a stage has of its own."""
     settings: dict[str, Any] = {} if stage.max_tokens is None else {"max_gen_toks": stage.max_tokens}
-    if stage.temperature:
-        return {**settings, "do_sample": True, "temperature": stage.temperature, "seed": number}
-    return settings if stage.temperature is None else {**settings, "do_sample": False, "temperature": 0.0}
+    temperature = stage.temperature_in(condition)
+    if temperature:
+        return {**settings, "do_sample": True, "temperature": temperature, "seed": number}
+    return settings if temperature is None else {**settings, "do_sample": False, "temperature": 0.0}
 
 
 def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:

@@ -32,6 +32,22 @@ LEVELS_PARAMETER = Parameter(
     "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
 )
 
+EXPONENT_PARAMETERS = (
+    LEVELS_PARAMETER,
+    Parameter(
+        "split",
+        str,
+        "all",
+        "Ask both halves, or the test half only, with nothing fitted to the other; drawn by seed, or the paper's own.",
+        SPLITS,
+    ),
+    Parameter(
+        "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
+    ),
+    Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
+)
+"""Parameters of the tasks that ask for a single exponent."""
+
 STUDY = Study(
     name="fermieval",
     module=__name__,

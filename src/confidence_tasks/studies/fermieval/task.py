@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.inspect.samples import listed, one_of
+from confidence_tasks.harness.inspect.samples import listed
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.fermi import AUTHORS
 from confidence_tasks.sources.fermi import SPLITS as SOURCE_SPLITS
 from confidence_tasks.sources.own_file import is_own_file
-from confidence_tasks.studies.fermieval import CROSS, SPLITS, STUDY
+from confidence_tasks.studies.fermieval import CROSS, STUDY
 from confidence_tasks.studies.fermieval.prompts import (
     LARGEST_KEY,
     interval_prompt,
@@ -55,20 +55,15 @@ def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     ]
 
 
-def exponent_questions(
-    split: str = "all", *, n: int | None = None, seed: int = 0, mirror: str | None = None
-) -> list[Question]:
-    """Load the questions to be asked for a single exponent, within the largest that the paper's figures keep.
+def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions to be asked for a single exponent, within the largest that the paper's figures keep.
 
-    Parameters
-    ----------
-    split : {"all", "test", "authors", "authors_test"}
-        Both halves or the test half, drawn by seed or those of the paper's authors.
-    n, seed, mirror
-        As of the task.
+    ValueError if the levels are no coverages.
     """
-    questions = load("fermi", seed=seed, mirror=mirror, split=one_of(SPLITS, split, "split"))
-    return [question for question in questions if abs(int(question.gold or 0)) <= PAPER_MAX_EXPONENT][:n]
+    levels_of(parameters["levels"])
+    asked = {name: parameters[name] for name in ("seed", "mirror", "split")}
+    questions = load("fermi", **asked)
+    return [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT][: parameters["n"]]
 
 
 def _own_questions(path: str, split: str, seed: int) -> list[Question]:

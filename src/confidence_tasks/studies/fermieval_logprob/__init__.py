@@ -4,13 +4,14 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.reading.token_probabilities import ROUNDING
-from confidence_tasks.studies.fermieval import LEVELS_PARAMETER, PAPER, SPLITS, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS
 from confidence_tasks.studies.fermieval_logprob import trials
 from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
+_fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_logprob.lm_eval")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
@@ -23,26 +24,16 @@ STUDY = Study(
     title="FermiEval",
     paper=PAPER,
     stages=_task.logprob_stages,
-    questions=_task.logprob_questions,
+    questions=_fermieval.exponent_questions,
     conditions=(trials.CONDITION,),
+    source="fermi",
     kept=("split",),
     read=trials.read_tokens,
     explain=trials.explain,
     metrics=_task.logprob_metrics,
     parameters=(
-        LEVELS_PARAMETER,
-        Parameter(
-            "split",
-            str,
-            "all",
-            "Ask both halves, or the test half only, without temperature scaling; drawn by seed, or the paper's own.",
-            SPLITS,
-        ),
-        Parameter(
-            "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
-        ),
+        *EXPONENT_PARAMETERS,
         Parameter("top_logprobs", int, 20, "Alternatives to each token.", low=2, high=20),
-        Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
     ),
     trial=trials.DistributionTrial,
     domains={
@@ -64,6 +55,5 @@ STUDY = Study(
     checks=(_checks.GENERAL, _report.masses_above_one),
     subset_parameters=SUBSET_PARAMETERS,
     true_values=_subject.true_values_of_tokens,
-    lm_eval=_lm_eval.GROUPS,
     lm_eval_task=_lm_eval.FermiLogprobTask,
 )

@@ -6,17 +6,14 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), section "Direct model elicitat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from lm_eval.api.instance import Instance
 
-from confidence_tasks.harness.lm_eval.groups import STAGED_TASK, TaskGroup
 from confidence_tasks.harness.lm_eval.integer_scores import integers_request
 from confidence_tasks.harness.lm_eval.staged import StudyOfStages
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import (
-    CONDITION,
     DistributionTrial,
     distribution_trial,
 )
@@ -28,8 +25,6 @@ class FermiLogprobTask(StudyOfStages):
     In Inspect a provider lists the alternatives to the tokens that a reply consists of; here every integer from -100 to
     100 has its probability, whether the reply would have begun with it or not.
     """
-
-    FIXED: ClassVar[Mapping[str, str]] = {"source": "fermi"}
 
     def construct_requests(
         self,
@@ -48,14 +43,3 @@ class FermiLogprobTask(StudyOfStages):
         """Take the probabilities of integers, which are in place of a reply."""
         problem = "" if reply else "the model gave no probabilities"
         return distribution_trial(question_of(doc), doc["split"], reply, problem)
-
-
-GROUPS = (
-    TaskGroup(
-        STUDY.name,
-        STAGED_TASK,
-        STUDY.version,
-        sources={CONDITION: ["fermi"]},
-        metadata={"study": STUDY.reference},
-    ),
-)

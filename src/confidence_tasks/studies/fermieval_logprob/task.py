@@ -11,7 +11,7 @@ from typing import Any
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
-from confidence_tasks.studies.fermieval.task import CALIBRATED, exponent_questions, levels_of
+from confidence_tasks.studies.fermieval.task import CALIBRATED, levels_of
 from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import logprob_measures, logprob_summary
 from confidence_tasks.study import Replies, Stage, TaskMetrics
@@ -21,13 +21,6 @@ LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
 
 LONGEST_REPLY = 8
 """Tokens: enough for a sign and the digits of any exponent."""
-
-
-def logprob_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions, and see to it that the levels are coverages."""
-    levels_of(parameters["levels"])
-    split, n, seed, mirror = (parameters[name] for name in ("split", "n", "seed", "mirror"))
-    return exponent_questions(split, n=n, seed=seed, mirror=mirror)
 
 
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:

@@ -3,22 +3,64 @@
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
-from confidence_tasks.studies.fermieval import PAPER, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS
 from confidence_tasks.studies.fermieval_sampling import trials
-from confidence_tasks.study import Design, LazyModule, Reference, Study
+from confidence_tasks.study import Design, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
+_fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_sampling.lm_eval")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
+_task = LazyModule("confidence_tasks.studies.fermieval_sampling.task")
 
 STUDY = Study(
     name="fermieval_sampling",
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    scorer=Reference("confidence_tasks.studies.fermieval_sampling.trials", "fermieval_sampling_scorer"),
+    stages=_task.sampling_stages,
+    questions=_fermieval.exponent_questions,
+    conditions=("interval", "exponent"),
+    read_condition=str,
+    chosen=_task.sampling_conditions,
+    source="fermi",
+    repeats="samples",
+    kept=("split",),
+    read=trials.read_sample,
+    explain=trials.explain,
+    metrics=_task.sampling_metrics,
+    parameters=(
+        Parameter(
+            "ask",
+            str | list[str],
+            "interval",
+            "What is sampled: interval, direct (bare exponents), reasoned (exponents after reasoning); direct,reasoned "
+            "gives the tunnel index.",
+        ),
+        Parameter(
+            "samples",
+            int,
+            20,
+            "How often each question is asked under each condition; a level of 0.9 needs 20 to tell its quantiles.",
+        ),
+        Parameter(
+            "temperatures",
+            str | float | list[float],
+            "1",
+            "At which temperatures, above 0; the best is chosen on the calibration half.",
+        ),
+        *EXPONENT_PARAMETERS,
+        Parameter(
+            "shortfall_weight",
+            float,
+            trials.SHORTFALL_WEIGHT,
+            "Weight of the squared shortfall of coverage where the temperature is chosen: lambda of the paper's "
+            "appendix F, which gives no value.",
+            low=0.0,
+        ),
+    ),
     trial=trials.SampleTrial,
     domains=EXPONENTS,
     ordered=(("lower", "upper"),),
@@ -34,5 +76,5 @@ STUDY = Study(
     tables=(_report.method_scores, _report.method_coverage, _consistency.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
-    lm_eval=_lm_eval.GROUPS,
+    lm_eval_task=_lm_eval.FermiSamplingTask,
 )

@@ -11,17 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
 from confidence_tasks.harness.inspect.explanation import plain, reading, table
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
-from confidence_tasks.studies.fermieval.prompts import condition_of
+from confidence_tasks.harness.inspect.samples import one_of
+from confidence_tasks.studies.fermieval.prompts import condition_of, level_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
 from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, named, proportion
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import READABLE, Trial
 
 if TYPE_CHECKING:
@@ -129,6 +125,40 @@ def sample_trial(
         truth=truth,
         split=split,
         answer=reading.stated,
+    )
+
+
+def read_cell(label: str) -> tuple[Ask, float, float | None]:
+    """Return what the label of a condition says: how is asked, the temperature, and the level of an interval.
+
+    Examples
+    --------
+    >>> read_cell("interval,T=0.7,p=0.95"), read_cell("direct,T=1")
+    (('interval', 0.7, 0.95), ('direct', 1.0, None))
+    """
+    ask, temperature, *level = label.split(",")
+    return (
+        one_of(ASKS, ask, "ask"),
+        float(temperature.removeprefix("T=")),
+        level_of(*level) if level else None,
+    )
+
+
+def read_sample(question: Question, condition: str, replies: Replies) -> SampleTrial:
+    """Read one sample."""
+    ask, temperature, level = read_cell(condition)
+    (said,) = replies["sample"]
+    return sample_trial(question, ask, temperature, question.metadata["split"], said.text, level)
+
+
+def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> str:
+    """Say what was read."""
+    return table(
+        [
+            ("Sample", plain(trial["answer"]) or "none"),
+            ("Truth", f"10^{trial['truth']:g}"),
+            ("Reading", reading(trial["status"])),
+        ]
     )
 
 
@@ -460,36 +490,6 @@ def sampling_summary(
         measure.name: float(measure.compute(every, None)) if trials else math.nan
         for measure in named(sampling_measures(asked, warm, levels, shortfall_weight), names)
     }
-
-
-# The scorer -----------------------------------------------------------------------------------------------------
-
-
-@scorer(metrics=[])
-def fermieval_sampling_scorer() -> Scorer:
-    """Read one sample."""
-    from confidence_tasks.studies.fermieval_sampling import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        about = state.metadata
-        trial = sample_trial(
-            question_of(about),
-            about["ask"],
-            float(about["temperature"]),
-            about["split"],
-            reply_text(state.output),
-            about["asked_level"],
-        )
-        explanation = table(
-            [
-                ("Sample", plain(trial["answer"]) or "none"),
-                ("Truth", f"10^{trial['truth']:g}"),
-                ("Reading", reading(trial["status"])),
-            ]
-        )
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
-
-    return score
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (
