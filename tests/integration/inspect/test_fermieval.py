@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks.studies.fermieval.task import fermieval
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, MEASURES
@@ -89,6 +89,21 @@ def test_samples_of_a_question_differ_and_become_one_interval(run: Run) -> None:
     assert found["parse_rate/all"] == 1.0
     assert log.eval.headline_metric is not None
     assert log.eval.headline_metric.metric in found
+
+
+def test_each_sample_has_the_temperature_of_its_condition_and_a_seed_of_its_own(run: Run) -> None:
+    asked: list[tuple[float | None, int | None]] = []
+
+    def reply(_messages: object, _tools: object, _choice: object, config: GenerateConfig) -> ModelOutput:
+        asked.append((config.temperature, config.seed))
+        output = ModelOutput.from_content("mockllm/model", "7")
+        output.usage = ModelUsage()
+        return output
+
+    task = fermieval_sampling(ask="direct", n=2, samples=3, temperatures="0.5,1")
+    run(task, get_model("mockllm/model", custom_outputs=reply, memoize=False))
+    assert sorted(temperature or 0.0 for temperature, _ in asked) == [0.5] * 6 + [1.0] * 6
+    assert len({seed for _, seed in asked}) == 12
 
 
 @pytest.mark.parametrize(("cache", "paid"), [(True, 8), (False, 16)])
