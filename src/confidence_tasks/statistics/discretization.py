@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _CENTRAL = np.array([0.05, 0.95])
+_TOLERANCE = 0.05
 _ROUNDING = 1e-9
 """Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
 
@@ -232,16 +233,14 @@ def round_share(
 
 
 def violation_share(
-    raw: ArrayLike, *, lower: float, upper: float, tolerance: float = 0.05, weights: ArrayLike | None = None
+    raw: ArrayLike, *, lower: float, upper: float, weights: ArrayLike | None = None
 ) -> Result:
-    """Compute the share of reports that are off the scale by more than a part of its width.
+    """Compute the share of reports that are off the scale by more than 5% of its width.
 
     Parameters
     ----------
     raw, lower, upper, weights
         As in :func:`discretization_summary`.
-    tolerance : float, default 0.05
-        How far off a report may be, in widths of the scale.
 
     Returns
     -------
@@ -253,7 +252,7 @@ def violation_share(
     >>> violation_share([73, 76, 77, 100], lower=0, upper=73)
     0.5
     """
-    return _share(_outside(as_vector(raw, "raw"), lower, upper, tolerance), weights)
+    return _share(_outside(as_vector(raw, "raw"), lower, upper, _TOLERANCE), weights)
 
 
 def scale_utilization(

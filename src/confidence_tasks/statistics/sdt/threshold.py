@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -169,19 +168,14 @@ def meta_d_threshold(
     confidence: ArrayLike,
     threshold: float = 0.9,
     *,
-    padding: Padding = "1/2K",
     weights: ArrayLike | None = None,
 ) -> Result:
-    """Compute meta-d' from confidence split at a threshold.
+    """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
     Parameters
     ----------
-    correct, confidence, threshold
+    correct, confidence, threshold, weights
         As in :func:`threshold_table`.
-    padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        As in :func:`fit_meta_d_threshold`, which says what is computed.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts, one row per resample.
 
     Returns
     -------
@@ -192,7 +186,7 @@ def meta_d_threshold(
     >>> round(meta_d_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     0.932
     """
-    return _of_trials("meta_d", correct, confidence, threshold, weights, padding)
+    return fit_meta_d_threshold(threshold_table(correct, confidence, threshold, weights=weights)).meta_d
 
 
 def m_ratio_threshold(
@@ -200,19 +194,14 @@ def m_ratio_threshold(
     confidence: ArrayLike,
     threshold: float = 0.9,
     *,
-    padding: Padding = "1/2K",
-    type1: TypeOneObserver = "2afc",
-    n_alternatives: int | None = None,
     weights: ArrayLike | None = None,
 ) -> Result:
-    """Compute meta-d' / d' from confidence split at a threshold.
+    """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
     Parameters
     ----------
     correct, confidence, threshold, weights
-        As in :func:`meta_d_threshold`.
-    padding, type1, n_alternatives
-        As in :func:`fit_meta_d_threshold`.
+        As in :func:`threshold_table`.
 
     Returns
     -------
@@ -224,7 +213,7 @@ def m_ratio_threshold(
     >>> round(m_ratio_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     1.462
     """
-    return _of_trials("m_ratio", correct, confidence, threshold, weights, padding, type1, n_alternatives)
+    return fit_meta_d_threshold(threshold_table(correct, confidence, threshold, weights=weights)).m_ratio
 
 
 def threshold_influence(
@@ -240,8 +229,10 @@ def threshold_influence(
 
     Parameters
     ----------
-    correct, confidence, threshold, padding, weights
-        As in :func:`m_ratio_threshold`.
+    correct, confidence, threshold, weights
+        As in :func:`threshold_table`.
+    padding
+        As in :func:`fit_meta_d_threshold`.
     quantity : {"meta_d", "m_ratio"}, default "m_ratio"
         Of which; M-ratio divides by the d' of two alternatives.
 
@@ -262,7 +253,7 @@ def threshold_influence(
     cell = 2 * right.astype(np.intp) + (sure > threshold)
     table = threshold_table(correct, confidence, threshold, weights=weighting.rows)
     held = table.reshape(-1, 4)
-    fit = _fit_batch(table.T.tobytes(), padding, "2afc", None)
+    fit = fit_meta_d_threshold(table, padding=padding)
     meta_d, d_prime = np.asarray(fit.meta_d), np.asarray(fit.d_prime)
     slopes = _slopes(held + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
     slopes = np.where(np.isfinite(slopes).all(axis=1, keepdims=True), slopes, np.nan)
@@ -344,36 +335,6 @@ def threshold_incomparable(
 
     criterion = float(scipy.optimize.brentq(surplus, 0.0, _FARTHEST))
     return Reason.EMPTY_CELL if n * float(scipy.special.ndtr(-half - criterion)) < _HARDLY_ANY else None
-
-
-def _of_trials(
-    quantity: Literal["meta_d", "m_ratio"],
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    threshold: float,
-    weights: ArrayLike | None,
-    padding: Padding,
-    type1: TypeOneObserver = "2afc",
-    n_alternatives: int | None = None,
-) -> Result:
-    table = threshold_table(correct, confidence, threshold, weights=weights)
-    fit = _fit_batch if table.ndim == 3 else _fit_one
-    value: Result = getattr(fit(table.T.tobytes(), padding, type1, n_alternatives), quantity)
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _fit(
-    counts: bytes, padding: Padding, type1: TypeOneObserver, n_alternatives: int | None, batch: bool
-) -> ThresholdMetaD:
-    tables = np.frombuffer(counts).reshape(2, 2, -1).T
-    return fit_meta_d_threshold(
-        tables if batch else tables[0], padding=padding, type1=type1, n_alternatives=n_alternatives
-    )
-
-
-# Meta-d' and M-ratio of the same tables are computed one after the other.
-_fit_one = lru_cache(maxsize=256)(partial(_fit, batch=False))
-_fit_batch = lru_cache(maxsize=4)(partial(_fit, batch=True))
 
 
 def _class_reasons(cells: FloatArray) -> Reasons:

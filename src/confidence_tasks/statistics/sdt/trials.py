@@ -18,12 +18,11 @@ from confidence_tasks.statistics.inference.units import as_estimate, check_optio
 from confidence_tasks.statistics.inference.weights import Result
 from confidence_tasks.statistics.sdt.count_tables import (
     CountTable,
-    Padding,
     correctness_table,
     two_choice_table,
 )
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, MetaDOptions, fit_meta_d
-from confidence_tasks.statistics.sdt.threshold import TypeOneObserver, fit_meta_d_threshold, threshold_table
+from confidence_tasks.statistics.sdt.threshold import fit_meta_d_threshold, threshold_table
 
 
 def meta_d_2afc(
@@ -263,9 +262,6 @@ def meta_d_threshold_intervals(
     confidence: ArrayLike,
     threshold: float = 0.9,
     *,
-    padding: Padding = "1/2K",
-    type1: TypeOneObserver = "2afc",
-    n_alternatives: int | None = None,
     n_resamples: int = 10_000,
     level: float = 0.95,
     largest_ratio: float = 10.0,
@@ -275,7 +271,7 @@ def meta_d_threshold_intervals(
 
     Parameters
     ----------
-    correct, confidence, threshold, padding, type1, n_alternatives
+    correct, confidence, threshold
         As in :func:`m_ratio_threshold`.
     n_resamples, level, largest_ratio, seed
         As in :func:`meta_d_intervals`.
@@ -295,10 +291,7 @@ def meta_d_threshold_intervals(
     resampling = _Resampling(n_resamples, level, largest_ratio, seed)
     table = threshold_table(correct, confidence, threshold)
     draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
-    point, resampled = (
-        fit_meta_d_threshold(tables, padding=padding, type1=type1, n_alternatives=n_alternatives)
-        for tables in (table, draws)
-    )
+    point, resampled = fit_meta_d_threshold(table), fit_meta_d_threshold(draws)
     return resampling.intervals(point, resampled, int(table.sum()))
 
 
