@@ -175,9 +175,6 @@ class ArithmeticSource(Source):
         """They are generated when they are needed."""
         return "generated"
 
-    def fetch(self, into: Path | None = None) -> None:
-        """There is nothing to download."""
-
     def verify(self, mirror: Path | None) -> int:
         """Generate the default number of questions."""
         return len(arithmetic(form=self.form))

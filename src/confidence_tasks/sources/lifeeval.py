@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from confidence_tasks.sources.life_table import load_life_table
 from confidence_tasks.sources.sampling import ordered
@@ -49,8 +49,6 @@ def _question(sex: str, age: int, radius: int) -> Question:
 class LifeEvalSource(Source):
     """The questions of LifeEval, which need no download."""
 
-    options: ClassVar[tuple[str, ...]] = ()
-
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
         """Load at most ``n`` questions, balanced over radius and sex."""
         return ordered(lifeeval_questions(), seed, ("level", "subject"))[:n]
@@ -58,9 +56,6 @@ class LifeEvalSource(Source):
     def state(self, mirror: Path | None) -> State:
         """The figures come with the package."""
         return "shipped"
-
-    def fetch(self, into: Path | None = None) -> None:
-        """There is nothing to download."""
 
     def verify(self, mirror: Path | None) -> int:
         """Read the shipped life table."""

@@ -55,9 +55,9 @@ class Source(ABC):
     def state(self, mirror: Path | None) -> State:
         """Say where the questions are, without reading them."""
 
-    @abstractmethod
     def fetch(self, into: Path | None = None) -> Path | None:
         """Download ahead, to the cache or ``into`` a mirror folder; None when there is nothing to download."""
+        return None
 
     @abstractmethod
     def verify(self, mirror: Path | None) -> int:

@@ -84,7 +84,11 @@ def outcome(
     n: int = 0,
 ) -> Outcome:
     """Make an outcome whose estimate is that of the test that decides."""
-    found = Outcome(
+    decided: dict[str, Any] = {}
+    if deciding is not None:
+        decided = {limit: float(deciding[limit]) for limit in ("estimate", "low", "high")}
+        decided |= {"about": str(deciding["what"]), "level": level}
+    return Outcome(
         name=name,
         title=title,
         claim=claim,
@@ -94,16 +98,7 @@ def outcome(
         n=n,
         tests=pd.DataFrame(list(tests)),
         rows=pd.DataFrame(list(rows)),
-    )
-    if deciding is None:
-        return found
-    return replace(
-        found,
-        about=str(deciding["what"]),
-        estimate=float(deciding["estimate"]),
-        low=float(deciding["low"]),
-        high=float(deciding["high"]),
-        level=level,
+        **decided,
     )
 
 
