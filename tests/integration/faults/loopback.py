@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 from inspect_ai import Task
 from inspect_ai.model import (
@@ -19,6 +21,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
+    ModelOutput,
 )
 
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
@@ -27,6 +30,9 @@ from confidence_tasks.study.question import Question
 
 SERVICE = "loopback"
 ENVIRONMENT = {"LOOPBACK_API_KEY": "not-a-key"}
+
+PAUSE = 0.02
+"""Seconds between the pieces of a body."""
 
 _ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
@@ -47,6 +53,10 @@ class Wire:
         The length that is announced, where it is not that of the body.
     delay : float
         Seconds before anything is sent.
+    pieces : int
+        How many pieces the body is sent in, with pauses between them.
+    reset : bool
+        Whether the connection is reset instead of closed.
     """
 
     status: int = 200
@@ -54,7 +64,11 @@ class Wire:
     headers: Mapping[str, str] = field(default_factory=dict)
     claimed: int | None = None
     delay: float = 0.0
+    pieces: int = 1
+    reset: bool = False
 
+
+AnyServer = TypeVar("AnyServer", bound="Server")
 
 Behaviour = Callable[[int, dict[str, Any], dict[str, Any]], Wire]
 """From the number of the attempt at a request (0 first), the request and the good reply to what is sent."""
@@ -63,6 +77,12 @@ Behaviour = Callable[[int, dict[str, Any], dict[str, Any]], Wire]
 def well_behaved(attempt: int, asked: Mapping[str, Any], reply: Mapping[str, Any]) -> Wire:
     """Send the good reply."""
     return Wire(body=json.dumps(reply).encode())
+
+
+def request_key(asked: Mapping[str, Any]) -> str:
+    """Return what equal requests have in common."""
+    parts = [asked["messages"], asked.get("seed"), asked.get("temperature")]
+    return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
 class Server(ThreadingHTTPServer):
@@ -102,10 +122,7 @@ class Server(ThreadingHTTPServer):
 
     def begin(self, asked: Mapping[str, Any]) -> tuple[str, int]:
         """Count a request; return what it asks and how many times that was asked before."""
-        key = blake2b(
-            json.dumps([asked["messages"], asked.get("seed"), asked.get("temperature")]).encode(),
-            digest_size=8,
-        ).hexdigest()
+        key = request_key(asked)
         with self.lock:
             self.attempts[key] += 1
             return key, self.attempts[key] - 1
@@ -140,12 +157,7 @@ class Server(ThreadingHTTPServer):
             logprobs=asked.get("logprobs"),
             top_logprobs=asked.get("top_logprobs"),
         )
-        output = self.subject.output(self.question(messages), messages, config)
-        choice = output.choices[0]
-        probabilities = choice.logprobs.model_dump() if choice.logprobs else None
-        for token in probabilities["content"] if probabilities else ():
-            token["top_logprobs"] = token["top_logprobs"] or []
-        return completion(choice.message.text, logprobs=probabilities)
+        return spoken(self.subject.output(self.question(messages), messages, config))
 
 
 def _texts(asked: str | list[ChatMessage]) -> tuple[str, ...]:
@@ -165,6 +177,15 @@ def completion(content: str | None, *, finish: str = "stop", **parts: Any) -> di
     }
 
 
+def spoken(output: ModelOutput) -> dict[str, Any]:
+    """Return a model's reply as one of the chat protocol."""
+    choice = output.choices[0]
+    probabilities = choice.logprobs.model_dump() if choice.logprobs else None
+    for token in probabilities["content"] if probabilities else ():
+        token["top_logprobs"] = token["top_logprobs"] or []
+    return completion(choice.message.text, logprobs=probabilities)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
@@ -176,6 +197,9 @@ class _Handler(BaseHTTPRequestHandler):
         if wire.delay:
             self.server.hung_up.wait(wire.delay)
         if wire.body is None:
+            if wire.reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
             self.close_connection = True
             return
         self.send_response(wire.status)
@@ -183,8 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(wire.body) if wire.claimed is None else wire.claimed))
         self.end_headers()
-        self.wfile.write(wire.body)
-        self.wfile.flush()
+        length = -(-len(wire.body) // wire.pieces) or 1
+        for start in range(0, len(wire.body), length):
+            self.server.hung_up.wait(PAUSE if start else 0.0)
+            self.wfile.write(wire.body[start : start + length])
+            self.wfile.flush()
         if wire.claimed is not None:
             self.close_connection = True
         elif wire.status == 200:
@@ -199,7 +226,14 @@ def serving(
     profile: str, behaviour: Behaviour = well_behaved, tasks: Iterable[Task] = ()
 ) -> Iterator[Server]:
     """Run a server that knows the questions of some tasks in a thread."""
-    with Server(profile, behaviour, tasks) as server:
+    with running(Server(profile, behaviour, tasks)) as server:
+        yield server
+
+
+@contextmanager
+def running(server: AnyServer) -> Iterator[AnyServer]:
+    """Run a server in a thread."""
+    with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server

@@ -126,6 +126,17 @@ def test_a_model_that_hangs_is_asked_again(undisturbed: dict[str, str], tmp_path
 
 # What the model is judged by ------------------------------------------------------------------------------------
 
+
+def calls_a_tool(attempt: int, asked: Any, reply: Any) -> Wire:
+    """Call a tool, of which there is none, as often as a turn says so; at last answer."""
+    if len(asked["messages"]) > 6:
+        return well_behaved(attempt, asked, reply)
+    called = {"id": "call_1", "type": "function", "function": {"name": "answer", "arguments": "{}"}}
+    whole = completion(None, finish="tool_calls")
+    whole["choices"][0]["message"]["tool_calls"] = [called]
+    return Wire(body=json.dumps(whole).encode())
+
+
 JUDGED: dict[str, tuple[Behaviour, str]] = {
     "no content": (lambda *_: said(None), "unreadable"),
     "no text": (lambda *_: said(""), "unreadable"),
@@ -134,6 +145,7 @@ JUDGED: dict[str, tuple[Behaviour, str]] = {
     "filtered half": (lambda *_: said("Answer: A\nConf", finish="content_filter"), "refused"),
     "filtered prompt": (lambda *_: error(400, "The prompt was filtered.", "content_filter"), "refused"),
     "cut off": (lambda *_: said("Answer: A\nConf", finish="length"), "missing_confidence"),
+    "call of a tool": (calls_a_tool, "unreadable"),
     "unpaired surrogate": (lambda *_: said("Answer: A\nConfidence: 7\ud800\x00"), "repaired"),
 }
 

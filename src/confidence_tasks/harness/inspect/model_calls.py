@@ -75,6 +75,7 @@ async def ask_once(
     """Ask the model under test, unless the cache has a usable reply already.
 
     A reply without choices, which a provider in trouble may send and the cache would keep for ever, is asked for anew.
+    A call of a tool, though there are none, is a reply; Inspect would ask again for as long as the model calls.
 
     Parameters
     ----------
@@ -93,11 +94,11 @@ async def ask_once(
     for attempt in itertools.count():
         keep = cache and call_cache(get_model(), per_epoch=True, attempt=attempt)
         try:
-            state = await generate(state, cache=keep, **settings)
+            state = await generate(state, tool_calls="none", cache=keep, **settings)
         except IndexError:
             if state.output.choices:
                 raise
-            return await generate(state, cache=False, **settings)
+            return await generate(state, tool_calls="none", cache=False, **settings)
         if usable(state.output) or not _came_from_cache():
             break
         state.messages = list(messages)

@@ -1,0 +1,30 @@
+"""Every task against a server that misbehaves in every way: no call is lost unsaid, and no number made of nonsense."""
+
+from pathlib import Path
+
+import pytest
+from tests.integration.faults.loopback import ENVIRONMENT
+from tests.integration.faults.misbehaviours import MISBEHAVIOURS, fates
+from tests.small_runs import SMALL_RUNS
+
+AT_ONCE = ("scale_granularity", "nlp_metad")
+"""Tasks of the short tests: with and without token probabilities."""
+
+
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, marks=[] if task in AT_ONCE else pytest.mark.slow) for task in SMALL_RUNS]
+)
+def test_what_a_server_does_wrong_is_lost_or_not_read_and_disturbs_nothing_else(
+    task: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = SMALL_RUNS[task]
+    if run.needs_mirror:
+        request.getfixturevalue("mirror")
+    for name, value in {**ENVIRONMENT, "INSPECT_CACHE_DIR": str(tmp_path / "cache")}.items():
+        monkeypatch.setenv(name, value)
+
+    found, faults = fates(run, tmp_path)
+
+    assert not faults
+    assert {fate.behaviour for fate in found} == {"", *MISBEHAVIOURS}
+    assert not [fate for fate in found if fate.faults]
