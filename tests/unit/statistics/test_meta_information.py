@@ -154,9 +154,9 @@ def test_the_mean_of_x_log_x_under_a_binomial(n):
 
 def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
     n, means = 400, np.array([3.0, 17.0, 30.0, 3.0, 399.0])
-    machinery._sums_so_far.cache_clear()
+    machinery._binomial_sums.cache_clear()
     at_once = machinery._binomial_mean_of(n, means)
-    machinery._sums_so_far.cache_clear()
+    machinery._binomial_sums.cache_clear()
     one_by_one = [machinery._binomial_mean_of(n, means[[i]])[0] for i in range(len(means))]
     np.testing.assert_array_equal(one_by_one, at_once)
 

@@ -84,24 +84,16 @@ def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
 def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
     means: FloatArray = np.empty(counts.shape)
     few = counts <= _SUMMED
-    means[few] = _summed_means(n, counts[few].astype(np.intp))
+    means[few] = _binomial_sums(n)[counts[few].astype(np.intp)]
     many, position = np.unique(counts[~few], return_inverse=True)
     means[~few] = _binomial_series(n, many)[position]
     return means
 
 
-def _summed_means(n: int, counts: IntArray) -> FloatArray:
-    known = _sums_so_far(n)
-    asked = np.bincount(counts, minlength=known.size) > 0
-    unknown = np.flatnonzero(asked & np.isnan(known))
-    known[unknown] = _binomial_sum(n, unknown.astype(np.float64))
-    return known[counts]
-
-
 @lru_cache(maxsize=1024)  # resamples of all conditions of a study have few sizes between them
-def _sums_so_far(n: int) -> FloatArray:
-    """E[X log X] by mean, filled as needed; NaN where not yet computed."""
-    return np.full(_SUMMED + 1, np.nan)
+def _binomial_sums(n: int) -> FloatArray:
+    """Return E[X log X] by mean, as far as it is summed."""
+    return _binomial_sum(n, np.arange(min(n, _SUMMED) + 1.0))
 
 
 def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:

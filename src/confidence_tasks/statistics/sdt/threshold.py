@@ -168,6 +168,7 @@ def meta_d_threshold(
     confidence: ArrayLike,
     threshold: float = 0.9,
     *,
+    padding: Padding = "1/2K",
     weights: ArrayLike | None = None,
 ) -> Result:
     """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
@@ -176,6 +177,8 @@ def meta_d_threshold(
     ----------
     correct, confidence, threshold, weights
         As in :func:`threshold_table`.
+    padding
+        As in :func:`fit_meta_d_threshold`.
 
     Returns
     -------
@@ -186,7 +189,8 @@ def meta_d_threshold(
     >>> round(meta_d_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     0.932
     """
-    return fit_meta_d_threshold(threshold_table(correct, confidence, threshold, weights=weights)).meta_d
+    table = threshold_table(correct, confidence, threshold, weights=weights)
+    return fit_meta_d_threshold(table, padding=padding).meta_d
 
 
 def m_ratio_threshold(
@@ -194,6 +198,7 @@ def m_ratio_threshold(
     confidence: ArrayLike,
     threshold: float = 0.9,
     *,
+    padding: Padding = "1/2K",
     weights: ArrayLike | None = None,
 ) -> Result:
     """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
@@ -202,6 +207,8 @@ def m_ratio_threshold(
     ----------
     correct, confidence, threshold, weights
         As in :func:`threshold_table`.
+    padding
+        As in :func:`fit_meta_d_threshold`.
 
     Returns
     -------
@@ -213,7 +220,8 @@ def m_ratio_threshold(
     >>> round(m_ratio_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
     1.462
     """
-    return fit_meta_d_threshold(threshold_table(correct, confidence, threshold, weights=weights)).m_ratio
+    table = threshold_table(correct, confidence, threshold, weights=weights)
+    return fit_meta_d_threshold(table, padding=padding).m_ratio
 
 
 def threshold_influence(

@@ -247,35 +247,33 @@ SLOPE = Measure(
 )
 """Risk sensitivity, a measure of the trials under all penalties together."""
 
-_UTILITIES: tuple[Measure, ...] = (
-    Measure(
-        "normalized_utility",
-        _UTILITY_NORMALIZED,
-        "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
-        "higher",
-        posterior=Posterior(_outcomes, _UTILITY_NORMALIZED),
-    ),
-    Measure(
-        "normalized_scaffold_utility",
-        _SCAFFOLD_UTILITY_NORMALIZED,
-        "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
-        "higher",
-        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED),
-    ),
-    Measure(
-        "utility",
-        _UTILITY,
-        "Mean utility in points.",
-        "higher",
-        posterior=Posterior(_outcomes, _UTILITY),
-    ),
-    Measure(
-        "scaffold_utility",
-        _SCAFFOLD_UTILITY,
-        "Mean utility of the optimal policy, in points.",
-        "higher",
-        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY),
-    ),
+_UTILITIES: tuple[Measure, ...] = tuple(
+    Measure(name, compute, description, "higher", posterior=Posterior(_outcomes, compute))
+    for name, compute, description in (
+        (
+            "normalized_utility",
+            _UTILITY_NORMALIZED,
+            "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
+        ),
+        (
+            "normalized_scaffold_utility",
+            _SCAFFOLD_UTILITY_NORMALIZED,
+            "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
+        ),
+        ("utility", _UTILITY, "Mean utility in points."),
+        ("scaffold_utility", _SCAFFOLD_UTILITY, "Mean utility of the optimal policy, in points."),
+    )
+)
+
+_REGRET = Measure(
+    "regret",
+    statistic_of("regret", *_POLICY),
+    "Mean expected utility forgone, in points.",
+    "lower",
+    interval="transformed",
+    is_mean=True,
+    informative=min_count(_not_optimal),
+    bounds=(0.0, math.inf),
 )
 
 MEASURES: tuple[Measure, ...] = (
@@ -288,15 +286,11 @@ MEASURES: tuple[Measure, ...] = (
     ),
     *_UTILITIES,
     GAIN,
-    Measure(
-        "normalized_regret",
-        statistic_of("regret", *_POLICY, normalized=True),
-        "Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
-        "lower",
-        interval="transformed",
-        is_mean=True,
-        informative=min_count(_not_optimal),
-        bounds=(0.0, math.inf),
+    replace(
+        _REGRET,
+        name="normalized_regret",
+        compute=statistic_of("regret", *_POLICY, normalized=True),
+        description="Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
     ),
     Measure(
         "abstention_rate",
@@ -311,16 +305,7 @@ MEASURES: tuple[Measure, ...] = (
         "higher",
         interval="wilson",
     ),
-    Measure(
-        "regret",
-        statistic_of("regret", *_POLICY),
-        "Mean expected utility forgone, in points.",
-        "lower",
-        interval="transformed",
-        is_mean=True,
-        informative=min_count(_not_optimal),
-        bounds=(0.0, math.inf),
-    ),
+    _REGRET,
     CONFIDENCE,
     _of_answers(
         Measure(
