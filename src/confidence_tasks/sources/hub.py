@@ -232,13 +232,7 @@ def _read_parquet(source: HubSource, path: Path) -> list[Row]:
 
 
 def download_rows(source: HubSource) -> list[Row]:
-    """Download the rows of the pinned split from the hub.
-
-    Raises
-    ------
-    SourceError
-        If access was not granted or the hub cannot be reached; it says what to do.
-    """
+    """Download the rows of the pinned split from the hub; SourceError says what to do where that fails."""
     if source.gated:
         _require_token(source)
     try:

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def find_source(name: str) -> Source:
-    """Find a source by name.
-
-    Raises
-    ------
-    SourceError
-        If there is none; it lists all, and the one that was probably meant.
-    """
+    """Find a source by name; SourceError lists all, and the one that was probably meant."""
     from confidence_tasks.sources.table import SOURCES
 
     if name in SOURCES:
@@ -94,13 +88,7 @@ def load_asked(parameters: Mapping[str, Any]) -> list[Question]:
 
 
 def check_number(n: int | None) -> None:
-    """Refuse a number of questions below 1.
-
-    Raises
-    ------
-    SourceError
-        If it is one.
-    """
+    """Raise SourceError for a number of questions below 1."""
     if n is not None and n < 1:
         raise SourceError(f"n must be at least 1, not {n}")
 

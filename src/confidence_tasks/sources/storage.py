@@ -32,13 +32,7 @@ def cache_folder() -> Path:
 
 
 def mirror_folder(mirror: str | Path | None = None) -> Path | None:
-    """Folder of the local mirror: ``mirror``, or else CONFIDENCE_TASKS_MIRROR; None when neither is given.
-
-    Raises
-    ------
-    SourceError
-        If the folder does not exist.
-    """
+    """Return ``mirror``, or CONFIDENCE_TASKS_MIRROR; None when neither is given, SourceError if it is no folder."""
     configured = mirror or os.environ.get(MIRROR_VARIABLE)
     if not configured:
         return None

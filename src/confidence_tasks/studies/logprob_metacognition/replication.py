@@ -94,6 +94,10 @@ def _quarter(number: int) -> Compute:
     return value
 
 
+def _figure(number: str, caption: str, name: str) -> PaperFigure:
+    return PaperFigure(number=number, caption=caption, name=name, tasks=("nlp_metad",))
+
+
 _DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")
 
 REPLICATION = Replication(
@@ -132,12 +136,7 @@ REPLICATION = Replication(
             at=_AT_ONE,
             order_by=_EFFICIENCY,
         ),
-        PaperFigure(
-            number="1",
-            caption="Metacognitive efficiency space at T = 1 on TriviaQA.",
-            name="efficiency_space",
-            tasks=("nlp_metad",),
-        ),
+        _figure("1", "Metacognitive efficiency space at T = 1 on TriviaQA.", "efficiency_space"),
         PaperTable(
             number="3",
             caption="Order of the models by AUROC₂ and by M-ratio. † tied.",
@@ -154,28 +153,17 @@ REPLICATION = Replication(
             at=_AT_ONE,
             order_by={"measure": "auroc2"},
         ),
-        PaperFigure(
-            number="2",
-            caption="M-ratio by domain at T = 1 on TriviaQA.",
-            name="domains",
-            tasks=("nlp_metad",),
-        ),
-        PaperFigure(
-            number="3",
-            caption="d′ and meta-d′ by temperature on TriviaQA.",
-            name="temperatures",
-            tasks=("nlp_metad",),
-        ),
+        _figure("2", "M-ratio by domain at T = 1 on TriviaQA.", "domains"),
+        _figure("3", "d′ and meta-d′ by temperature on TriviaQA.", "temperatures"),
         PaperTable(
             number="4",
             caption="R1: M-ratio by the number K of bins a side.",
             stubs=("Model",),
             rows=(MODELS,),
             columns=(
-                (
-                    heading("K=3", measure=_of_row("robustness", "K = 3")),
-                    heading("K=4 (primary)", measure=_of_row("robustness", "K = 4")),
-                    heading("K=6", measure=_of_row("robustness", "K = 6")),
+                tuple(
+                    heading(label, measure=_of_row("robustness", column))
+                    for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
                 ),
             ),
             at=_AT_ONE,

@@ -147,12 +147,7 @@ def parser_prompt(question: Question, reply: str) -> str:
 def judge_prompt(question: Question, answer: str) -> str:
     """Return the user message of the judge: question, options, key and the answer to be judged.
 
-    Other answers that are right as well follow the key; the paper's sources have none.
-
-    Raises
-    ------
-    ValueError
-        If the question has no key.
+    Other answers that are right as well follow the key; the paper's sources have none. ValueError without a key.
     """
     if question.gold is None:
         raise ValueError(f"{question.id} has no key to judge by")

@@ -31,12 +31,8 @@ _log = logging.getLogger(__name__)
 def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions, the same under every penalty, without those that are skipped for their picture.
 
-    Raises
-    ------
-    ValueError
-        If a question has a picture and ``images`` does not say what to do with it.
-    SourceError
-        If the source cannot be had; of a gated one it names the open one.
+    ValueError if a question has a picture and ``images`` does not say what to do with it; SourceError if the source
+    cannot be had, which names the open one in place of a gated one.
     """
     source, n, images = (parameters[name] for name in ("source", "n", "images"))
     size = n if n is not None or source in WHOLE else PAPER_SIZE
