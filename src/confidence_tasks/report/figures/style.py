@@ -9,33 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class Colour(StrEnum):
-    """Stand-in colours, by the role that they have in a drawing."""
+    """Stand-in colours, by the role that they have in a drawing, with what they are on light and on dark pages."""
 
-    INK = "#010100"
-    MUTED = "#010200"
-    GRID = "#010300"
-    PAPER = "#010400"
-    BAND = "#010500"
-    RIGHT = "#010600"
-    WRONG = "#010700"
-    SERIES_0 = "#020000"
-    SERIES_1 = "#020100"
-    SERIES_2 = "#020200"
-    SERIES_3 = "#020300"
-    SERIES_4 = "#020400"
-    SERIES_5 = "#020500"
-    SERIES_6 = "#020600"
-    SERIES_7 = "#020700"
-    ORDER_0 = "#030000"
-    ORDER_1 = "#030100"
-    ORDER_2 = "#030200"
-    ORDER_3 = "#030300"
-    ORDER_4 = "#030400"
-    ORDER_5 = "#030500"
+    light: str
+    dark: str
+
+    def __new__(cls, stand_in: str, light: str, dark: str) -> Self:
+        colour = str.__new__(cls, stand_in)
+        colour._value_, colour.light, colour.dark = stand_in, light, dark
+        return colour
+
+    INK = "#010100", "#1b1f24", "#e8ebef"
+    MUTED = "#010200", "#636c76", "#9aa4b0"
+    GRID = "#010300", "#dfe3e8", "#333a44"
+    PAPER = "#010400", "#ffffff", "#171b21"
+    BAND = "#010500", "#e9edf2", "#262c35"
+    RIGHT = "#010600", "#0072b2", "#56b4e9"
+    WRONG = "#010700", "#e69f00", "#ff8a3d"
+    SERIES_0 = "#020000", "#0072b2", "#4aa8e8"
+    SERIES_1 = "#020100", "#d55e00", "#ff8a3d"
+    SERIES_2 = "#020200", "#009e73", "#2ec4a0"
+    SERIES_3 = "#020300", "#b0578d", "#e39ac6"
+    SERIES_4 = "#020400", "#3aa0dc", "#9ad4f7"
+    SERIES_5 = "#020500", "#d48d00", "#f4b942"
+    SERIES_6 = "#020600", "#6b5b95", "#a99bdb"
+    SERIES_7 = "#020700", "#50565e", "#b4bcc6"
+    ORDER_0 = "#030000", "#440154", "#b58ae0"
+    ORDER_1 = "#030100", "#414487", "#8a93dd"
+    ORDER_2 = "#030200", "#2a788e", "#4fb3cc"
+    ORDER_3 = "#030300", "#22a884", "#3fd1a5"
+    ORDER_4 = "#030400", "#6bb33f", "#93db5c"
+    ORDER_5 = "#030500", "#c8b900", "#f3e55a"
 
     @property
     def variable(self) -> str:
@@ -49,53 +57,8 @@ class Colour(StrEnum):
         return "--" + self.name.lower().replace("_", "-")
 
 
-LIGHT: Mapping[Colour, str] = {
-    Colour.INK: "#1b1f24",
-    Colour.MUTED: "#636c76",
-    Colour.GRID: "#dfe3e8",
-    Colour.PAPER: "#ffffff",
-    Colour.BAND: "#e9edf2",
-    Colour.RIGHT: "#0072b2",
-    Colour.WRONG: "#e69f00",
-    Colour.SERIES_0: "#0072b2",
-    Colour.SERIES_1: "#d55e00",
-    Colour.SERIES_2: "#009e73",
-    Colour.SERIES_3: "#b0578d",
-    Colour.SERIES_4: "#3aa0dc",
-    Colour.SERIES_5: "#d48d00",
-    Colour.SERIES_6: "#6b5b95",
-    Colour.SERIES_7: "#50565e",
-    Colour.ORDER_0: "#440154",
-    Colour.ORDER_1: "#414487",
-    Colour.ORDER_2: "#2a788e",
-    Colour.ORDER_3: "#22a884",
-    Colour.ORDER_4: "#6bb33f",
-    Colour.ORDER_5: "#c8b900",
-}
-
-DARK: Mapping[Colour, str] = {
-    Colour.INK: "#e8ebef",
-    Colour.MUTED: "#9aa4b0",
-    Colour.GRID: "#333a44",
-    Colour.PAPER: "#171b21",
-    Colour.BAND: "#262c35",
-    Colour.RIGHT: "#56b4e9",
-    Colour.WRONG: "#ff8a3d",
-    Colour.SERIES_0: "#4aa8e8",
-    Colour.SERIES_1: "#ff8a3d",
-    Colour.SERIES_2: "#2ec4a0",
-    Colour.SERIES_3: "#e39ac6",
-    Colour.SERIES_4: "#9ad4f7",
-    Colour.SERIES_5: "#f4b942",
-    Colour.SERIES_6: "#a99bdb",
-    Colour.SERIES_7: "#b4bcc6",
-    Colour.ORDER_0: "#b58ae0",
-    Colour.ORDER_1: "#8a93dd",
-    Colour.ORDER_2: "#4fb3cc",
-    Colour.ORDER_3: "#3fd1a5",
-    Colour.ORDER_4: "#93db5c",
-    Colour.ORDER_5: "#f3e55a",
-}
+LIGHT: Mapping[Colour, str] = {colour: colour.light for colour in Colour}
+DARK: Mapping[Colour, str] = {colour: colour.dark for colour in Colour}
 
 SERIES = tuple(colour for colour in Colour if colour.name.startswith("SERIES"))
 ORDER = tuple(colour for colour in Colour if colour.name.startswith("ORDER"))

@@ -9,7 +9,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.report.figures.figure import Figure, Panel
@@ -70,7 +69,6 @@ def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "
     text = _TAG.sub(_shorter_tag, text)
     text = _AXIS.sub('<g class="axis"', _with_tips(text))
     text = _without_bare_groups(_NAMED.sub("<g", text))
-    text = _without_bare_groups(_together(_definitions_first(text)))
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
     return _coloured(text, {colour: f"var({colour.variable})" for colour in Colour})
 
@@ -208,41 +206,7 @@ def _titled(match: re.Match[str]) -> str:
 
 def _shorter_tag(tag: re.Match[str]) -> str:
     """Round coordinates to a tenth of a point, as good as exact; numbers between the tags are texts, and stay."""
-    return _STRAIGHT.sub(_shorter_path, _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1\2", tag[0])))
-
-
-def _shorter_path(path: re.Match[str]) -> str:
-    """Write a path of straight lines with H and V, without the points that lie on the way to the next."""
-    points: list[tuple[str, tuple[str, str]]] = []
-    for command, place in _STEP.findall(path[1]):
-        x, _, y = place.strip().partition(" ")
-        point = (x, y)
-        if command == "L" and len(points) > 1:
-            (_, before), (arrived_by, here) = points[-2:]
-            if point == here:
-                continue
-            if arrived_by == "L" and _between(before, here, point):
-                points.pop()
-        points.append((command, point))
-    text, last = "", ("", "")
-    for command, (x, y) in points:
-        if command == "L" and y == last[1]:
-            text += f"H{x}"
-        elif command == "L" and x == last[0]:
-            text += f"V{y}"
-        else:
-            text += f"{command}{x} {y}"
-        last = x, y
-    return text
-
-
-def _between(start: tuple[str, str], middle: tuple[str, str], end: tuple[str, str]) -> bool:
-    """Return whether a point lies between two others on a level or upright line."""
-    for fixed, moving in ((0, 1), (1, 0)):
-        if start[fixed] == middle[fixed] == end[fixed]:
-            first, second, third = (float(point[moving]) for point in (start, middle, end))
-            return first <= second <= third or first >= second >= third
-    return False
+    return _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1\2", tag[0]))
 
 
 def _without_bare_groups(text: str) -> str:
@@ -260,30 +224,6 @@ def _without_bare_groups(text: str) -> str:
         else:
             parts.append(piece)
     return "".join(parts)
-
-
-def _definitions_first(text: str) -> str:
-    """Put what is referred to at the beginning, so that nothing stands between neighbours."""
-    start = text.index(">") + 1
-    return text[:start] + "".join(_DEFINED.findall(text)) + _DEFINED.sub("", text[start:])
-
-
-def _together(text: str) -> str:
-    """Say once of neighbours what they share: the style of markers, the edges that cut lines, the upright lines."""
-    text = _ALIKE.sub(lambda group: f"<g{group[1]}{group[2]}>{group[3].replace(group[2], '')}</g>", text)
-    parts = []
-    for clip, neighbours in groupby(_ELEMENT.findall(text), _clip_of):
-        run = list(neighbours)
-        whole = "".join(run)
-        parts.append(f"<g{clip}>{whole.replace(clip, '')}</g>" if clip and len(run) > 1 else whole)
-    return _UPRIGHT.sub(r"\1", "".join(parts))
-
-
-def _clip_of(element: str) -> str:
-    """The edges that a path or a group is cut at; nothing for other elements, and for the tags of larger groups."""
-    whole = element.startswith("<path ") or element.endswith("</g>")
-    clip = _CLIP.search(element) if whole else None
-    return clip[0] if clip else ""
 
 
 def share_parts(page: str) -> str:
@@ -335,22 +275,12 @@ _PART = re.compile(
 )
 _SHARED_AXIS = re.compile(r'<g class="axis">((?:(?!<g).)*?)</g>', re.DOTALL)
 _EMPTY = re.compile(r"<defs>\s*</defs>")
-_STRAIGHT = re.compile(r'(?<= d=")([MLz\d. -]+)(?=")')
-_STEP = re.compile(r"([MLz])([^MLz]*)")
 _GROUP = re.compile(r"(</?g(?: [^>]*)?>)")
 _TAG = re.compile(r"<[^>]*>")
 _DIGITS = re.compile(r"(\d)(?:\.0\d*|(\.\d)\d*)(?!\d)")
 _AROUND_COMMANDS = re.compile(r" ?\b([MLCQz]) ")
 
 _AXIS = re.compile(r'<g id="matplotlib\.axis_\d+"')
-_DEFINED = re.compile(r"<defs>.*?</defs>", re.DOTALL)
-_ALIKE = re.compile(
-    r'<g( clip-path="[^"]*")>(?=<use [^>]*?( style="(?![^"]*[ "]opacity)[^"]*"))'
-    r"((?:<use [^>]*?\2[^>]*/?>(?:<title>[^<]*</title></use>)?)+)</g>"
-)
-_ELEMENT = re.compile(r"<g [^>]*>(?:(?!</?g[ >]).)*</g>|<[^>]*>|[^<]+", re.DOTALL)
-_CLIP = re.compile(r' clip-path="[^"]*"')
-_UPRIGHT = re.compile(r'(V[\d.-]+)("[^>]*fill: none[^>]*/>)<path d="(?=M[-\d. ]+V[\d.-]+\2)')
 _NAMED = re.compile(r'<g id="[^"]*"')
 """Groups are named alike in every drawing, and no two elements of a page may share a name."""
 
