@@ -15,9 +15,8 @@ from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.report.overviews import Overview, overviews
 from confidence_tasks.report.page.first_screen import headline_of
-from confidence_tasks.report.page.overview import overview_figures, overview_view
 from confidence_tasks.report.page.page import page
-from confidence_tasks.report.page.tasks import figures_of, task_view
+from confidence_tasks.report.page.tasks import figures_of, overview_figures, overview_view, task_view
 from confidence_tasks.report.page.views import TaskView
 from confidence_tasks.report.paper import Filled, Replication, filled_papers
 from confidence_tasks.report.paper.files import item_view

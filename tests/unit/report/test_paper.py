@@ -34,8 +34,7 @@ from confidence_tasks.report.export import latex
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.figures.style import LIGHT, Colour
 from confidence_tasks.report.overviews import overviews
-from confidence_tasks.report.page.overview import overview_figures
-from confidence_tasks.report.page.tasks import figures_of
+from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper import FilledTable, NotMade, PaperTable, filled_papers, heading
 from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper
 from confidence_tasks.report.results import compute_results

@@ -21,7 +21,6 @@ from confidence_tasks.studies.lifeeval.tables import (
     by_radius_sex_and_age,
     common_subset,
     hard_easy_table,
-    score_and_confidence_by_age,
     stated_against_token,
 )
 from confidence_tasks.studies.lifeeval.task import lifeeval
@@ -152,22 +151,6 @@ def test_question_sets_grade_the_tokens_favourite():
     row = stated_against_token(made).iloc[0]
     assert row["token_overconfidence"] == pytest.approx(0.4)
     assert row["stated_overconfidence"] == pytest.approx(-0.4)
-
-
-# Figures --------------------------------------------------------------------------------------------------------
-
-
-def test_means_by_age_for_figures(two_models):
-    means = score_and_confidence_by_age(two_models)
-    assert len(means) == len(two_models)
-    assert list(means.columns) == ["model", "radius", "sex", "age", "score", "confidence", "mas"]
-    first = means.iloc[0]
-    chosen = two_models[
-        (two_models[["model", "radius", "sex", "age"]] == first[["model", "radius", "sex", "age"]]).all(
-            axis=1
-        )
-    ]
-    assert first["score"] == pytest.approx(chosen["correct"].mean())
 
 
 # Logs -----------------------------------------------------------------------------------------------------------

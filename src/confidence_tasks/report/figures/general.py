@@ -16,11 +16,10 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
 from confidence_tasks.report.labels import group_label
-from confidence_tasks.statistics import complete
+from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.overviews import Overview
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
@@ -157,19 +156,25 @@ def interval_line(
 ) -> Line:
     """Return a model's estimates of a measure over some groups."""
     entries = [results.estimate(model, label, measure) for label in labels]
-    return line_of_entries(model, entries, colour, marker)
+    return line_of_intervals(
+        model, [None if entry is None else entry.interval for entry in entries], colour, marker
+    )
 
 
-def line_of_entries(model: str, entries: Sequence[Estimated | None], colour: Colour, marker: str) -> Line:
-    """Return a model's entries of tables as a line with intervals, over their numbers."""
+def line_of_intervals(
+    label: str,
+    intervals: Sequence[Interval | None],
+    colour: Colour,
+    marker: str,
+    x: Sequence[float] | FloatArray | None = None,
+) -> Line:
+    """Return estimates with their intervals as a line over ``x``, by default over their numbers."""
     value, low, high = (
-        np.array(
-            [np.nan if entry is None else getattr(entry.interval, limit) for entry in entries],
-            dtype=np.float64,
-        )
+        np.array([np.nan if each is None else getattr(each, limit) for each in intervals], dtype=np.float64)
         for limit in ("estimate", "low", "high")
     )
-    return Line(model, colour, np.arange(len(entries), dtype=np.float64), value, low, high, marker)
+    positions = np.arange(len(intervals)) if x is None else x
+    return Line(label, colour, np.asarray(positions, dtype=np.float64), value, low, high, marker)
 
 
 MANY_LINES = 12
@@ -210,33 +215,24 @@ def reliability_of_scores(results: TaskResults, styles: ModelStyles) -> Figure:
 
 def reliability_overall(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw a reliability diagram for every model, over all conditions."""
-    return _reliability_overall(results, styles, _RELIABILITY, outcomes=True)
+    return _reliability(results, styles, _RELIABILITY, outcomes=True, overall=True)
 
 
-def _reliability(results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool) -> Figure:
-    if len(results.models) * len(results.conditions) > MANY_PANELS:
-        return _reliability_overall(results, styles, caption, outcomes=outcomes)
-    rows = rows_of_models(
-        (model.label, tuple(_reliability_panels(model, results.conditions, styles[model.label][0], outcomes)))
-        for model in results.models
-    )
-    return Figure(f"{results.task_trials.slug}_reliability", "Reliability", _said(results, caption), rows)
-
-
-def _said(results: TaskResults, caption: str) -> str:
-    return caption + _POOLED if len(results.sources) > 1 else caption
-
-
-def _reliability_overall(
-    results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool
+def _reliability(
+    results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool, overall: bool = False
 ) -> Figure:
-    its_panels = tuple(
-        Panel(model.label, panel.draw)
+    overall = overall or len(results.models) * len(results.conditions) > MANY_PANELS
+    conditions = [None] if overall else results.conditions
+    rows = [
+        (model.label, tuple(_reliability_panels(model, conditions, styles[model.label][0], outcomes)))
         for model in results.models
-        for panel in _reliability_panels(model, [None], styles[model.label][0], outcomes)
+    ]
+    return Figure(
+        f"{results.task_trials.slug}_reliability",
+        "Reliability, all conditions" if overall else "Reliability",
+        caption + (_POOLED if len(results.sources) > 1 else ""),
+        rows_of_models(rows),
     )
-    name = f"{results.task_trials.slug}_reliability"
-    return Figure(name, "Reliability, all conditions", _said(results, caption), (("", its_panels),))
 
 
 def _reliability_panels(

@@ -18,7 +18,8 @@ class Colour(StrEnum):
     light: str
     dark: str
 
-    def __new__(cls, stand_in: str, light: str, dark: str) -> Self:
+    def __new__(cls, stand_in: str, light: str = "", dark: str = "") -> Self:
+        """Make the stand-in the value of the member."""
         colour = str.__new__(cls, stand_in)
         colour._value_, colour.light, colour.dark = stand_in, light, dark
         return colour

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -10,7 +11,8 @@ from typing import Any, TypeAlias
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.labels import printable
+from confidence_tasks.report.groups import in_order
+from confidence_tasks.report.labels import group_label, printable
 from confidence_tasks.report.page.numbers import why_missing
 from confidence_tasks.report.paper.items import (
     MODELS,
@@ -20,11 +22,11 @@ from confidence_tasks.report.paper.items import (
     PaperItem,
     PaperTable,
     Replication,
+    TaskParameters,
     Value,
     crossed,
     heading,
 )
-from confidence_tasks.report.paper.lacking import lacks
 from confidence_tasks.report.paper.runs import Runs
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
@@ -127,7 +129,7 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         figures = tuple(runs.figures(item))
-        notes = tuple(lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
+        notes = tuple(_lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
         return FilledFigure(item, figures, notes)
     if isinstance(item, NotMade):
         return item
@@ -176,7 +178,7 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     notes = (
         *_of_sources(runs, cells),
         *_reasons(pair for where, its in parts.items() for pair in zip(its, values[where], strict=True)),
-        *lacks(replication, runs, lacking),
+        *_lacks(replication, runs, lacking),
     )
     if table.of_type and table.of_type not in dict(runs.groups):
         notes = (*notes, f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
@@ -305,3 +307,59 @@ def _of_sources(runs: Runs, cells: Sequence[Sequence[Cell]]) -> Iterator[str]:
         yield f"Questions: {', '.join(map(printable, sorted(sources)))}" + (
             "; numbers are means over these." if len(sources) > 1 else "."
         )
+
+
+def _lacks(
+    replication: Replication, runs: Runs, cells: Sequence[Cell], parameters: str = ""
+) -> Iterator[str]:
+    """Say which runs some cells lack, with the command that makes them."""
+    by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = {}
+    wanted: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for cell in cells:
+        for model in (
+            [cell.model] if cell.model else (runs.models(cell.tasks) or runs.models(replication.tasks))
+        ):
+            wanted.setdefault((cell.tasks[0], model), set()).add((_condition(runs, cell), cell.source))
+    for (task, model), its in wanted.items():
+        by_run.setdefault((task, frozenset(its)), []).append(model)
+    for (task, asked), models in by_run.items():
+        conditions, sources = (in_order(filter(None, part)) for part in zip(*asked, strict=True))
+        named = replication.tasks.get(task, TaskParameters())
+        what = [task, *([", ".join(map(group_label, conditions))] if conditions else []), *sources]
+        whom = f" of {', '.join(models)}"
+        name = ",".join(dict.fromkeys(map(runs.name_of, models)))
+        commands = _commands(task, name, named, conditions, sources, parameters)
+        yield f"Lacks {' · '.join(what)}{whom}: {'; '.join(f'`{command}`' for command in commands)}"
+
+
+def _condition(runs: Runs, cell: Cell) -> str:
+    """Return the condition that a cell's group is; nothing for other groups, such as means over conditions."""
+    studies = [
+        task.task_trials.study for task in runs.results.values() if task.task_trials.task in cell.tasks
+    ]
+    for study in studies or [task.task_trials.study for task in runs.results.values()]:
+        try:
+            study.condition_numbers(cell.group)
+        except ValueError:
+            return ""
+    return cell.group
+
+
+def _commands(
+    task: str,
+    model: str,
+    named: TaskParameters,
+    conditions: Sequence[str],
+    sources: Sequence[str],
+    parameters: str,
+) -> list[str]:
+    """Return the commands that ask a model under some conditions, on some sources."""
+    start = ["inspect", "eval", f"confidence_tasks/{task}", "--model", shlex.quote(model)]
+    if conditions and named.conditions:
+        values = ",".join(label.partition("=")[2] or label for label in conditions)
+        start += ["-T", f"{named.conditions}={values}"]
+    start += parameters.split()
+    if not (sources and named.sources):
+        return [" ".join(start)]
+    asked = sources if named.sources == "source" else [",".join(sources)]
+    return [" ".join([*start, "-T", f"{named.sources}={value}"]) for value in asked]

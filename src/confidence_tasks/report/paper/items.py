@@ -184,7 +184,7 @@ class PaperTable(PaperItem):
     Attributes
     ----------
     stubs : tuple of str
-        Headings of the columns that name the rows.
+        Headings of the columns that name the rows; by default the rows are the models.
     rows, columns : tuple of Axis
         What is crossed, outermost first.
     at : mapping
@@ -205,9 +205,9 @@ class PaperTable(PaperItem):
         Name of the group of models that the table is of; while the user names no such group, it is of all models.
     """
 
-    stubs: tuple[str, ...]
-    rows: tuple[Axis, ...]
     columns: tuple[Axis, ...]
+    stubs: tuple[str, ...] = ("Model",)
+    rows: tuple[Axis, ...] = (MODELS,)
     at: Mapping[str, Any] = field(default_factory=dict)
     order_by: Mapping[str, Any] | None = None
     best: Literal["", "row", "column"] = ""

@@ -173,7 +173,6 @@ REPLICATION = Replication(
             " aggregate rows the questions in common. Rounded is counted exactly; the paper’s count misses .55 and"
             " others. The means of named groups have intervals in the report’s table of models side by side.",
             stubs=("Model", "Type"),
-            rows=(MODELS,),
             columns=(
                 (
                     heading("Score (%)", measure=_in_common("score"), percent=True, digits=1),

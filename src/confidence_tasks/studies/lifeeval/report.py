@@ -24,7 +24,7 @@ from confidence_tasks.report.estimates import (
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, model_keys, rows_of_models
+from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys, rows_of_models
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
@@ -38,7 +38,6 @@ from confidence_tasks.studies.lifeeval.tables import (
     common_subset,
     hard_easy_table,
     radius_of,
-    score_and_confidence_by_age,
     stated_against_token,
 )
 
@@ -68,8 +67,10 @@ def radius_column(condition: str) -> dict[str, float]:
 
 def by_age(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw score and confidence against the minimum age, by model and radius."""
-    means = score_and_confidence_by_age(trials_frame(results.task_trials))
-    means = means.groupby(["model", "radius", "age"], as_index=False)[["score", "confidence", "mas"]].mean()
+    trials = trials_frame(results.task_trials).rename(columns={"correct": "score"})
+    keys, shown = ["model", "radius", "age"], ["score", "confidence", "mas"]
+    by_sex = trials.groupby([*keys, "sex"], as_index=False)[shown].mean()
+    means = by_sex.groupby(keys, as_index=False)[shown].mean()
     rows = []
     for model in results.models:
         own = means[means["model"] == model.label]
@@ -168,7 +169,6 @@ def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw overconfidence against difficulty, in bins of equal numbers of questions."""
     lines = []
     for model in results.models:
-        colour, marker = styles[model.label]
         difficulty, correct, confidence, question = _graded_trials(model)
         order = np.argsort(difficulty, kind="stable")
         bins = [rows for rows in np.array_split(order, _DIFFICULTY_BINS) if len(rows)]
@@ -185,12 +185,8 @@ def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
             )
             for rows in bins
         ]
-        x = np.array([difficulty[rows].mean() for rows in bins])
-        y, low, high = (
-            np.array([getattr(interval, name) for interval in intervals], dtype=np.float64)
-            for name in ("estimate", "low", "high")
-        )
-        lines.append(Line(model.label, colour, x, y, low, high, marker))
+        x = [difficulty[rows].mean() for rows in bins]
+        lines.append(line_of_intervals(model.label, intervals, *styles[model.label], x=x))
     shown = [line for line in lines if len(line.x)]
     draw = partial(
         panels.points,

@@ -156,21 +156,3 @@ def stated_against_token(trials: pd.DataFrame) -> pd.DataFrame:
             row[f"{name}_overconfidence"] = float(overconfidence(*pair))
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def score_and_confidence_by_age(trials: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score, mean confidence and maximum achievable score by model, radius, sex and minimum age.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of LifeEval.
-
-    Returns
-    -------
-    DataFrame
-        One row a model, radius, sex and age with the columns ``score``, ``confidence`` and ``mas``, for figures.
-    """
-    named = trials.rename(columns={"correct": "score"})
-    keys = ["model", "radius", "sex", "age"]
-    return named.groupby(keys, as_index=False, sort=False)[["score", "confidence", "mas"]].mean()

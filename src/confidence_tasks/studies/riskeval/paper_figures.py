@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, line_of_entries
+from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, printable
 
@@ -94,7 +94,8 @@ def _asked(model: ModelTrials, source: str) -> bool:
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
     entries = [entry_of(results, model, label, measure, source) for label in results.conditions]
-    return line_of_entries(model.label, entries, *styles[model.label])
+    intervals = [None if entry is None else entry.interval for entry in entries]
+    return line_of_intervals(model.label, intervals, *styles[model.label])
 
 
 def _over_lambda(

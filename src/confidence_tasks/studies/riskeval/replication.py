@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from confidence_tasks.report.paper import (
-    MODELS,
     Axis,
     PaperFigure,
     PaperTable,
@@ -48,8 +47,6 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
         caption=f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
         " penalty, w/ π* that of the optimal policy on its stated confidence, with the gain in brackets. Bold: best;"
         " italics: second best.",
-        stubs=("Model",),
-        rows=(MODELS,),
         columns=(_COLUMNS,),
         at={"task": "riskeval", "group": regime, "source": source, "digits": 3},
         best="column",

@@ -153,8 +153,6 @@ REPLICATION = Replication(
             caption="Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
             " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
             " most frequent, H the entropy (6.66 bits at most).",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(
                 (
                     heading(
@@ -189,8 +187,6 @@ REPLICATION = Replication(
             number="2",
             caption="Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
             " at .05, corrected by Bonferroni’s method.",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=((by_measure("meta_d", "meta-d′ ↑"), by_measure("mratio", "M-ratio ↑")), _GRANULARITY),
             at=_STARRED,
             best="row",
@@ -269,8 +265,6 @@ REPLICATION = Replication(
             PaperTable(
                 number=str(number),
                 caption=f"Discretisation on 0–100: {name}.",
-                stubs=("Model",),
-                rows=(MODELS,),
                 columns=(_ONE_SOURCE,),
                 at={**_BASE, "source": source},
             )
@@ -280,8 +274,6 @@ REPLICATION = Replication(
             number="11",
             caption="ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
             " corrected.",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(_GRANULARITY,),
             at={"measure": "ece", **_STARRED},
         ),
@@ -297,8 +289,6 @@ REPLICATION = Replication(
             number="13",
             caption="Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
             " a model.",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(
                 (
                     *(
@@ -381,8 +371,6 @@ REPLICATION = Replication(
         PaperTable(
             number="17",
             caption="Replies out of bounds by more than 5% of the width (%).",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(
                 tuple(
                     heading(label, *each.labels, **each.at)

@@ -20,6 +20,7 @@ from confidence_tasks.report.figures.general import (
     averaged,
     interval_line,
     judged,
+    line_of_intervals,
     model_keys,
     rows_of_models,
 )
@@ -128,20 +129,8 @@ def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
             entry = results.estimate(model.label, label, "meta_d")
             d_prime = _mean_d_prime(results, model, label)
             if entry is not None and not np.isnan([d_prime, entry.interval.estimate]).any():
-                y, low, high = (
-                    np.array([value], dtype=np.float64)
-                    for value in (entry.interval.estimate, entry.interval.low, entry.interval.high)
-                )
                 lines.append(
-                    Line(
-                        model.label,
-                        styles[model.label][0],
-                        np.array([d_prime]),
-                        y,
-                        low,
-                        high,
-                        styles[model.label][1],
-                    )
+                    line_of_intervals(model.label, [entry.interval], *styles[model.label], x=[d_prime])
                 )
         if lines:
             draw = partial(panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)

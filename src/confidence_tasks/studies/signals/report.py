@@ -14,7 +14,7 @@ from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.general import ModelStyles, model_keys
+from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import BY_CONDITION
@@ -39,20 +39,14 @@ def worth_and_price(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw each signal's AUROC with its interval against its tokens a question, a panel a model."""
     its_panels = []
     for model in results.models:
-        colour, marker = styles[model.label]
         lines = []
         for signal in results.conditions:
             area, price = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
             if area is None or price is None:
                 continue
-            point = [price.interval.estimate, area.interval.estimate]
-            if np.isnan(point).any():
-                continue
-            x, y, low, high = (
-                np.array([value], dtype=np.float64)
-                for value in (*point, area.interval.low, area.interval.high)
-            )
-            lines.append(Line(signal, colour, x, y, low, high, marker))
+            x = float(price.interval.estimate)
+            if not np.isnan([x, area.interval.estimate]).any():
+                lines.append(line_of_intervals(signal, [area.interval], *styles[model.label], x=[x]))
         if lines:
             draw = partial(_named_points, lines=lines)
             its_panels.append(Panel(model.label, draw))
