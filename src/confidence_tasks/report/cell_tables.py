@@ -21,17 +21,7 @@ _PROBES = 8
 
 @dataclass(frozen=True, slots=True)
 class CellTable:
-    """Trials of a cell, alike ones gathered, and the measures that can be computed so.
-
-    Attributes
-    ----------
-    columns : mapping of str to ndarray
-        One row a kind of trial.
-    kinds : TrialCounts
-        How many trials of each kind each question has.
-    measures : tuple of Measure
-        The measures.
-    """
+    """Trials of a cell, alike ones gathered: a row of ``columns`` a kind, and how many a question has of each."""
 
     columns: Columns
     kinds: TrialCounts
@@ -81,29 +71,12 @@ def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntAr
 def tabulate(
     columns: Columns, cell: TrialSubset, measures: Sequence[Measure], unit: IntArray, n_units: int
 ) -> list[CellTable]:
-    """Gather the trials of a cell for some measures.
+    """Gather the trials of a cell for some measures: a table for the kinds and one for the trials, if these serve any.
 
     A kind is made of the columns that hold numbers and of the status. A measure that reads more than these, such as
-    the question, differs between the kinds and the trials; it is told by random weights, and gets the trials as they
-    are. Where no two trials are alike, as with continuous evidence, the kinds are the trials in another order.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        Trials of one model.
-    cell : TrialSubset
-        Which of them.
-    measures : sequence of Measure
-        What is to be computed.
-    unit : ndarray of int
-        Number of the question of each of the model's trials.
-    n_units : int
-        Number of questions.
-
-    Returns
-    -------
-    list of CellTable
-        One for the kinds and one for the trials, if either has a measure to serve.
+    the question, differs between the kinds and the trials; it is told by random weights, and gets the trials as
+    they are. Where no two trials are alike, as with continuous evidence, the kinds are the trials in another order.
+    ``unit`` has the number of the question of each of the model's trials, of ``n_units`` questions.
     """
     unit = unit[cell.rows]
     rows = {name: column[cell.rows] for name, column in columns.items()}

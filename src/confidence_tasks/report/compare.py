@@ -39,26 +39,11 @@ _ASKED = ("source", "question_id", "condition")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A measure of two models under one condition.
+    """A measure of two models under one condition, on the questions that both were asked.
 
-    Attributes
-    ----------
-    study, task, condition, measure : str
-        What is compared.
-    first, second : str
-        Labels of the models.
-    first_interval, second_interval : Interval
-        The measure of each, on the questions that both were asked.
-    difference : Interval
-        First minus second, paired by question.
-    p_value : float
-        Of the difference, from the same pivot as its interval; NaN where there is no interval.
-    p_adjusted : float
-        The same after Holm's correction for the conditions.
-    p_exchange : float
-        Of the papers' test, which exchanges the models within questions and does not studentise.
-    n_questions : int
-        Questions that both were asked.
+    ``difference`` is the first minus the second, paired by question, and ``p_value`` from the same pivot; NaN where
+    there is no interval. ``p_adjusted`` is the same after Holm's correction for the conditions. ``p_exchange`` is
+    of the papers' test, which exchanges the models within questions and does not studentise.
     """
 
     study: str
@@ -84,30 +69,12 @@ def compare(
     settings: Settings | None = None,
     by: str = "",
 ) -> list[Comparison]:
-    """Compare two models on the questions that both were asked, condition by condition.
+    """Compare two models on the questions that both were asked, condition by condition and measure by measure.
 
     Each measure leaves out the replies that lack what it needs, as in the report. Measures over all conditions are
-    compared on the questions and conditions that both were asked.
-
-    Parameters
-    ----------
-    first, second : ModelTrials
-        The trials of each.
-    task_trials : TaskTrials
-        The task that both were asked.
-    measures : sequence of str, optional
-        What to compare; by default the study's headline, tested and pooled measures, but those that neither model has
-        a value of.
-    settings : Settings, optional
-        Number of resamples, level and seed.
-    by : str
-        A column of texts, such as ``domain``: every condition is compared for each of its values by itself, and named
-        by both.
-
-    Returns
-    -------
-    list of Comparison
-        Measure by measure; empty when there is no question that both were asked.
+    compared on the questions and conditions that both were asked. The default ``measures`` are the study's
+    headline, tested and pooled ones, but those that neither model has a value of. With ``by``, a column of texts
+    such as ``domain``, every condition is compared for each of its values by itself, and named by both.
 
     Raises
     ------
@@ -147,14 +114,8 @@ def model_pairs(
 ) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
     """Return the models to compare, task by task, and why there are none in the other tasks.
 
-    Parameters
-    ----------
-    ours, theirs : sequence of TaskTrials
-        The tasks of A and of B.
-    wanted : pair of str, optional
-        Name or label of the model of each; None for the only one.
-    options : pair of str
-        What names them, for messages.
+    ``wanted`` has the name or label of the model of A and of B, None for the only one; messages name them by
+    ``options``.
 
     Raises
     ------
@@ -263,18 +224,8 @@ def compared_measures(
 ) -> Iterator[Comparison]:
     """Compare measures of two sets of trials, paired by what questions both have.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray, shape (n,)
-        The trials of both.
-    side : ndarray of str, shape (n,)
-        ``FIRST`` or ``SECOND``: whose each trial is.
-    measures : sequence of Measure
-        What to compare.
-    settings : Settings
-        Number of resamples, level and seed.
-    **named
-        What a comparison says of itself: ``study``, ``task``, ``condition``, ``first`` and ``second``.
+    ``side``, of shape (n,), says whose each trial is: ``FIRST`` or ``SECOND``. A comparison says ``named`` of
+    itself: ``study``, ``task``, ``condition``, ``first`` and ``second``.
     """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
@@ -337,18 +288,10 @@ def _sides(first: ModelTrials, second: ModelTrials) -> tuple[ModelTrials, ModelT
 def cautions(
     first: ModelTrials, second: ModelTrials, task_trials: TaskTrials, settings: Settings | None = None
 ) -> list[Notice]:
-    """Return what calls a comparison into question: every check of the report, on the trials that are compared.
+    """Return what calls a comparison into question, the serious first; it calls the models A and B.
 
-    Parameters
-    ----------
-    first, second, section, settings
-        As in :func:`compare`. The notices call the models A and B.
-
-    Returns
-    -------
-    list of Notice
-        The serious first. Beside the report's checks they say how the ways differ in which A and B were asked, what
-        only one of them was asked, and which questions are left out because their texts differ.
+    That is every check of the report, on the trials that are compared, how the ways differ in which A and B were
+    asked, what only one of them was asked, and which questions are left out because their texts differ.
     """
     settings = settings or Settings()
     own = [*_unlike(first, second), *_asked_otherwise(first, second), *_not_shared(first, second)]

@@ -32,13 +32,7 @@ Command = Callable[..., Any]
 
 
 class StudyChoice(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no parameter
-    """The name of a study, among names that are known once the studies are imported: not for ``--help``.
-
-    Parameters
-    ----------
-    names : callable
-        Returns them.
-    """
+    """One of the names that a function returns, known once the studies are imported: not for ``--help``."""
 
     name = "study"
 

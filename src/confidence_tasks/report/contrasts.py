@@ -44,23 +44,11 @@ _PROBES = 8
 class Contrast:
     """A condition minus the baseline.
 
-    Attributes
-    ----------
-    model : str
-        Label of the model.
-    group, baseline : str
-        The two conditions.
-    measure : str
-        Name of the measure.
-    interval : Interval
-        The difference with its interval, paired by question.
-    p_value : float
-        At most one less the level of the interval exactly when that leaves out 0. NaN where there is no interval, and
-        of what is fitted to the trials and cannot be fitted anew as often as a test takes.
-    p_adjusted : float
-        The same after the correction for all comparisons of the measure.
-    p_exchange : float
-        Of the papers' test, which exchanges the conditions within questions and does not studentise.
+    ``interval`` holds the difference, paired by question. ``p_value`` is at most one less the level of the interval
+    exactly when that leaves out 0; it is NaN where there is no interval, and of what is fitted to the trials and
+    cannot be fitted anew as often as a test takes. ``p_adjusted`` is the same after the correction for all
+    comparisons of the measure. ``p_exchange`` is of the papers' test, which exchanges the conditions within
+    questions and does not studentise.
     """
 
     model: str
@@ -87,29 +75,11 @@ def contrasts(
     drawn: Distributions,
     settings: Settings,
 ) -> list[Contrast]:
-    """Compare every group with the baseline, on the sources of questions that both have.
+    """Compare every group with the one labelled as the baseline, on the sources of questions that both have.
 
-    Parameters
-    ----------
-    model : str
-        Label of the model.
-    columns : mapping of str to ndarray
-        Its trials.
-    groups : sequence of Group
-        The conditions, the baseline among them; without it there is nothing to compare.
-    baseline : str
-        Label of the baseline.
-    measures : sequence of Measure
-        What to compare.
-    drawn : mapping of (Cell, str) to Distribution
-        By cell of a group and measure, from one draw of questions.
-    settings : Settings
-        Number of resamples, level and seed.
-
-    Returns
-    -------
-    list of Contrast
-        Measure by measure, not corrected yet; none of a group that shares no source with the baseline.
+    ``drawn`` has the distributions by cell of a group and measure, from one draw of questions. The contrasts come
+    measure by measure, not corrected yet; there is none without a baseline, and none of a group that shares no
+    source with it.
     """
     base = next((group for group in groups if group.label == baseline), None)
     if base is None:
@@ -178,16 +148,10 @@ def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], F
 
 @dataclass(frozen=True, slots=True)
 class PairedTables:
-    """The trials of one source under two conditions.
+    """The trials of one source under two conditions, of the same questions.
 
-    Attributes
-    ----------
-    first, second : CellTable
-        Those of each, of the same questions.
-    alike : TrialCounts
-        The questions that have the same trials under both.
-    of_first, of_second : sparse array, shape (J, K1) and (J, K2)
-        How many trials of each kind a question of each kind has.
+    ``alike`` gathers the questions that have the same trials under both. ``of_first`` and ``of_second``, of shapes
+    (J, K1) and (J, K2), say how many trials of each kind a question of each of its J kinds has.
     """
 
     first: CellTable
@@ -235,17 +199,7 @@ class PairedTables:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The difference of a measure, and what tests say of it.
-
-    Attributes
-    ----------
-    interval : Interval
-        The difference with its interval.
-    p_value : float
-        From the same pivot.
-    p_exchange : float
-        Of the papers' test.
-    """
+    """The difference of a measure with its interval, the p-value from the same pivot, and that of the papers' test."""
 
     interval: Interval
     p_value: float
@@ -260,25 +214,10 @@ def paired_differences(
     *,
     papers_test: bool = True,
 ) -> dict[str, PairedDifference]:
-    """Test the differences of measures between two conditions.
+    """Test the differences of measures between two conditions; return them by measure.
 
-    Parameters
-    ----------
-    sources : sequence of PairedTables
-        The trials, source by source. What differs is the mean over the sources.
-    sides : mapping of str to (Distribution, Distribution)
-        By measure, its value under either condition, with the resamples if it is tested by these.
-    settings : Settings
-        Number of exchanges, and level.
-    seed : numpy.random.Generator
-        Source of the exchanges.
-    papers_test : bool
-        Whether the papers' test is made too.
-
-    Returns
-    -------
-    mapping of str to PairedDifference
-        By measure.
+    What differs is the mean over ``sources``. ``sides`` has the value of each measure under either condition, with
+    the resamples if it is tested by these. ``papers_test`` says whether the papers' test is made too.
     """
     measures = {measure.name: measure for source in sources for measure in source.measures}
     known = _known_influences(sources, measures)

@@ -43,16 +43,9 @@ ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 class Settings:
     """How uncertainty is computed.
 
-    Attributes
-    ----------
-    n_resamples : int
-        Resamples of questions, and exchanges of conditions.
-    level : float
-        Nominal coverage of intervals, in (0, 1).
-    seed : int
-        Seed of all draws.
-    groups : tuple of (str, tuple of str)
-        Named groups of models, whose means some tables have.
+    ``n_resamples`` is the number of resamples of questions, and of exchanges of conditions; ``level`` the nominal
+    coverage of intervals, in (0, 1); ``seed`` that of all draws. Some tables have the means of ``groups`` of
+    models.
     """
 
     n_resamples: int = 10_000
@@ -69,23 +62,11 @@ class Settings:
 class Distribution:
     """A measure of some trials, and over the resamples of their questions.
 
-    Attributes
-    ----------
-    value : Estimate
-        The measure of the trials as they are.
-    resamples : ndarray, shape (R,)
-        The measure of each resample, or draws from its posterior distribution.
-    questions : frozenset of str
-        The questions; of a share that is 0 or 1, those that count.
-    informative : Informative
-        The questions that decide the measure.
-    is_mean : bool
-        Whether it is a mean over trials.
-    freedom : float, optional
-        Degrees of freedom of its standard error; by default of a mean as many as questions, of other
-        measures as many as decide it less one.
-    inverted_test : InvertedTest, optional
-        The bins that its interval is made of instead of the resamples.
+    ``resamples``, of shape (R,), are the measure of each resample, or draws from its posterior distribution.
+    ``questions`` are all of them; of a share that is 0 or 1, those that count. ``informative`` has those that
+    decide the measure, and ``is_mean`` says whether it is a mean over trials. ``freedom`` are the degrees of
+    freedom of its standard error: by default of a mean as many as questions, of other measures as many as decide it
+    less one. Where there is an ``inverted_test``, the interval is made of its bins instead of the resamples.
     """
 
     value: Estimate
@@ -155,23 +136,7 @@ Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]
 def distributions(
     columns: Columns, cells: Iterable[TrialSubset], measures: Sequence[Measure], settings: Settings
 ) -> Distributions:
-    """Evaluate measures of cells on the resamples of their questions; one draw of a source serves all its cells.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        Trials of one model.
-    cells : iterable of TrialSubset
-        Which trials.
-    measures : sequence of Measure
-        What to compute.
-    settings : Settings
-        Number of resamples and seed.
-
-    Returns
-    -------
-    mapping of (TrialSubset, str) to Distribution
-    """
+    """Evaluate measures of cells on the resamples of their questions; one draw of a source serves all its cells."""
     found: dict[tuple[TrialSubset, str], Distribution] = {}
     distinct = list(dict.fromkeys(cells))
     for source in sorted({cell.source for cell in distinct}):
@@ -217,19 +182,7 @@ def resampled(
 ) -> dict[tuple[TrialSubset, str], FloatArray]:
     """Evaluate the measures of tables of the same questions on their resamples, or draw them from their posterior.
 
-    Parameters
-    ----------
-    tables : sequence of (TrialSubset, CellTable)
-        Trials of each cell.
-    n_resamples : int
-        How many of either.
-    bootstrap, posterior : numpy.random.Generator
-        Source of the resamples, and of the draws.
-
-    Returns
-    -------
-    mapping of (TrialSubset, str) to ndarray, shape (n_resamples,)
-        By cell and measure.
+    Each array has shape (n_resamples,).
     """
     kinds = [table.kinds for _, table in tables]
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
@@ -263,12 +216,7 @@ def counting(table: CellTable, measure: Measure) -> BoolArray:
 def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:
     """Return the mean over parts, drawn together or not; undefined where one is, or where all are.
 
-    Parameters
-    ----------
-    parts : sequence of Distribution
-        What to average.
-    skips_undefined : bool
-        Whether undefined parts are left out.
+    With ``skips_undefined``, undefined parts are left out.
     """
     if len(parts) == 1 and not math.isnan(parts[0].value):  # one that is undefined loses its bins below
         return parts[0]
@@ -359,14 +307,7 @@ def _mean_defined(values: FloatArray) -> FloatArray:
 def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], settings: Settings) -> Interval:
     """Read off the interval of a measure; where it is a share less a constant, that of the share, less the constant.
 
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    whole : mapping of str to Distribution
-        Measures of the same trials by name.
-    settings : Settings
-        Level and seed.
+    ``whole`` has the measures of the same trials by name.
     """
     found = whole[measure.name]
     if measure.proportion not in whole:
@@ -389,22 +330,10 @@ def _within(bounds: tuple[float, float], interval: Interval) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """One entry of a table.
+    """One entry of a table: a measure of ``n`` trials of a model, with its interval.
 
-    Attributes
-    ----------
-    model : str
-        Label of the model.
-    group, by : str
-        Label of the group of trials, and what the trials are grouped by.
-    source : str
-        The source of questions; empty for the mean over all.
-    measure : str
-        Name of the measure.
-    interval : Interval
-        The value with its interval.
-    n : int
-        Number of trials.
+    ``group`` is the label of the trials and ``by`` what they are grouped by. ``source`` is empty for the mean over
+    all sources of questions.
     """
 
     model: str

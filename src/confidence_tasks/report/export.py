@@ -96,17 +96,9 @@ LATEX = {
 def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     """Return every estimate of a report as a table, one row each.
 
-    Parameters
-    ----------
-    found : iterable of TaskResults
-        The tasks.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
-        ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
-        ``n_undefined`` and ``reason`` (why a value or an interval is missing).
+    Columns are ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
+    ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
+    ``n_undefined`` and ``reason`` (why a value or an interval is missing).
     """
     rows = [
         {
@@ -133,19 +125,11 @@ def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
 def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     """Return every contrast with a baseline as a table, one row each.
 
-    Parameters
-    ----------
-    found : iterable of TaskResults
-        The tasks.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the difference),
-        ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Bonferroni,
-        over all comparisons of the measure in the study's tasks), ``p_exchange`` (of the papers' exchange test, not
-        corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval is
-        missing).
+    Columns are ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the
+    difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
+    (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (of the papers' exchange
+    test, not corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval
+    is missing).
     """
     rows = [
         {

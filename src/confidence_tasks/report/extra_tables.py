@@ -56,16 +56,7 @@ MakeTable: TypeAlias = "Callable[[TaskResults], ExtraTable]"
 def side_by_side(name: str, title: str, note: str, group: str, measures: Sequence[str]) -> MakeTable:
     """Return what makes a table of the models by some measures of one group of trials, as papers print it.
 
-    Parameters
-    ----------
-    name : str
-        What is put behind the task's name in the table's file name.
-    title, note : str
-        As of an :class:`ExtraTable`.
-    group : str
-        Label of the group, such as ``all`` or a condition.
-    measures : sequence of str
-        Names of the measures.
+    Its file name is that of the task with ``name`` behind it; ``group`` is a label such as ``all`` or a condition.
     """
 
     def make(results: TaskResults) -> ExtraTable:
@@ -87,14 +78,7 @@ def table_of_entries(
 ) -> ExtraTable:
     """Return a table of models by measures, with limits, the number of trials, and why an interval is missing.
 
-    Parameters
-    ----------
-    name, title, note : str
-        As of an :class:`ExtraTable`.
-    rows : iterable of (str, sequence of Estimated or None)
-        The model's label, and its entry of each measure; one without any entry is left out.
-    measures : sequence of str
-        Names of the measures.
+    A row is a model's label and its entry of each measure; one without any entry is left out.
     """
     labels = [measure_label(measure) for measure in measures]
     records: list[dict[str, Any]] = []

@@ -19,15 +19,7 @@ BY_CONDITION = "condition"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialSubset:
-    """Trials of one model from one source of questions.
-
-    Attributes
-    ----------
-    source : str
-        The source.
-    rows : ndarray of int
-        Positions of the trials.
-    """
+    """Trials of one model from one source of questions; ``rows`` are their positions."""
 
     source: str
     rows: IntArray
@@ -35,20 +27,12 @@ class TrialSubset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A column of a table: the mean over some cells.
+    """A column of a table, headed by its label: the mean over some cells.
 
-    Attributes
-    ----------
-    label : str
-        The column's heading, such as a condition.
-    by : str
-        What the trials are grouped by.
-    cells : tuple of TrialSubset
-        One for trials that are pooled; several where the papers average, such as over sources.
-    apart : tuple of TrialSubset
-        Those of sources that other columns lack: they have entries of their own, and no part in the mean.
-    skips_undefined : bool
-        Whether cells where a measure is undefined are left out of the mean, instead of making it undefined.
+    There is one cell for trials that are pooled, and several where the papers average, such as over sources. ``by``
+    says what the trials are grouped by. Cells ``apart`` are of sources that other columns lack: they have entries
+    of their own, and no part in the mean. With ``skips_undefined``, cells where a measure is undefined are left out
+    of the mean, instead of making it undefined.
     """
 
     label: str

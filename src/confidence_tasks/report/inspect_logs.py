@@ -44,12 +44,7 @@ SUMMARIES = "summaries.json"
 
 @without_garbage_collection()
 def read_inspect_log(path: str) -> TrialFile:
-    """Read the trials of a log, finished or not.
-
-    Parameters
-    ----------
-    path : str
-        A log in either of Inspect's formats, local or remote.
+    """Read the trials of a log in either of Inspect's formats, finished or not, local or remote.
 
     Raises
     ------

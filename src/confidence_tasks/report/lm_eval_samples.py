@@ -74,13 +74,10 @@ def results_beside(path: str) -> list[str]:
 
 @without_garbage_collection()
 def read_sample_file(path: str) -> TrialFile:
-    """Read the trials of one task of an lm-eval run.
+    """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
-    Parameters
-    ----------
-    path : str
-        ``samples_<task>_<time>.jsonl``, local or remote. The run's ``results_<time>.json`` beside it says which
-        model it was, how it was asked, and how many samples there were: those that the file lacks are lost.
+    The run's ``results_<time>.json`` beside it says which model it was, how it was asked, and how many samples
+    there were: those that the file lacks are lost.
 
     Raises
     ------

@@ -23,14 +23,8 @@ EntryKey: TypeAlias = tuple[str, str, str]
 class Side:
     """A study's part of an overview.
 
-    Attributes
-    ----------
-    study : str
-        Name of the study.
-    group : str
-        Label of the group of trials that stands for a task; empty for each of its conditions.
-    names : mapping of str to str
-        What the study calls the overview's measures, where it has another name for one.
+    ``group`` is the label of the group of trials that stands for a task; empty for each of its conditions.
+    ``names`` are what the study calls the overview's measures, where it has another name for one.
     """
 
     study: str
@@ -40,18 +34,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class OverviewDesign:
-    """What an overview sets side by side.
+    """What an overview sets side by side: measures, as the first study defines them, of studies of one paper, in order.
 
-    Attributes
-    ----------
-    name : str
-        Name of its files, and its address in the page.
-    title, question, note : str
-        What it shows, what it asks, and how to read it.
-    sides : tuple of Side
-        The studies, in order; they are of one paper.
-    measures : tuple of Measure
-        The measures, as the first study defines them.
+    ``name`` is that of its files, and its address in the page.
     """
 
     name: str
@@ -64,19 +49,7 @@ class OverviewDesign:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Estimates of several tasks by model, task and measure.
-
-    Attributes
-    ----------
-    design : OverviewDesign
-        What is set side by side.
-    tasks : tuple of TaskResults
-        The tasks, in order.
-    models, columns : tuple of str
-        Labels of the models, and headings of the tasks or of their conditions.
-    entries : mapping of (str, str, str) to Estimated
-        By model, column and measure.
-    """
+    """Estimates of several tasks by label of the model, heading of the task or its condition, and measure."""
 
     design: OverviewDesign
     tasks: tuple[TaskResults, ...]
@@ -109,15 +82,7 @@ class Overview:
 def overviews(
     results: Sequence[TaskResults], designs: Sequence[OverviewDesign] | None = None
 ) -> list[Overview]:
-    """Return the overviews that have several columns to set side by side.
-
-    Parameters
-    ----------
-    found : sequence of TaskResults
-        The tasks of a report.
-    designs : sequence of OverviewDesign, optional
-        What can be set side by side; by default those of every study.
-    """
+    """Return the overviews, by default of every study's designs, that have several columns to set side by side."""
     made = [_overview(design, results) for design in (_designs() if designs is None else designs)]
     return [overview for overview in made if len(overview.tasks) > 1]
 

@@ -54,17 +54,7 @@ _STEPS = 17
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two subjects that differ by an effect.
-
-    Attributes
-    ----------
-    parameter : str
-        What was changed.
-    first, second : float
-        Its value in either subject.
-    first_measure, second_measure : float
-        The measure of each, over the population.
-    """
+    """Two subjects that differ by an effect: the value of a parameter and the measure of each, over the population."""
 
     parameter: str
     first: float
@@ -77,26 +67,11 @@ class Pair:
 class PowerCurve:
     """Power against the number of questions.
 
-    Attributes
-    ----------
-    study, measure, condition : str
-        What is planned.
-    pair : Pair
-        The subjects that differ by the effect.
-    effect, alpha, target : float
-        The difference, the size of the test, and the power aimed at.
-    n_studies : int
-        Studies simulated for each number of questions.
-    n : ndarray of int, shape (k,)
-        Numbers of questions that both answer.
-    power, low, high : ndarray, shape (k,)
-        Share of the simulated studies in which the two-sided test rejects, with Wilson's 95% interval for
-        the number of studies.
-    withheld : ndarray, shape (k,)
-        Share of the simulated studies in which ``compare`` would print no interval and no p-value.
-    needed : float
-        Questions at which the power reaches the target, between those tried; infinite when none reaches it, NaN when
-        the fewest already do.
+    ``pair`` are the subjects that differ by the effect. ``n``, of shape (k,), are the numbers of questions that
+    both answer, and ``power`` is the share of the ``n_studies`` simulated for each in which the two-sided test of
+    size ``alpha`` rejects, with the limits of Wilson's 95% interval. ``withheld`` is the share in which ``compare``
+    would print no interval and no p-value. ``needed`` are the questions at which the power reaches the target,
+    between those tried; infinite when none reaches it, NaN when the fewest already do.
     """
 
     study: str

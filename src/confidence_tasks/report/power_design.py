@@ -13,15 +13,7 @@ from confidence_tasks.study.measures import Measure
 
 @dataclass(frozen=True, slots=True)
 class EffectParameter:
-    """The parameter of a simulated subject that moves a measure.
-
-    Attributes
-    ----------
-    parameter : str
-        Its name.
-    low, high : float
-        How far it is moved.
-    """
+    """The parameter of a simulated subject that moves a measure, and how far it is moved."""
 
     parameter: str
     low: float

@@ -22,13 +22,9 @@ MAX_CHARACTERS = 1_000_000
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a file of replies, each with the place where it stands.
 
-    A field that is missing, null or, but for the reply, empty is left out. ``gold`` is another name of ``answer``.
-
-    Parameters
-    ----------
-    path : Path
-        A file that ends in ``.jsonl``, ``.csv`` or ``.parquet``: at most 512 MiB, 100,000 replies, and a million
-        characters in any text.
+    The file ends in ``.jsonl``, ``.csv`` or ``.parquet``, with at most 512 MiB, 100,000 replies, and a million
+    characters in any text. A field that is missing, null or, but for the reply, empty is left out. ``gold`` is
+    another name of ``answer``.
 
     Raises
     ------

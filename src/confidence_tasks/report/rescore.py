@@ -32,17 +32,7 @@ NO_MODEL = "none/none"
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A log scored again.
-
-    Attributes
-    ----------
-    log : EvalLog
-        The log with new scores and metrics.
-    before, after : mapping of str to float
-        Every metric, as the log had it and as it is now.
-    changed_trials : int
-        Samples whose trial differs.
-    """
+    """A log scored again: every metric, as the log had it and as it is now, and how many samples' trials differ."""
 
     log: EvalLog
     before: Mapping[str, float]

@@ -53,22 +53,10 @@ WORTH_WORKERS = 300_000
 class TaskResults:
     """The numbers of a report about one task.
 
-    Attributes
-    ----------
-    task_trials : TaskTrials
-        The task and its trials.
-    groups : mapping of str to list of Group
-        By model, the groups of trials that its tables have.
-    estimates : list of Estimated
-        Every measure of every model and group.
-    contrasts : list of Contrast
-        The tested measures of every model and condition against the baseline.
-    settings : Settings
-        How uncertainty was computed.
-    related : tuple of TaskTrials
-        All tasks of the report, this one among them: some tables set one task beside another.
-    resampler : Resampler, optional
-        What a study that resamples all models at once keeps of it for its own tables and figures.
+    By model, ``groups`` has the groups of trials that its tables have; ``contrasts`` are the tested measures of
+    every condition against the baseline. ``related`` are all tasks of the report, this one among them, as some
+    tables set one beside another. ``resampler`` is what a study that resamples all models at once keeps of it for
+    its own tables and figures.
     """
 
     task_trials: TaskTrials
@@ -146,17 +134,7 @@ class TaskResults:
 def compute_results(
     group_by_task: Iterable[TaskTrials], settings: Settings | None = None, advance: Advance | None = None
 ) -> Iterator[TaskResults]:
-    """Compute the numbers of a report in this process, task by task.
-
-    Parameters
-    ----------
-    tasks : iterable of TaskTrials
-        Tasks with their trials.
-    settings : Settings, optional
-        Number of resamples, level and seed.
-    advance : callable, optional
-        Told how many models are done, of how many, and which is under way.
-    """
+    """Compute the numbers of a report in this process, task by task."""
     results, _ = results_and_lost(group_by_task, settings or Settings(), advance)
     yield from results
 
@@ -168,24 +146,11 @@ def results_and_lost(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> tuple[list[TaskResults], list[Skipped]]:
-    """Compute the numbers of a report model by model, wherever there is room.
+    """Compute the numbers of a report model by model, in ``workers``: the numbers are the same to the bit wherever.
 
-    Parameters
-    ----------
-    tasks, settings, advance
-        As in :func:`compute_results`.
-    workers : Workers, optional
-        Where to; by default in this process. The numbers are the same to the bit.
-    cache : Cache, optional
-        What is known of the same trials, and where what is computed is kept. Studies that resample all models of a
-        task together are computed anew.
-
-    Returns
-    -------
-    results : list of TaskResults
-        By task.
-    lost : list of Skipped
-        The files of models whose process died: these are in none of the results.
+    The ``cache`` has what is known of the same trials, and keeps what is computed. Studies that resample all models
+    of a task together are computed anew. The second value returned are the files of models whose process died:
+    these are in none of the results.
     """
     every = tuple(group_by_task)
     known: dict[tuple[int, int], Numbers] = {}
@@ -258,19 +223,7 @@ def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
 
 
 def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
-    """Compute what is told of one model.
-
-    Parameters
-    ----------
-    study : str
-        Name of the study.
-    baseline : str
-        Label of the condition that others are compared with.
-    settings : Settings
-        Number of resamples, level and seed.
-    columns : mapping of str to ndarray
-        The model's trials.
-    """
+    """Compute what is told of one model from its trials; others are compared with the condition ``baseline``."""
     (its,) = (each for each in studies() if each.name == study)
     return _numbers(its, baseline, settings, columns)
 

@@ -28,24 +28,10 @@ OF_REPLY = ("noise", "rounding", "tunnel")
 def paired_draws(
     log2_n: int, correlation: float, rng: np.random.Generator, n_replies: int = 1
 ) -> tuple[list[Draws], list[Draws]]:
-    """Draw for two subjects that are asked the same questions, evenly rather than independently.
+    """Draw for two subjects that are asked the same 2 ** log2_n questions, evenly rather than independently.
 
-    Parameters
-    ----------
-    log2_n : int
-        Logarithm to the base 2 of the number of questions.
-    correlation : float
-        Of what a question does to one and to the other, in [0, 1]: 0 for models that have nothing in common, 1 for one
-        model asked twice.
-    rng : Generator
-        Source of the draws.
-    n_replies : int
-        Number of replies to each question, one a condition.
-
-    Returns
-    -------
-    first, second : list of Draws
-        For each subject, what decides each of its replies.
+    What a question does to one and to the other correlates: 0 for models that have nothing in common, 1 for one
+    model asked twice. Each subject has draws for ``n_replies`` replies to a question, one a condition.
 
     References
     ----------

@@ -23,20 +23,10 @@ from confidence_tasks.study.definition import Design, Study
 class ModelTrials:
     """All trials of one model, asked in one way, in one task.
 
-    Attributes
-    ----------
-    name : str
-        The model's name.
-    label : str
-        The same, with the parameters that tell it from the same model asked otherwise.
-    columns : mapping of str to ndarray
-        The trial record and ``sample_id``, ``epoch`` and ``file``, the position in ``files``.
-    files : tuple of TrialFile
-        Where they come from, oldest first; of one run, the reading that was made last is the last.
-    repeated : int
-        Trials left out because a later file has the same question, condition and epoch.
-    doubled : int
-        Trials whose question, condition and epoch another trial of the same file has.
+    The label has the parameters that tell the model from the same one asked otherwise. Beside the trial record,
+    ``columns`` has ``sample_id``, ``epoch`` and ``file``, the position in ``files``. These are in order of age; of
+    one run, the reading that was made last is the last. ``repeated`` trials are left out because a later file has
+    the same question, condition and epoch; of ``doubled`` ones another trial of the same file has.
     """
 
     name: str

@@ -86,19 +86,7 @@ def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a measure must be below or above, with all of its interval.
-
-    Attributes
-    ----------
-    measure : str
-        Name of the measure.
-    condition : str
-        The condition; empty for every one.
-    below : bool
-        Whether it must be below the bound, not above.
-    bound : float
-        The bound.
-    """
+    """What a measure must be below or above, with all of its interval, under a condition, or if empty under each."""
 
     measure: str
     condition: str

@@ -128,24 +128,10 @@ def trial_columns(
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
     """Return trials as columns of the study's record, without those that the record does not allow.
 
-    What an older record lacks is NaN or the empty string. What the condition settles, such as the penalty, is what the
-    condition says.
-
-    Parameters
-    ----------
-    study : Study
-        Whose record it is; its ``domains`` say which values a column may hold.
-    values : mapping of str to sequence
-        The columns as the file has them, ``epoch`` among them; another one that is not there is missing in every trial.
-    where : callable, optional
-        Says where the trial with a number stands in the file; by default its sample.
-
-    Returns
-    -------
-    columns : dict of str to ndarray
-        The trials that are left.
-    left_out : tuple of str
-        How many are not, where they stand, and why: a sentence for each column that is wrong.
+    What an older record lacks is NaN or the empty string, and so is a column that is not there; ``epoch`` must be.
+    What the condition settles, such as the penalty, is what the condition says. ``where`` says where the trial with
+    a number stands in the file; by default its sample. The second value returned says how many trials are left out,
+    where they stand, and why: a sentence for each column that is wrong.
 
     Raises
     ------

@@ -40,13 +40,7 @@ class WorkersError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What became of work whose process died.
-
-    Attributes
-    ----------
-    reason : str
-        What is known of it.
-    """
+    """What became of work whose process died: what is known of the reason."""
 
     reason: str
 
@@ -55,15 +49,9 @@ class Lost:
 class Workers:
     """Where work is done.
 
-    Attributes
-    ----------
-    backend : str or callable
-        ``"sequential"`` in this process, ``"threading"`` in its threads, ``"loky"`` in processes; or what makes a
-        joblib backend.
-    count : int
-        How many at a time; -1 for as many as the backend has.
-    optional : bool
-        Whether little work is done in this process, as starting others takes longer.
+    The ``backend`` is ``"sequential"`` in this process, ``"threading"`` in its threads, ``"loky"`` in processes, or
+    what makes a joblib backend; ``count`` works at a time, -1 for as many as it has. With ``optional``, little work
+    is done in this process, as starting others takes longer.
     """
 
     backend: Any = "sequential"
@@ -77,23 +65,12 @@ class Workers:
     def run(
         self, function: Callable[..., Found], jobs: Sequence[Job], advance: Advance | None = None
     ) -> Iterator[tuple[int, Found | Lost]]:
-        """Do some work, and yield what is done as it is done.
+        """Do some work, and yield the number of each job and what the function returned, as it is done.
 
-        Parameters
-        ----------
-        function : callable
-            Does one job; a function of a module, which other processes import.
-        jobs : sequence of (str, tuple)
-            Name and arguments of each job. The arguments are plain tuples, lists and dictionaries: a cluster keeps
-            copies of these, and gives a job to another worker when one dies.
-        advance : callable, optional
-            Called when a job starts and when one is done.
-
-        Yields
-        ------
-        (int, object)
-            Number of a job, from 0, and what the function returned. Jobs that were under way when a process died are
-            done again one at a time; that whose process dies again is :class:`Lost`.
+        The function is one of a module, which other processes import. Arguments are plain tuples, lists and
+        dictionaries: a cluster keeps copies of these, and gives a job to another worker when one dies. Jobs
+        that were under way when a process died are done again one at a time; that whose process dies again is
+        :class:`Lost`.
         """
         told = _Progress(jobs, advance)
         waiting = list(range(len(jobs)))
@@ -187,12 +164,7 @@ def local_workers(jobs: int | None = None) -> Workers:
 
 @contextmanager
 def cluster(address: str) -> Iterator[Workers]:
-    """Give the workers of a Dask cluster.
-
-    Parameters
-    ----------
-    address : str
-        Of its scheduler, such as ``tcp://10.0.0.5:8786``.
+    """Give the workers of the Dask cluster whose scheduler has an address, such as ``tcp://10.0.0.5:8786``.
 
     Raises
     ------

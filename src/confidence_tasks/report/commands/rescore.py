@@ -99,17 +99,8 @@ def _address(path: str) -> str:
 def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
     """Return where each log is written: as it lies below the folder that all logs have in common.
 
-    Parameters
-    ----------
-    paths : mapping of str to str
-        The logs by their full addresses.
-    folder : str
-        Where to.
-
-    Raises
-    ------
-    UsageError
-        If a log would be written over itself or another.
+    ``paths`` has the logs by their full addresses. Raises UsageError if a log would be written over itself or
+    another.
     """
     parts = {path: PurePosixPath(address.partition("://")[2]).parts for address, path in paths.items()}
     shared = _shared(its[:-1] for its in parts.values())

@@ -16,15 +16,7 @@ Draw: TypeAlias = "Callable[[Axes], None]"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One set of axes.
-
-    Attributes
-    ----------
-    title : str
-        What sets it apart from its neighbours, such as a condition.
-    draw : callable
-        Draws on the axes given.
-    """
+    """One set of axes: what sets it apart from its neighbours, such as a condition, and what draws on it."""
 
     title: str
     draw: Draw
@@ -32,17 +24,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """An entry of the legend.
-
-    Attributes
-    ----------
-    label : str
-        What the colour stands for.
-    colour : Colour
-        The colour.
-    marker : str
-        Matplotlib's name of the marker; empty for a patch of colour.
-    """
+    """What a colour stands for, with Matplotlib's name of the marker; empty for a patch of colour."""
 
     label: str
     colour: Colour
@@ -51,22 +33,10 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Panels with a title and a caption.
+    """Panels with a title and a caption, which says what is shown and how to read it.
 
-    Attributes
-    ----------
-    name : str
-        File name without its suffix.
-    title : str
-        The figure in a few words.
-    caption : str
-        What is shown and how to read it.
-    rows : tuple of (str, tuple of Panel)
-        Rows with their labels; the label is empty where there is one row.
-    keys : tuple of LegendEntry
-        The legend.
-    size : (float, float)
-        Width and height of a panel in inches.
+    ``name`` is the file name without its suffix; ``rows`` have labels, empty where there is one row; ``keys`` are
+    the legend, and ``size`` the width and height of a panel in inches.
     """
 
     name: str

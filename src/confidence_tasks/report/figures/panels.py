@@ -32,21 +32,7 @@ _POINTS, _FEWEST_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve, or points with intervals, in the look of one series.
-
-    Attributes
-    ----------
-    label : str
-        What it is of.
-    colour : Colour
-        Its colour.
-    x, y : ndarray
-        Its points.
-    low, high : ndarray, optional
-        Limits of the intervals at the points.
-    marker : str
-        Matplotlib's marker; empty for a plain curve.
-    """
+    """A curve, or points with intervals, in the look of one series; ``marker`` is empty for a plain curve."""
 
     label: str
     colour: Colour

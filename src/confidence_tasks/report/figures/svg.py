@@ -39,16 +39,8 @@ def tips(artist: Artist, texts: Sequence[str]) -> None:
 def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "") -> str:
     """Return a panel as an SVG element for a page, its colours as CSS variables.
 
-    Parameters
-    ----------
-    panel : Panel
-        What to draw.
-    size : (float, float)
-        Width and height in inches.
-    salt : str
-        What makes the ids in it differ from those of other drawings on the page.
-    label : str
-        What it is, for those who cannot see it.
+    The size is in inches. ``salt`` makes the ids in it differ from those of other drawings on the page; ``label``
+    says what it is to those who cannot see it.
     """
     with _drawing(size, salt) as drawing:
         width, height = size

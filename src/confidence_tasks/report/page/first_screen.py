@@ -29,20 +29,11 @@ FEW_MODELS = 5
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The one number of a task.
+    """The one number of a task: its first headline measure.
 
-    Attributes
-    ----------
-    results : TaskResults
-        The task.
-    measure : Measure
-        Its first headline measure.
-    entries : list of Estimated
-        That measure of each model that has it, on the group that models are compared on; the best first, where there
-        is a best.
-    comparisons : list of Comparison
-        The best model with those next to it, paired by question. Corrected for all pairs of models, as the best is not
-        known beforehand.
+    ``entries`` are that measure of each model that has it, on the group that models are compared on; the best
+    first, where there is a best. ``comparisons`` are of the best model with those next to it, paired by question,
+    and corrected for all pairs of models, as the best is not known beforehand.
     """
 
     results: TaskResults

@@ -63,25 +63,7 @@ def page(
     overviews: Sequence[OverviewView] = (),
     title: str = "Confidence report",
 ) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    tasks : sequence of TaskView
-        What is shown of each task; none gives a page that says what was found instead.
-    headlines : sequence of Headline
-        The one number of each task.
-    collection : Collection
-        The files read and skipped.
-    styles : dict
-        Colour and marker of each model.
-    settings : Settings
-        How uncertainty was computed.
-    overviews : sequence of OverviewView
-        What is shown of several tasks together, above them.
-    title : str
-        The page's title.
-    """
+    """Return the page; without tasks, one that says what was found instead. ``overviews`` stand above the tasks."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

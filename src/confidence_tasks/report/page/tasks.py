@@ -93,19 +93,7 @@ def measure_caption(measure: Measure, settings: Settings) -> str:
 def task_view(
     headline: Headline, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
 ) -> TaskView:
-    """Lay out a task.
-
-    Parameters
-    ----------
-    headline : Headline
-        Its one number, and all others.
-    figures : list of Figure
-        Its figures, as :func:`figures_of` gives them.
-    extras : list of ExtraTable
-        Its tables beside the measures.
-    viewer : str
-        Address of Inspect's viewer, for links to samples.
-    """
+    """Lay out a task with its figures, as :func:`figures_of` gives them, and its tables beside the measures."""
     results = headline.results
     study, design = results.task_trials.study, results.task_trials.design
     views = [figure_view(figure) for figure in figures]

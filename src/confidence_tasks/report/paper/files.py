@@ -34,17 +34,7 @@ _DOCUMENT = r"""\documentclass{article}
 def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: Path) -> list[Path]:
     """Write what papers number with the models of a report: a folder a paper, and ``paper.tex``, which has them all.
 
-    Parameters
-    ----------
-    papers : sequence of (Replication, sequence of FilledTable, FilledFigure or NotMade)
-        The papers, and what :func:`~confidence_tasks.report.paper.filled_papers` made of each.
-    folder : Path
-        Where to write.
-
-    Returns
-    -------
-    list of Path
-        The files, the document last.
+    Return the files, the document last.
     """
     written: list[Path] = []
     lines: list[str] = []

@@ -105,17 +105,7 @@ Filled: TypeAlias = FilledTable | FilledFigure | NotMade
 def filled_papers(
     results: Sequence[TaskResults], extras: Iterable[ExtraTable] = (), figures: Iterable[Figure] = ()
 ) -> Iterator[tuple[Replication, list[Filled]]]:
-    """Yield the papers of which a task was run, with everything that they number for the models of a report.
-
-    Parameters
-    ----------
-    results : sequence of TaskResults
-        The tasks of the report.
-    extras : iterable of ExtraTable
-        Its tables beside the measures.
-    figures : iterable of Figure
-        Its figures.
-    """
+    """Yield the papers of which a task was run, with everything that they number for the models of a report."""
     runs = Runs(results, extras, figures)
     for study in studies():
         if study.replication is not None:
@@ -150,17 +140,7 @@ def _lacking(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> FilledTable:
-    """Fill a table of the paper with the models of a report.
-
-    Parameters
-    ----------
-    table : PaperTable
-        The table.
-    replication : Replication
-        The paper.
-    runs : Runs
-        The results.
-    """
+    """Fill a table of the paper with the models of a report."""
     models = _models_of(table, replication, runs)
     types = {label: name for name, labels in runs.groups for label in labels}
     own = tuple(

@@ -262,14 +262,7 @@ def common_table(
 ) -> ExtraTable:
     """Return measures of the models on the questions that all of them answered, with the means of named groups.
 
-    Parameters
-    ----------
-    results : TaskResults
-        Of LifeEval or of a question set.
-    name, title, note : str
-        As of an :class:`~confidence_tasks.report.extra_tables.ExtraTable`; the note begins with how many questions.
-    measures : sequence of str
-        Names of the measures.
+    The note begins with how many questions.
     """
     trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))

@@ -96,18 +96,8 @@ def by_radius_sex_and_age(columns: Columns) -> list[Group]:
 def hard_easy_table(trials: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
     """Regress each model's overconfidence on the difficulty of the questions, as in table 2 of the paper.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of LifeEval.
-    level : float
-        Nominal coverage of the intervals, in (0, 1).
-
-    Returns
-    -------
-    DataFrame
-        One row a model: ``model``, ``slope``, ``low``, ``high``, ``standard_error``, ``intercept``, ``n``. The
-        interval allows for unequal variances (HC3).
+    One row a model: ``model``, ``slope``, ``low``, ``high``, ``standard_error``, ``intercept``, ``n``. The interval
+    allows for unequal variances (HC3).
     """
     rows = []
     for model, group in trials.groupby("model", sort=False):
@@ -130,16 +120,9 @@ def hard_easy_table(trials: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
 def stated_against_token(trials: pd.DataFrame) -> pd.DataFrame:
     """Compare stated confidence with token probabilities, on the trials that have both.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of LifeEval or of question sets; ``token_correct`` is read where there is one, else ``correct``.
-
-    Returns
-    -------
-    DataFrame
-        One row a model and source: ``confidence``, ``ece`` and ``overconfidence``, each ``stated_`` and ``token_``, and
-        ``n``. A model without token probabilities has none.
+    One row a model and source: ``confidence``, ``ece`` and ``overconfidence``, each ``stated_`` and ``token_``, and
+    ``n``. A model without token probabilities has none. ``token_correct`` is read where there is one, else
+    ``correct``.
     """
     judged = "token_correct" if "token_correct" in trials else "correct"
     rows = []
