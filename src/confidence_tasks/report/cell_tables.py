@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +87,21 @@ def tabulate(
     gathered = {name: column[alike.example] for name, column in rows.items()}
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
-    probe = _Probe.of(rows, gathered, by_trial.members)
-    served = [measure for measure in measures if probe.agrees(measure)]
+    # All of one total, because some measures work out a part of themselves for every number of trials.
+    even = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
+    probe = np.random.default_rng(0).permuted(even, axis=1)
+    of_kinds = (by_trial.members @ probe.T).T
+    served = [
+        measure
+        for measure in measures
+        if np.allclose(
+            measure.compute(gathered, of_kinds),
+            measure.compute(rows, probe),
+            rtol=1e-9,
+            atol=1e-12,
+            equal_nan=True,
+        )
+    ]
     others = [measure for measure in measures if measure not in served]
     as_they_are = count_alike([np.arange(len(unit))], unit, n_units)
     tables = CellTable(gathered, alike, tuple(served)), CellTable(rows, as_they_are, tuple(others))
@@ -101,27 +114,3 @@ _APART = frozenset({"epoch", "file"})
 
 def _is_read(name: str, column: NDArray[Any]) -> bool:
     return name == "status" or column.dtype.kind in "fiub"
-
-
-@dataclass(frozen=True, slots=True)
-class _Probe:
-    """A few random weightings of trials, and what they are as weightings of kinds."""
-
-    rows: Columns
-    weights: FloatArray
-    gathered: Columns
-    gathered_weights: FloatArray
-
-    @classmethod
-    def of(cls, rows: Columns, gathered: Columns, members: csr_array) -> Self:
-        """Draw the weights; ``members`` says which trials are of which kind."""
-        # All of one total, because some measures work out a part of themselves for every number of trials.
-        even = np.tile(np.resize(np.arange(4.0), members.shape[1]), (_PROBES, 1))
-        weights = np.random.default_rng(0).permuted(even, axis=1)
-        return cls(rows, weights, gathered, (members @ weights.T).T)
-
-    def agrees(self, measure: Measure) -> bool:
-        """Return whether a measure of the kinds is that of the trials, whatever their weights."""
-        wanted = measure.compute(self.rows, self.weights)
-        found = measure.compute(self.gathered, self.gathered_weights)
-        return np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)

@@ -55,65 +55,62 @@ def list_option(listing: Callable[[], str], help: str) -> Callable[[Command], Co
     return click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
-def json_option(command: Command) -> Command:
-    """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+def _adds(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return what adds several options, the last of them first in the help."""
 
+    def add(command: Command) -> Command:
+        for option in options:
+            command = option(command)
+        return command
+
+    return add
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all draws."
 )
 
+settings_options = _adds(
+    seed_option,
+    click.option(
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
+        help="Nominal coverage of intervals.",
+    ),
+    click.option(
+        "--resamples",
+        type=click.IntRange(1),
+        default=10_000,
+        show_default=True,
+        help="Resamples of questions, and exchanges of conditions.",
+    ),
+)
+"""How uncertainty is computed."""
 
-def settings_options(command: Command) -> Command:
-    """Add the options that say how uncertainty is computed."""
-    for option in (
-        seed_option,
-        click.option(
-            "--level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.95,
-            show_default=True,
-            help="Nominal coverage of intervals.",
-        ),
-        click.option(
-            "--resamples",
-            type=click.IntRange(1),
-            default=10_000,
-            show_default=True,
-            help="Resamples of questions, and exchanges of conditions.",
-        ),
-    ):
-        command = option(command)
-    return command
+workers_options = _adds(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(1),
+        help="Processes to work in.  [default: as many as cores, for much work]",
+    ),
+)
+"""Where work is done."""
 
-
-def workers_options(command: Command) -> Command:
-    """Add the options that say where work is done."""
-    for option in (
-        click.option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Work on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
-        ),
-        click.option(
-            "--jobs",
-            type=click.IntRange(1),
-            help="Processes to work in.  [default: as many as cores, for much work]",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def cache_option(command: Command) -> Command:
-    """Add ``--no-cache``."""
-    return click.option(
-        "--no-cache",
-        is_flag=True,
-        envvar="CONFIDENCE_TASKS_NO_CACHE",
-        help="Compute everything anew, and keep nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
-    )(command)
+cache_option = click.option(
+    "--no-cache",
+    is_flag=True,
+    envvar="CONFIDENCE_TASKS_NO_CACHE",
+    help="Compute everything anew, and keep nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
+)
 
 
 @contextmanager

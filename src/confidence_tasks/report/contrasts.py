@@ -229,10 +229,13 @@ def paired_differences(
         difference, tie = first - second, rounding_of(first.value, second.value)
         values, errors = drawn.get(name, (np.empty(0), np.empty(0)))
         if name in known:
-            influence = _by_influence(sources, known[name])
-            test = _by_exchange(
-                float(difference.value), influence, values, errors, exact, tie, settings.level
+            apart = float(difference.value)
+            error, freedom = _by_influence(sources, known[name])
+            pivot = exchange_pivot(
+                apart, error, values, errors, freedom=freedom, level=settings.level, exact=exact, tie=tie
             )
+            n_undefined = int(np.isnan(values + errors).sum())
+            test = _Test("exchange", apart, error, pivot, len(values), n_undefined)
         else:
             test = _by_distribution(first, second, difference, tie, settings.level)
         low, high, p_value = _read(
@@ -283,23 +286,6 @@ def _known_influences(
         for name, parts in influences.items()
         if all(parts.values())
     }
-
-
-def _by_exchange(
-    difference: float,
-    influence: tuple[float, float],
-    values: FloatArray,
-    errors: FloatArray,
-    exact: bool,
-    tie: float,
-    level: float,
-) -> _Test:
-    """Test a difference against its exchanges; ``influence`` holds its standard error and degrees of freedom."""
-    error, freedom = influence
-    pivot = exchange_pivot(
-        difference, error, values, errors, freedom=freedom, level=level, exact=exact, tie=tie
-    )
-    return _Test("exchange", difference, error, pivot, len(values), int(np.isnan(values + errors).sum()))
 
 
 def _by_distribution(

@@ -78,16 +78,11 @@ class Distribution:
     inverted_test: InvertedTest | None = None
 
     @property
-    def n_informative(self) -> float:
-        """How many questions decide the measure."""
-        return self.informative.count
-
-    @property
     def degrees(self) -> float:
         """Degrees of freedom of its standard error; of a mean those of all questions."""
         if self.freedom is not None:
             return self.freedom
-        return math.inf if self.is_mean else self.n_informative - 1.0
+        return math.inf if self.is_mean else self.informative.count - 1.0
 
     def __sub__(self, other: Distribution) -> Distribution:
         """Return the difference, paired by question where both were drawn together."""
@@ -110,7 +105,7 @@ class Distribution:
             self.value,
             self.resamples,
             len(self.questions),
-            n_informative=self.n_informative,
+            n_informative=self.informative.count,
             freedom=self.degrees,
         )
 

@@ -234,11 +234,6 @@ def _no_study(header: EvalLog) -> NotTrialsError:
     )
 
 
-def _trial(summary: Mapping[str, Any], study: Study) -> dict[str, Any]:
-    score = summary["scores"][study.scorer_name]
-    return scored_trial(score["value"], score.get("metadata"))
-
-
 def _planned(header: EvalLog) -> int:
     """Return the number of samples that the run was to have, as far as the log says."""
     spec = header.eval

@@ -117,9 +117,7 @@ class Requirement:
     def outcome(self, entry: Estimated) -> str:
         """Say whether a measure is ``met``, ``not met`` or ``undecided``, as its interval lies on either side."""
         low, high = entry.interval.low, entry.interval.high
-        if math.isnan(low):
-            return "undecided"
-        if low < self.bound < high:
+        if math.isnan(low) or low < self.bound < high:
             return "undecided"
         return "met" if (high <= self.bound) == self.below else "not met"
 

@@ -89,12 +89,8 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     show_default=True,
     help="The page to write.",
 )
-@click.option(
-    "--tables", type=click.Path(file_okay=False, path_type=Path), help="Also write CSV and LaTeX tables here."
-)
-@click.option(
-    "--figures", type=click.Path(file_okay=False, path_type=Path), help="Also write the figures here, as SVG."
-)
+@click.option("--tables", type=FOLDER, help="Also write CSV and LaTeX tables here.")
+@click.option("--figures", type=FOLDER, help="Also write the figures here, as SVG.")
 @click.option(
     "--paper",
     type=FOLDER,

@@ -16,25 +16,11 @@ from confidence_tasks.statistics.calibration import hard_easy_regression
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 
 
-def common_subset(trials: pd.DataFrame, *, by: str = "model") -> pd.DataFrame:
+def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
     """Keep the questions that every model answered with a confidence, so that models are compared on the same ones.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        Trials of one study.
-    by : str
-        The column whose values are compared.
-
-    Returns
-    -------
-    DataFrame
-        The trials of those questions, in the same order; empty when there is no such question.
-
-    Notes
-    -----
     A question under two conditions counts as two. The paper compares models so (appendix B); it leaves 751 of the 808
-    questions of LifeEval.
+    questions of LifeEval. Trials stay in the same order.
 
     Examples
     --------
@@ -52,8 +38,8 @@ def common_subset(trials: pd.DataFrame, *, by: str = "model") -> pd.DataFrame:
     """
     keys = ["question_id", "condition"]
     answered = trials.dropna(subset=["correct", "confidence"])
-    models = answered.groupby(keys)[by].nunique()
-    common = models.index[models == trials[by].nunique()]
+    models = answered.groupby(keys)["model"].nunique()
+    common = models.index[models == trials["model"].nunique()]
     return answered[pd.MultiIndex.from_frame(answered[keys]).isin(common)]
 
 
