@@ -237,15 +237,15 @@ def part(decisive, is_mean, questions="q"):
 
 def test_a_mean_of_means_is_decided_by_all_that_decide_its_parts():
     pooled = mean_of([part(3.0, True), part(4.0, True, "r")])
-    assert pooled.n_informative == 7.0
+    assert pooled.informative.count == 7.0
     assert not math.isnan(pooled.interval(Settings(), "student").low)
 
 
 def test_the_same_questions_under_several_penalties_decide_a_mean_once():
     pooled = mean_of([part(3.0, True), part(4.0, True)])
-    assert pooled.n_informative == 4.0
+    assert pooled.informative.count == 4.0
     assert pooled.interval(Settings(), "student").low.reason is Reason.FEW_INFORMATIVE
-    assert mean_of([part(3.0, True), part(math.inf, True)]).n_informative == math.inf
+    assert mean_of([part(3.0, True), part(math.inf, True)]).informative.count == math.inf
 
 
 def test_a_mean_of_other_measures_is_decided_by_its_weakest_part():
@@ -266,7 +266,7 @@ def test_degrees_of_freedom_of_a_mean_lie_between_its_parts_and_are_those_of_the
 
 
 def test_a_difference_is_decided_by_its_weaker_side():
-    assert (part(30.0, True) - part(9.0, True)).n_informative == 9.0
+    assert (part(30.0, True) - part(9.0, True)).informative.count == 9.0
 
 
 def test_an_interval_ends_where_the_measure_does():
