@@ -30,13 +30,7 @@ _TOLERANCE = 1e-9
 
 
 class LogisticCurve(NamedTuple):
-    """Probability of a success, expit(intercept + slope * x), in each of R fits.
-
-    Attributes
-    ----------
-    intercept, slope : ndarray, shape (R,)
-        Maximum-likelihood estimates; NaN where there is no maximum.
-    """
+    """Maximum-likelihood P(success) = expit(intercept + slope * x), both of shape (R,); NaN without a maximum."""
 
     intercept: FloatArray
     slope: FloatArray

@@ -19,22 +19,12 @@ _NEVER_ZERO = 1e-300
 
 
 class CellDerivatives(NamedTuple):
-    """Log-likelihood of cell counts, and its derivatives in the standardised boundaries.
+    """Log-likelihood of cell counts, gradient and (tridiagonal) Hessian in the standardised boundaries."""
 
-    Attributes
-    ----------
-    log_likelihood : ndarray, shape (..., B)
-    gradient : ndarray, shape (..., K, B)
-    diagonal : ndarray, shape (..., K, B)
-        Diagonal of the (tridiagonal) Hessian.
-    off_diagonal : ndarray, shape (..., K - 1, B)
-        Its first off-diagonal.
-    """
-
-    log_likelihood: FloatArray
-    gradient: FloatArray
-    diagonal: FloatArray
-    off_diagonal: FloatArray
+    log_likelihood: FloatArray  # (..., B)
+    gradient: FloatArray  # (..., K, B)
+    diagonal: FloatArray  # (..., K, B)
+    off_diagonal: FloatArray  # (..., K - 1, B)
 
 
 def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivatives:

@@ -68,13 +68,7 @@ BY_CONSTRUCTION = (
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """All models of the task, resampled together, and what became of every hypothesis.
-
-    Attributes
-    ----------
-    experiment : LogprobResampler
-        The resampled cells.
-    """
+    """All models of the task, resampled together, and what became of every hypothesis."""
 
     experiment: LogprobResampler
 

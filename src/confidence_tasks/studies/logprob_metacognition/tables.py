@@ -387,15 +387,7 @@ MEASURES: Mapping[str, Callable[[ConditionCounts], _Value]] = {
 
 @dataclass(frozen=True, eq=False)
 class LogprobResampler:
-    """All cells of some models.
-
-    Attributes
-    ----------
-    cells : mapping of CellKey to ConditionCounts
-        In the order of models, sources and temperatures.
-    settings : Settings
-        How uncertainty was computed.
-    """
+    """All cells of some models, by model, source and temperature, and how uncertainty was computed."""
 
     cells: Mapping[CellKey, ConditionCounts]
     settings: Settings

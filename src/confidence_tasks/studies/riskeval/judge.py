@@ -27,13 +27,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an instrument's reply cannot be used.
-
-    Attributes
-    ----------
-    reason : str
-        In words, for the log.
-    """
+    """Why an instrument's reply cannot be used, in words for the log."""
 
     reason: str
 
