@@ -25,6 +25,7 @@ from msgspec import MsgspecError, Struct, convert
 from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies, study_of_scores
+from confidence_tasks.harness.inspect.samples import is_sent
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.run_config import prompt_digest, question_digest, setup_of
 from confidence_tasks.report.trial_files import (
@@ -249,7 +250,7 @@ def _digests(summary: Summary) -> tuple[str, str]:
     """Return what tells apart the question of a sample, and the messages that it was asked in."""
     asked, metadata = summary.input, summary.metadata or _Asked()
     if not isinstance(asked, str):
-        asked = [(each["role"], each["content"]) for each in asked or ()]
+        asked = [(each["role"], each["content"]) for each in asked or () if is_sent(each.get("metadata"))]
     return question_digest(metadata.question, metadata.choices), prompt_digest(asked) if asked else ""
 
 

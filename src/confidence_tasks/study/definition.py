@@ -93,7 +93,7 @@ class TaskMetrics:
     headline : str
         Condition of the headline metric.
     overall : tuple of str
-        The conditions that sum up the others; of these others a log has the first headline measure only.
+        The conditions that come first; of the others a log has the first headline measure only.
     names : tuple of str
         The measures that are logged by default, if other than the study's headline.
     """

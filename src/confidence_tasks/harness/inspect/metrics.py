@@ -49,7 +49,7 @@ def metrics_of(
         ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
         NaN without trials, so that the keys are always the same.
     overall : sequence of str
-        The conditions that sum up the others: of the others the log then has the first headline measure only.
+        The conditions that come first: of the others the log then has the first headline measure only.
     headline : sequence of str
         The measures that are logged by default, if other than the study's headline.
     **arguments
@@ -98,7 +98,12 @@ def study_metrics(
             if isinstance(score.score.value, Mapping)
         ]
         values = summarised(trials, names=measures, **arguments)
-        return {key: value for key, value in values.items() if _is_logged(key, measures, overall)}
+        if not measures or not overall:
+            return dict(values)
+        # The viewer's header shows the first five.
+        logged = [key for key in values if _condition(key) in overall]
+        logged += [key for key in values if key not in logged and key.startswith(f"{measures[0]}/")]
+        return {key: values[key] for key in logged}
 
     return compute
 
@@ -107,9 +112,8 @@ GROWTH = 1.25
 """How many times as many scores there are when the values shown during a run are computed anew."""
 
 
-def _is_logged(key: str, measures: Sequence[str] | None, overall: Sequence[str]) -> bool:
-    name, _, condition = key.partition("/")
-    return not measures or not overall or condition in overall or name == measures[0]
+def _condition(key: str) -> str:
+    return key.partition("/")[2]
 
 
 def condition_summary(

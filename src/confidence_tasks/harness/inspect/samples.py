@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from inspect_ai.model import (
     ContentImage,
     ContentText,
 )
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.question import Question
@@ -97,15 +98,46 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
     raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}")
 
 
-def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
-    """Return items as Inspect samples."""
-    return MemoryDataset([_sample(item) for item in items], name=name)
+_SHOWN_ONLY = "shown_only"
 
 
-def _sample(item: Item) -> Sample:
+def dataset(items: Iterable[Item], name: str, *, question_first: bool = False) -> MemoryDataset:
+    """Return items as Inspect samples.
+
+    Parameters
+    ----------
+    items : iterable of Item
+        What is asked.
+    name : str
+        Name of the data set.
+    question_first : bool
+        Begin the input with the question alone, so that the viewer's list shows it rather than the instructions. The
+        task needs :func:`without_shown_question` as its setup.
+    """
+    return MemoryDataset([_sample(item, question_first) for item in items], name=name)
+
+
+def is_sent(metadata: Mapping[str, Any] | None) -> bool:
+    """Return whether a message of a sample's input, of which these are the metadata, is sent to the model."""
+    return not (metadata or {}).get(_SHOWN_ONLY)
+
+
+@solver
+def without_shown_question() -> Solver:
+    """Take out of the conversation what is in a sample's input for the viewer only."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state.messages = [message for message in state.messages if is_sent(message.metadata)]
+        return state
+
+    return solve
+
+
+def _sample(item: Item, question_first: bool) -> Sample:
+    shown = ChatMessageUser(content=item.question.text, metadata={_SHOWN_ONLY: True})
     return Sample(
         id=item.id,
-        input=_messages(item),
+        input=[*([shown] if question_first else []), *_messages(item)],
         target=item.question.gold or "",
         metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
     )

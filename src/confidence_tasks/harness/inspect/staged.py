@@ -35,7 +35,7 @@ from confidence_tasks.harness.inspect.explanation import plain, reading, table, 
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.inspect.samples import dataset, without_shown_question
 from confidence_tasks.harness.inspect.token_probabilities import (
     ProbabilityGate,
     has_probabilities,
@@ -117,11 +117,13 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     items = list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
     conditions = conditions or list(dict.fromkeys(item.condition for item in items))
     logged = task_metrics(study, parameters, conditions)
-    data = dataset(items, study.title)
+    data = dataset(items, study.title, question_first=True)
+    roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
     options = signature(study.make_scorer).parameters
     return Task(
+        name=parameters["task"],  # without the package's, which leaves the viewer's header no room for metrics
         dataset=data,
-        setup=require_roles(roles_needed(study, parameters, [item.question for item in items])),
+        setup=[without_shown_question(), roles],
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),
         scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(

@@ -18,6 +18,7 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
+from confidence_tasks.harness.inspect.samples import is_sent
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.definition import Study
 
@@ -125,6 +126,7 @@ def _digest(data: MemoryDataset) -> str:
     digest = sha256()
     for sample in data:
         turns = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
-        for part in (str(sample.id), *(part for turn in turns for part in (turn.role, turn.text))):
+        sent = [turn for turn in turns if is_sent(turn.metadata)]
+        for part in (str(sample.id), *(part for turn in sent for part in (turn.role, turn.text))):
             digest.update(part.encode(errors="surrogatepass") + b"\x1f")
     return digest.hexdigest()

@@ -75,6 +75,10 @@ def _check(name: str, form: Form, question: Question) -> None:
             raise ValueError(f"{name}: {key!r} in the metadata of {question.id} must be a text")
 
 
+LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
+"""What a log has by default; the mean confidence is accuracy and overconfidence together."""
+
+
 def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
     """Return the measures of the set's form; a judgement of a given answer has no token probabilities."""
     task = parameters["task"]
@@ -83,7 +87,7 @@ def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str
     tokens = bool(asked) and form != "judgement"
     arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
     measures = measures_of(form, token_probabilities=tokens)
-    return TaskMetrics(question_set_summary, arguments, measures, conditions[0])
+    return TaskMetrics(question_set_summary, arguments, measures, conditions[0], names=LOGGED)
 
 
 boolq, sciq, lsat_ar, sat_en, halueval = (study_task(STUDY, name) for name in STUDY.designs)

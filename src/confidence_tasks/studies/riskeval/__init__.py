@@ -107,10 +107,10 @@ STUDY = Study(
     headline=(
         "policy_consistency",
         "normalized_utility",
-        "normalized_scaffold_gain",
         "abstention_rate",
-        "accuracy_answered",
         "ece",
+        "accuracy_answered",
+        "normalized_scaffold_gain",
     ),
     tested=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled=measures.OVER_PENALTIES,
