@@ -24,6 +24,7 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
+from confidence_tasks.harness.inspect.samples import is_sent
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.study.question import Question
@@ -161,7 +162,11 @@ class Server(ThreadingHTTPServer):
 
 
 def _texts(asked: str | list[ChatMessage]) -> tuple[str, ...]:
-    return (asked,) if isinstance(asked, str) else tuple(message.text for message in asked)
+    return (
+        (asked,)
+        if isinstance(asked, str)
+        else tuple(message.text for message in asked if is_sent(message.metadata))
+    )
 
 
 def completion(content: str | None, *, finish: str = "stop", **parts: Any) -> dict[str, Any]:

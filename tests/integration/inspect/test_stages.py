@@ -17,8 +17,11 @@ from inspect_ai.model import (
 )
 from tests.stages import agreement, sureness
 
+from confidence_tasks._registry import boolq, riskeval, scale_granularity
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.report.inspect_logs import read_inspect_log
+from confidence_tasks.report.run_config import prompt_digest
 from confidence_tasks.study import Measure, Stage
 from confidence_tasks.study.measures import proportion
 
@@ -220,3 +223,24 @@ def test_a_measure_that_reads_no_column_is_named_before_the_first_call():
         ValueError, match=r"measure surprise reads 'confidense', .*; did you mean 'confidence'"
     ):
         study_task(wrong)()
+
+
+@pytest.mark.parametrize(
+    ("made", "source"),
+    [
+        (riskeval, {"source": "arithmetic", "penalties": "10"}),
+        (boolq, {"source": "arithmetic_boolean"}),
+        (scale_granularity, {"sources": "arithmetic", "scales": "0-20", "fewshot": 2}),
+    ],
+)
+def test_the_question_that_the_sample_list_shows_first_is_not_sent(made, source, tmp_path):
+    """What is sent is what the item says, and what two runs are pooled by is a digest of that alone."""
+    mock, task = Mock(lambda turns, config: "Answer: A\nConfidence: 10"), made(n=1, **source)
+    log = run(task, mock.model(), tmp_path)
+
+    (sample,) = log.samples
+    shown, *sent = [(message.role, message.text) for message in sample.input]
+    assert shown == ("user", sample.metadata["question"])
+    assert [said for said, _ in mock.asked] == [sent]
+    assert sent[-1][1].count(shown[1]) == 1
+    assert read_inspect_log(log.location).columns["prompt_digest"].tolist() == [prompt_digest(sent)]

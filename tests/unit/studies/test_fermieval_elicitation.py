@@ -12,7 +12,7 @@ def test_token_probabilities_are_asked_for_with_a_short_greedy_reply(mirror):
     task = fermieval_logprob(n=4, top_logprobs=5)
     assert len(task.dataset) == 4
     assert (task.config.temperature, task.config.logprobs, task.config.top_logprobs) == (0.0, True, 5)
-    assert "Reply with the integer exponent x only" in task.dataset[0].input[1].text
+    assert "Reply with the integer exponent x only" in task.dataset[0].input[-1].text
 
 
 def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature(mirror):

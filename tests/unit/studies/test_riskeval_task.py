@@ -37,9 +37,9 @@ def test_ten_penalties_question_by_question_with_stable_ids() -> None:
 
 def test_only_the_system_message_knows_the_penalty() -> None:
     first, second = (sample.input for sample in riskeval(source="arithmetic", n=1, penalties="1,100").dataset)
-    assert first[1].text == second[1].text
-    assert first[0].text.replace("-1 ", "-100 ") == second[0].text
-    assert first[0].role == "system"
+    assert first[2].text == second[2].text
+    assert first[1].text.replace("-1 ", "-100 ") == second[1].text
+    assert first[1].role == "system"
 
 
 def test_the_strategy_changes_the_system_message_only() -> None:
@@ -108,7 +108,7 @@ def test_skipped_pictures_are_counted_in_a_warning(caplog: pytest.LogCaptureFixt
 @pytest.mark.usefixtures("pictures")
 def test_pictures_are_sent_as_data_urls() -> None:
     task = riskeval(source="x", penalties="1", images="send")
-    text, picture = task.dataset[1].input[1].content
+    text, picture = task.dataset[1].input[-1].content
     assert text.text == "What is shown?"
     assert picture.image == PICTURE
     assert PICTURE not in json.dumps([sample.metadata for sample in task.dataset])

@@ -139,8 +139,10 @@ def test_the_wording_is_chosen_for_questions_and_examples_and_a_subject_replies_
         for prompt in (item.prompt, item.examples[0][0]):
             assert "\n\nRate your confidence" in prompt
             assert PATTERN.search(prompt)
-    (asked,) = (sample.input for sample in scale_boundary(scales="0-100", sources="arithmetic", n=1).dataset)
-    assert "After providing your answer, rate your confidence" in asked[0].text
+    ((_, asked),) = (
+        sample.input for sample in scale_boundary(scales="0-100", sources="arithmetic", n=1).dataset
+    )
+    assert "After providing your answer, rate your confidence" in asked.text
     with pytest.raises(ValueError, match="b1, b2"):
         scale_granularity(sources="arithmetic", n=2, prompt="b3")
 

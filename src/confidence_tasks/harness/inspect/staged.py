@@ -121,7 +121,9 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
     options = signature(study.make_scorer).parameters
     return Task(
-        name=parameters["task"],  # without the package's, which leaves the viewer's header no room for metrics
+        name=parameters[
+            "task"
+        ],  # without the package's, which leaves the viewer's header no room for metrics
         dataset=data,
         setup=[without_shown_question(), roles],
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),

@@ -49,7 +49,7 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
         {"levels": levels, "scaled": scaled},
         logprob_measures(levels, scaled=scaled),
         condition_of(levels[0]),
-        overall=(condition_of(levels[0]),),
+        overall=("all", condition_of(levels[0])),
         names=LOGGED,
     )
 
