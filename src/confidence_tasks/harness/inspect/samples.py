@@ -101,20 +101,12 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
 _SHOWN_ONLY = "shown_only"
 
 
-def dataset(items: Iterable[Item], name: str, *, question_first: bool = False) -> MemoryDataset:
-    """Return items as Inspect samples.
+def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
+    """Return items as Inspect samples, for a task whose setup is :func:`without_shown_question`.
 
-    Parameters
-    ----------
-    items : iterable of Item
-        What is asked.
-    name : str
-        Name of the data set.
-    question_first : bool
-        Begin the input with the question alone, so that the viewer's list shows it rather than the instructions. The
-        task needs :func:`without_shown_question` as its setup.
+    The input begins with the question alone, which the viewer's list shows rather than the instructions.
     """
-    return MemoryDataset([_sample(item, question_first) for item in items], name=name)
+    return MemoryDataset([_sample(item) for item in items], name=name)
 
 
 def is_sent(metadata: Mapping[str, Any] | None) -> bool:
@@ -133,11 +125,11 @@ def without_shown_question() -> Solver:
     return solve
 
 
-def _sample(item: Item, question_first: bool) -> Sample:
+def _sample(item: Item) -> Sample:
     shown = ChatMessageUser(content=item.question.text, metadata={_SHOWN_ONLY: True})
     return Sample(
         id=item.id,
-        input=[*([shown] if question_first else []), *_messages(item)],
+        input=[shown, *_messages(item)],
         target=item.question.gold or "",
         metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
     )

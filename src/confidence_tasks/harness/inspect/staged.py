@@ -117,7 +117,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     items = list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
     conditions = conditions or list(dict.fromkeys(item.condition for item in items))
     logged = task_metrics(study, parameters, conditions)
-    data = dataset(items, study.title, question_first=True)
+    data = dataset(items, study.title)
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
     options = signature(study.make_scorer).parameters
     return Task(

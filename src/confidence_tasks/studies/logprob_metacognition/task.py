@@ -22,7 +22,7 @@ from confidence_tasks.harness.fewshot import held_out
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, require_roles
 from confidence_tasks.harness.inspect.parameters import validate_parameters
-from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of
+from confidence_tasks.harness.inspect.samples import Item, dataset, listed, one_of, without_shown_question
 from confidence_tasks.harness.inspect.token_probabilities import ProbabilityGate, has_probabilities, is_local
 from confidence_tasks.harness.inspect.viewer import provenance, viewer
 from confidence_tasks.harness.questions import question_of
@@ -253,8 +253,9 @@ def nlp_metad(
     headline = condition_of(1.0) if 1.0 in chosen else conditions[0]
     data = dataset(items, "log-probability metacognition")
     return Task(
+        name="nlp_metad",
         dataset=data,
-        setup=require_roles([CLASSIFIER_ROLE] if who == "model" else []),
+        setup=[without_shown_question(), require_roles([CLASSIFIER_ROLE] if who == "model" else [])],
         solver=sample_answer(seed, force_gold, cache),
         scorer=nlp_metad_scorer(who, cache),
         metrics=metrics_of(STUDY, nlp_summary, overall=[headline], conditions=conditions, ratings=k),
