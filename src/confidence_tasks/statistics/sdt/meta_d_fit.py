@@ -47,24 +47,12 @@ class MetaDSolution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MetaDProblems:
-    """Type-2 data of a batch of tables, and where their type-1 criterion lies.
+    """Type-2 data of a batch of tables, and where their type-1 criterion lies."""
 
-    Attributes
-    ----------
-    counts : ndarray, shape (2 sides, 2 stimuli, K, B)
-        From the rating next to the criterion outwards; empty ratings last (see :func:`pack`).
-    criterion : ndarray, shape (B,)
-        Its distance from the midpoint of the means: in units of meta-d' if ``relative``, otherwise in standard
-        deviations of S1.
-    relative : bool
-    s : ndarray, shape (B,)
-        sd(S1) / sd(S2).
-    """
-
-    counts: FloatArray
-    criterion: FloatArray
-    relative: bool
-    s: FloatArray
+    counts: FloatArray  # (2 sides, 2 stimuli, K, B) from next to the criterion outwards; empty ratings last
+    criterion: FloatArray  # (B,) from the midpoint of the means
+    relative: bool  # whether that is in units of meta-d', otherwise in standard deviations of S1
+    s: FloatArray  # (B,) sd(S1) / sd(S2)
     scale: FloatArray = field(init=False)  # (2, B) one over the standard deviations
     slope: FloatArray = field(init=False)  # (2, 2, B) from mean to criterion: slope x meta-d' + offset
     offset: FloatArray = field(init=False)  # (2, 2, B)

@@ -47,19 +47,11 @@ DELTA = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Share of studies with nothing to find in which a rule is met, by the number of models.
+    """Share of studies with nothing to find in which a rule is met, by the number of models."""
 
-    Attributes
-    ----------
-    nothing : str
-        What is not there, as the beginning of a sentence.
-    registered, corrected : callable
-        Takes the number of models; ``corrected`` is after Bonferroni's correction for pairs.
-    """
-
-    nothing: str
+    nothing: str  # what is not there, as the beginning of a sentence
     registered: Callable[[int], float]
-    corrected: Callable[[int], float] | None = None
+    corrected: Callable[[int], float] | None = None  # by Bonferroni's correction for pairs
 
     def sentence(self, n_models: int) -> str:
         """Say how often a rule is met by chance."""

@@ -47,31 +47,15 @@ Changed: TypeAlias = Mapping[tuple[str, str], tuple[ConditionCounts, Distributio
 
 @dataclass(frozen=True, slots=True)
 class RobustnessCheck:
-    """A robustness check; a call with the resampled cells gives its outcome, whose estimate is the largest change.
-
-    Attributes
-    ----------
-    name, title : str
-        Its number and what it is about.
-    alternative : str
-        How M-ratio is computed, as the end of a sentence.
-    margin : float
-        Largest change that is small.
-    changed : callable
-        Gives the other M-ratios.
-    measure : str
-        Name of the primary M-ratio that was drawn together with them.
-    lacking : callable
-        Says why there is none.
-    """
+    """A robustness check; a call with the resampled cells gives its outcome, whose estimate is the largest change."""
 
     name: str
     title: str
-    alternative: str
-    margin: float
+    alternative: str  # how M-ratio is computed, as the end of a sentence
+    margin: float  # the largest change that is small
     changed: Callable[[LogprobResampler], Changed]
-    measure: str = RESAMPLED
-    lacking: Callable[[LogprobResampler], str] = lambda experiment: _FEW
+    measure: str = RESAMPLED  # the primary M-ratio that was drawn together with the changed ones
+    lacking: Callable[[LogprobResampler], str] = lambda experiment: _FEW  # why there is none
 
     def __call__(self, experiment: LogprobResampler) -> Outcome:
         """Decide the check."""
