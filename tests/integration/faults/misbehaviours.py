@@ -39,9 +39,7 @@ OUTCOMES: Mapping[str, Callable[[str, float], bool]] = {
     UNDISTURBED: lambda label, confidence: label == UNDISTURBED,
     LOST: lambda label, confidence: label == LOST,
     "lost where used": lambda label, confidence: label in (LOST, UNDISTURBED),
-    "not read": lambda label, confidence: (
-        label not in (UNDISTURBED, LOST, *READABLE) and math.isnan(confidence)
-    ),
+    "not read": lambda label, confidence: label not in (LOST, *READABLE) and math.isnan(confidence),
     "undisturbed or missing": lambda label, confidence: (
         label == UNDISTURBED or (label != LOST and math.isnan(confidence))
     ),
