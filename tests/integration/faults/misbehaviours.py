@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from tenacity import wait_none
@@ -268,7 +269,7 @@ class Recorded(Server):
         self.given: dict[str, ModelOutput | None] = {}
         named = behaviours_of(task)
         self.by_text = {
-            question_of(sample.metadata or {}).text: named[_question(sample)] for sample in task.dataset
+            text: named[_question(sample)] for sample in task.dataset for text in _texts_of(sample)
         }
 
     def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,6 +296,12 @@ class Recorded(Server):
         )
         name = self.by_text[text]
         return (MISBEHAVIOURS[name] if name else well_behaved)(attempt, asked, reply)
+
+
+def _texts_of(sample: Sample) -> tuple[str, str]:
+    """What a conversation about a question holds: its text, or at least its first prompt."""
+    prompt = sample.input if isinstance(sample.input, str) else sample.input[-1].text
+    return question_of(sample.metadata or {}).text, prompt
 
 
 def _question(sample: Any) -> str:
