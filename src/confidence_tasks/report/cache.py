@@ -40,16 +40,10 @@ def _warn(said: str) -> None:
 
 @dataclass
 class Cache:
-    """A folder of entries, which several processes may use at once.
+    """A folder of entries, at most so large, which several processes may use at once.
 
-    Attributes
-    ----------
-    folder : Path
-        The folder; it is made when the first entry is kept.
-    most_bytes : int
-        Its size, at most.
-    say : callable
-        Told once of each kind of trouble: the work goes on without the cache.
+    The folder is made when the first entry is kept. ``say`` is told once of each kind of trouble: the work goes on
+    without the cache.
     """
 
     folder: Path
@@ -150,13 +144,7 @@ def user_cache(say: Callable[[str], None] = _warn) -> Cache:
 
 
 def key_of(*parts: object) -> str:
-    """Return the name of what is computed from some parts, by this code.
-
-    Parameters
-    ----------
-    *parts : object
-        Numbers, texts, and tuples of these: what they print as is what they are.
-    """
+    """Return the name of what this code computes from numbers, texts and tuples of these, by how they print."""
     return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
 
 

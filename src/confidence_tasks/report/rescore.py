@@ -48,18 +48,9 @@ class Rescored:
 def rescore(path: str | PathLike[str]) -> Rescored:
     """Read the replies of a log anew, with the reading rules and statistics of this version.
 
-    What a parser or a judge said is taken from the log; no model is called.
-
-    Parameters
-    ----------
-    path : path
-        An Inspect log with samples, local or remote.
-
-    Returns
-    -------
-    Rescored
-        The log on disk is left alone; write the new one with ``inspect_ai.log.write_eval_log``. The entry ``rescored``
-        of its metadata says when that was and by which versions, and reports take the newest reading of a run.
+    What a parser or a judge said is taken from the log; no model is called. The log on disk is left alone; write
+    the new one with ``inspect_ai.log.write_eval_log``. The entry ``rescored`` of its metadata says when that was
+    and by which versions, and reports take the newest reading of a run.
 
     Raises
     ------

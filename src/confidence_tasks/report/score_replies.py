@@ -51,33 +51,17 @@ def score_replies(
     fields: Mapping[str, Any] | None = None,
     log_dir: str | Path = "logs",
 ) -> list[EvalLog]:
-    """Score a file of replies as one of the studies.
+    """Score a file of replies as one of the studies; return a log for each model, as written.
 
-    Nothing is written unless every row is sound.
+    Nothing is written unless every row is sound. A row of the ``.jsonl``, ``.csv`` or ``.parquet`` file has
+    ``question`` and ``reply``, and the fields that the study needs, listed in
+    :func:`confidence_tasks.catalogue.reply_forms`. ``answer``, or ``gold``, is the key, which FermiEval has as
+    ``exponent`` and LifeEval needs none of; ``choices``, ``aliases``, ``kind``, ``id``, ``subject`` and ``level``
+    are as in a file of questions; ``source`` names where a question is from, and ``model`` who replied. Other
+    fields are left out. Further rows of the same question and condition are taken for further epochs.
 
-    Parameters
-    ----------
-    path : path
-        A ``.jsonl``, ``.csv`` or ``.parquet`` file, one reply a row. ``question`` and ``reply`` must be there, and the
-        fields that the study needs, listed in :func:`confidence_tasks.catalogue.reply_forms`. ``answer``,
-        or ``gold``, is the key, which FermiEval has as ``exponent`` and LifeEval needs none of; ``choices``,
-        ``aliases``, ``kind``, ``id``, ``subject`` and ``level`` are as in a file of questions; ``source`` names where a
-        question is from, and ``model`` who replied. Other fields are left out.
-        Further rows of the same question and condition are taken for further epochs.
-    study : str
-        A name in :func:`confidence_tasks.catalogue.reply_forms`.
-    model : str
-        Name of the model that replied, where a row has none; by default the file's name. Without a provider it becomes
-        ``recorded/<name>``.
-    fields : mapping of str to object, optional
-        Fields of every row that does not have them.
-    log_dir : path
-        Where the logs are written.
-
-    Returns
-    -------
-    list of EvalLog
-        A log for each model, as written; ``location`` says where.
+    Where a row has no ``model`` it is that given, by default the file's name; without a provider it becomes
+    ``recorded/<name>``. Rows without some of the ``fields`` have these.
 
     Raises
     ------

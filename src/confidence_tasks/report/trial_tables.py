@@ -21,20 +21,12 @@ from confidence_tasks.study.trial import Trial
 
 
 def read_trial_table(path: str) -> list[TrialFile]:
-    """Read a plain file of trials, one row a trial.
+    """Read a plain file of trials, one row a trial: a file a study, model, task and way of asking.
 
-    Parameters
-    ----------
-    path : str
-        A file that ends in ``.csv``, ``.jsonl`` or ``.parquet``, local or remote, with the columns of
-        :class:`~confidence_tasks.study.trial.Trial` and as many of the study's own as its measures need. The study is
-        told by these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they
-        are there, and ``setup``: how the model was asked, as a JSON object or in words.
-
-    Returns
-    -------
-    list of TrialFile
-        One a study, model, task and way of asking.
+    The file ends in ``.csv``, ``.jsonl`` or ``.parquet``, and has the columns of
+    :class:`~confidence_tasks.study.trial.Trial` and as many of the study's own as its measures need. The study is
+    told by these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they
+    are there, and ``setup``: how the model was asked, as a JSON object or in words.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from confidence_tasks.report.checks import Notice
+from confidence_tasks.study.definition import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,7 @@ class OverviewView:
     name: str
     title: str
     question: str
-    study: str
-    paper: str
-    paper_url: str
+    study: Study
     sentences: tuple[str, ...]
     measures: tuple[MeasureView, ...]
     note: str
@@ -164,9 +163,7 @@ class TaskView:
     name: str
     title: str
     question: str
-    study: str
-    paper: str
-    paper_url: str
+    study: Study
     sentences: tuple[str, ...]
     notices: tuple[Notice, ...]
     measures: tuple[MeasureView, ...]
