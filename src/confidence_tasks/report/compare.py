@@ -280,11 +280,6 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     return stacked, side
 
 
-def _sides(first: ModelTrials, second: ModelTrials) -> tuple[ModelTrials, ModelTrials]:
-    """Call the models A and B, as the command does."""
-    return replace(first, name="A", label="A"), replace(second, name="B", label="B")
-
-
 def cautions(
     first: ModelTrials, second: ModelTrials, task_trials: TaskTrials, settings: Settings | None = None
 ) -> list[Notice]:
@@ -298,8 +293,13 @@ def cautions(
     columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
     if len(side):
         compared = tuple(
-            replace(model, columns={name: column[side == whose] for name, column in columns.items()})
-            for model, whose in zip(_sides(first, second), (FIRST, SECOND), strict=True)
+            replace(
+                model,
+                name=name,
+                label=name,
+                columns={key: column[side == whose] for key, column in columns.items()},
+            )
+            for model, name, whose in ((first, "A", FIRST), (second, "B", SECOND))
         )
         fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))
         (results,) = compute_results([replace(task_trials, models=compared)], fewer)

@@ -82,10 +82,6 @@ class Summary(Table):
     frame : DataFrame
         Columns ``measure``, ``value``, ``low``, ``high``, ``n`` (trials that have what the measure needs), ``reason``
         (why a value or an interval is missing), after those of ``by``.
-    by : tuple of str
-        Names of the columns that say which trials a row is about.
-    level : float
-        Nominal coverage of the intervals.
     trials : DataFrame
         The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``.
     """
@@ -157,10 +153,6 @@ class Differences(Table):
         Columns ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``, ``p_value`` (from the same
         pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure), ``n`` (questions) and
         ``reason``, after those of ``by``.
-    by : tuple of str
-        Names of the columns that say which trials a row is about.
-    level : float
-        Nominal coverage of the intervals.
     """
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
