@@ -5,10 +5,9 @@ measures it.
 """
 
 import sys
-from importlib import import_module
 from pathlib import PurePath
 
-from confidence_tasks.catalogue import own_packages, studies
+from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.simulated_provider import simulated, simulated_instrument
 from confidence_tasks.harness.inspect.staged import study_task
@@ -16,20 +15,13 @@ from confidence_tasks.study.parameter import meant
 
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
 
-_own = set(own_packages())
 for _study in studies():
     if _study.stages:
         # Of other packages too: Inspect knows them by the name of their package.
         _named = {_name: study_task(_study, _name) for _name in _study.designs}
         _named[_study.scorer_name] = _study.make_scorer
-    elif _study.module in _own:
-        _task = import_module(f"{_study.module}.task")
-        _named = {name: getattr(_task, name) for name in _study.designs}
-        _named[_study.scorer_name] = _study.make_scorer
-    else:
-        continue
-    globals().update(_named)
-    __all__ += _named
+        globals().update(_named)
+        __all__ += _named
 
 # Inspect says of a task that it does not find no more than that there is none.
 if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2] in (["eval"], ["eval-set"]):

@@ -90,6 +90,9 @@ class Stage:
     role : str
         Model role that is asked, such as ``judge``; empty for the model under test. lm-eval has no roles and refuses
         such a study before the first call.
+    given : callable, optional
+        ``given(question)``: a text that is put in the model's mouth as the reply to the first prompt. Nothing is asked:
+        its tokens are scored, by Inspect's ``hf`` provider.
     logprobs : {"", "wanted", "required"}
         Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
         the first reply; ``wanted`` goes on and gives replies without tokens.
@@ -111,6 +114,7 @@ class Stage:
     system: str | Callable[[Question, str], str] = ""
     follows: str = ""
     role: str = ""
+    given: Callable[[Question], str] | None = None
     logprobs: Literal["", "wanted", "required"] = ""
     top_logprobs: int = 0
 

@@ -43,7 +43,7 @@ def reply(*tokens: tuple[str, float], text: str = "", probabilities: bool = True
 
 def test_known_evidence_is_recovered_at_every_temperature(run: Run) -> None:
     """Area .856 and d_a 1.5 of evidence whose means lie 1.5 standard deviations apart."""
-    log = run(nlp_metad("arithmetic", "0.3,1", n=150))
+    log = run(nlp_metad(source="arithmetic", temperatures="0.3,1", n=150))
     found, made = metrics(log), trials(log)
     assert len(made) == 300
     for condition in ("T=0.3", "T=1"):
@@ -56,8 +56,7 @@ def test_known_evidence_is_recovered_at_every_temperature(run: Run) -> None:
     assert all(map(math.isfinite, found.values()))
     assert log.eval.headline_metric is not None
     assert log.eval.headline_metric.metric == "meta_information/T=1"
-    assert log.eval.metadata is not None
-    assert log.eval.metadata["k"] == 4
+    assert log.eval.task_args["k"] == 4
 
 
 def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -> None:
@@ -76,7 +75,7 @@ def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -
         return next(output for land, output in replies.items() if f"of {land}?" in messages[-1].text)
 
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
-    log = run(nlp_metad(capitals, "0.7", cache=False), model)
+    log = run(nlp_metad(source=capitals, temperatures="0.7", cache=False), model)
     assert {trial["answer"]: (trial["mean_logprob"], trial["tokens"]) for trial in trials(log)} == {
         "Paris": (-0.75, 2.0),
         "Rome": (-0.25, 1.0),
@@ -98,7 +97,10 @@ def test_a_filtered_reply_is_refused_and_not_a_wrong_answer(run: Run, capitals: 
         return notice
 
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
-    made = {t["status"]: t for t in trials(run(nlp_metad(capitals, "0.7", cache=False), model))}
+    made = {
+        t["status"]: t
+        for t in trials(run(nlp_metad(source=capitals, temperatures="0.7", cache=False), model))
+    }
     assert set(made) == {"ok", "refused"}
     assert math.isnan(made["refused"]["correct"])
     assert math.isnan(made["refused"]["mean_logprob"])
@@ -113,16 +115,22 @@ def test_model_without_log_probabilities_costs_one_call(tmp_path: Path) -> None:
 
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
     (log,) = eval(
-        nlp_metad("arithmetic", "0.7,1", n=9, cache=False), model=model, log_dir=str(tmp_path), display="none"
+        nlp_metad(source="arithmetic", temperatures="0.7,1", n=9, cache=False),
+        model=model,
+        log_dir=str(tmp_path),
+        display="none",
     )
     assert log.status == "error"
     assert log.error is not None
-    assert "nlp_metad needs token probabilities, and mockllm/model returned none" in log.error.message
+    assert (
+        "stage 'answer' of nlp_metad needs token probabilities, and mockllm/model returned none"
+        in log.error.message
+    )
     assert len(calls) == 1
 
 
 def test_right_answer_is_as_probable_as_itself_and_less_than_a_wrong_one_that_was_given(run: Run) -> None:
-    made = trials(run(nlp_metad("arithmetic", "0.7", n=40, force_gold=True)))
+    made = trials(run(nlp_metad(source="arithmetic", temperatures="0.7", n=40, force_gold=True)))
     for trial in made:
         if trial["correct"]:
             assert trial["gold_mean_logprob"] == pytest.approx(trial["mean_logprob"], abs=1e-9)
@@ -132,27 +140,27 @@ def test_right_answer_is_as_probable_as_itself_and_less_than_a_wrong_one_that_wa
 
 def test_domain_of_a_model_in_the_role(run: Run, capitals: str) -> None:
     classifier = get_model("mockllm/model", custom_outputs=lambda *_: reply(text="Geography"), memoize=False)
-    task = nlp_metad(capitals, "1", domains="model", cache=False)
+    task = nlp_metad(source=capitals, temperatures="1", domains="model", cache=False)
     log = run(task, model_roles={"domain_classifier": classifier})
     assert {trial["domain"] for trial in trials(log)} == {"Geography"}
     assert read_domain("Geography") == "Geography"
 
 
 def test_domain_role_must_be_bound(tmp_path: Path, capitals: str) -> None:
-    task = nlp_metad(capitals, "1", domains="model")
+    task = nlp_metad(source=capitals, temperatures="1", domains="model")
     (log,) = eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none")
     assert log.error is not None
     assert "--model-role domain_classifier=" in log.error.message
 
 
 def test_log_can_be_scored_again_without_a_model(run: Run) -> None:
-    log = run(nlp_metad("arithmetic", "1", n=20), get_model("simulated/sloppy"))
+    log = run(nlp_metad(source="arithmetic", temperatures="1", n=20), get_model("simulated/sloppy"))
     again = score(log, nlp_metad_scorer(), action="overwrite", display="none")
     assert [json.dumps(trial) for trial in trials(again)] == [json.dumps(trial) for trial in trials(log)]
 
 
 def test_what_the_viewer_shows(run: Run, capitals: str) -> None:
-    log = run(nlp_metad(capitals, "1"))
+    log = run(nlp_metad(source=capitals, temperatures="1"))
     view = log.eval.viewer.task_samples_view if log.eval.viewer else None
     assert view is not None
     shown = [column.id for column in view.columns or [] if column.visible is not False]
@@ -195,7 +203,9 @@ class TestSmolLM2:
     ) -> None:
         arguments = {"model_path": str(smollm2), "dtype": "float32", "do_sample": sampled, "device": "cpu"}
         model = get_model("hf/smollm2", config=GenerateConfig(seed=0), memoize=False, **arguments)
-        task = nlp_metad("arithmetic", temperatures, n=1, fewshot=2, force_gold=True, cache=False)
+        task = nlp_metad(
+            source="arithmetic", temperatures=temperatures, n=1, fewshot=2, force_gold=True, cache=False
+        )
         log = run(task, model, max_tokens=8)
         assert log.samples is not None
         for sample in log.samples:

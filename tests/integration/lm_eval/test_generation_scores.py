@@ -28,7 +28,8 @@ ScaleTask = task_class(STUDY)
 class ScoredScaleTask(ScaleTask):
     """The scale study, asking for the score of each generation too."""
 
-    SCORES_GENERATION = True
+    def requests_about(self, generation, doc):
+        return [score_request(generation)]
 
     def trial(self, doc, reply, score):
         return {

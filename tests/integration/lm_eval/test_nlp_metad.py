@@ -8,7 +8,6 @@ from tests.integration.lm_eval.harnesses import different, inspect_metrics, lm_e
 from tests.integration.lm_eval.test_generation_scores import CountingLM
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
@@ -68,8 +67,9 @@ def test_temperature_reaches_the_model():
     model = SpellingLM()
     lm_eval_run(model, [NAME], {"n": 1})
     assert (model.settings[0]["do_sample"], model.settings[0]["temperature"]) == (True, 0.7)
-    greedy = LogprobTask({"task": "greedy", "metadata": {"condition": "T=0", "source": "arithmetic", "n": 1}})
-    assert greedy.config.generation_kwargs["do_sample"] is False
+    greedy = SpellingLM()
+    lm_eval_run(greedy, [NAME], {"n": 1, "condition": "T=0"})
+    assert greedy.settings[0]["do_sample"] is False
 
 
 def test_right_answer_is_forced_on_request():

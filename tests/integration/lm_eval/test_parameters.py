@@ -1,10 +1,8 @@
 """A name in the metadata that a study does not take is refused or warned of; the model's arguments are there too."""
 
-import importlib
 import inspect
 import logging
 import re
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -17,15 +15,13 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval import task as _task
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.staged import task_class
-from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
-from confidence_tasks.studies.logprob_metacognition.lm_eval import LogprobTask
+from confidence_tasks.harness.lm_eval.staged import StudyOfStages, task_class
+from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE
 
-OF_THEIR_OWN = (LogprobTask,)
-"""Tasks of studies that are not of stages."""
-
-STAGED: dict[str, type[StudyTask]] = {study.name: task_class(study) for study in studies() if study.stages}
-TASKS = (*OF_THEIR_OWN, *STAGED.values())
+STAGED: dict[str, type[StudyOfStages]] = {
+    study.name: task_class(study) for study in studies() if study.stages
+}
+TASKS = tuple(STAGED.values())
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +31,7 @@ def nothing_said() -> Iterator[None]:
     _task.warn_once.cache_clear()
 
 
-def scale_task(**metadata: object) -> StudyTask:
+def scale_task(**metadata: object) -> StudyOfStages:
     stub = {"condition": "0-20", "source": "arithmetic", "n": 1}
     return STAGED["scales"]({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
@@ -69,10 +65,10 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(wrong: dict[str
 
 
 @pytest.mark.parametrize("study", TASKS)
-def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(study: type[StudyTask]) -> None:
-    staged = study in STAGED.values()
-    home = study if staged else importlib.import_module(study.__module__.rpartition(".")[0])
-    names = home.STUDY.designs
+def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
+    study: type[StudyOfStages],
+) -> None:
+    names = study.STUDY.designs
     of_inspect = {
         name
         for task in names
@@ -120,24 +116,19 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(stu
     ],
 )
 def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
-    study: type[StudyTask], metadata: dict[str, object], said: str
+    study: type[StudyOfStages], metadata: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^metadata: {re.escape(said)}"):
         study({"task": "mine", "metadata": {"condition": "0-20", "n": 1, **metadata}})
 
 
-def _reference(study: type[StudyTask]) -> str:
-    return study.STUDY.reference if study in STAGED.values() else "none"
-
-
 @pytest.mark.parametrize("study", [study for study in TASKS if study.FIXED])
-def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyTask]) -> None:
+def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyOfStages]) -> None:
     said = [
         configuration["metadata"]
         for each in task_groups(studies())
         for _, configuration in each.configurations()
-        if "class" in configuration
-        and (each.task_class is study or configuration["metadata"].get("study") == _reference(study))
+        if "class" in configuration and configuration["metadata"].get("study") == study.STUDY.reference
     ]
     assert said
     assert all(stub.items() >= study.FIXED.items() for stub in said)
@@ -177,19 +168,6 @@ def test_in_a_run_the_arguments_of_the_model_are_told_from_names_that_nothing_ta
 def test_null_stands_for_the_default() -> None:
     plain = scale_task()
     assert list(scale_task(question_seed=None, elicitation=None).test_docs()) == list(plain.test_docs())
-
-
-@pytest.mark.parametrize("study", OF_THEIR_OWN)
-def test_parameters_are_those_that_the_docstring_names_and_the_study_reads(study: type[StudyTask]) -> None:
-    assert study.__doc__ is not None
-    paragraph = next(part for part in study.__doc__.split("\n\n") if "Its parameters are" in part)
-    listed = paragraph[paragraph.index("Its parameters are") :].split(" as in Inspect")[0]
-    named = re.findall(r"``(\w+)``", listed)
-    named += re.findall(r"and ``(token_probabilities)``", " ".join(paragraph.split()))
-    assert set(study.PARAMETERS) == set(named)
-    source = inspect.getsource(sys.modules[study.__module__])
-    read = re.findall(r'(?:parameters|or \{\}\))(?:\.get\(|\[)"(\w+)"', source)
-    assert set(read) <= set(study.PARAMETERS)
 
 
 def test_the_table_has_the_headline_unless_all_is_asked_for():

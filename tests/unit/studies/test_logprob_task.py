@@ -1,18 +1,17 @@
 """The log-probability study's design: what is asked at which temperatures, and what is refused early."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.items import items_of
 
+from confidence_tasks.harness.inspect.staged import refuse_given
 from confidence_tasks.sources import SourceError
+from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.logprob_metacognition.task import (
-    PAPER_SIZES,
-    logprob_items,
-    nlp_metad,
-    refuse_settings,
-)
+from confidence_tasks.studies.logprob_metacognition.task import PAPER_SIZES, logprob_stages, nlp_metad
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 
@@ -51,7 +50,7 @@ def test_headline_is_meta_information_at_temperature_1(temperatures: str, headli
 
 
 def test_worked_examples_are_not_asked() -> None:
-    items = list(logprob_items("arithmetic", [1.0], n=3, seed=3, fewshot=2))
+    items = items_of(STUDY, source="arithmetic", temperatures="1", n=3, seed=3, fewshot=2)
     assert len(items) == 3
     assert all(len(item.examples) == 2 for item in items)
     assert not {item.prompt for item in items} & {asked for item in items for asked, _ in item.examples}
@@ -83,38 +82,28 @@ def test_unknown_source_is_refused() -> None:
 def test_the_papers_sources_and_sizes(mirror: Path) -> None:
     assert PAPER_SIZES == {"trivia_qa": 5_000, "nq_open": 3_000}
     for source in PAPER_SIZES:
-        items = list(logprob_items(source, [1.0], n=20))
+        items = items_of(STUDY, source=source, temperatures="1", n=20)
         assert len(items) == 20
         assert {item.question.kind for item in items} == {"text"}
-        assert items == list(logprob_items(source, [1.0], n=20, mirror=str(mirror)))
+        assert items == items_of(STUDY, source=source, temperatures="1", n=20, mirror=str(mirror))
 
 
 class HuggingFaceAPI:
-    def __init__(self, do_sample: bool) -> None:
-        self.do_sample = do_sample
+    """As far as its name goes."""
 
 
 class OtherAPI:
-    pass
+    """A provider that scores no given text."""
 
 
 @pytest.mark.parametrize(
-    ("api", "temperature", "force_gold", "message"),
-    [
-        (HuggingFaceAPI(True), 1.0, True, ""),
-        (HuggingFaceAPI(False), 0.0, True, ""),
-        (OtherAPI(), 1.0, False, ""),
-        (HuggingFaceAPI(False), 1.0, False, "leave -M do_sample=false out"),
-        (HuggingFaceAPI(True), 0.0, False, "add -M do_sample=false"),
-        (OtherAPI(), 1.0, True, "has no interface for"),
-    ],
+    ("api", "force_gold", "refused"),
+    [(HuggingFaceAPI, True, False), (OtherAPI, False, False), (OtherAPI, True, True)],
 )
-def test_what_a_provider_cannot_do_is_refused(
-    api: Any, temperature: float, force_gold: bool, message: str
+def test_a_provider_that_cannot_score_the_right_answer_is_refused(
+    api: type, force_gold: bool, refused: bool
 ) -> None:
-    model: Any = type("Model", (), {"api": api})()
-    if not message:
-        refuse_settings(model, temperature, force_gold)
-        return
-    with pytest.raises(ValueError, match=message):
-        refuse_settings(model, temperature, force_gold)
+    model: Any = type("Model", (), {"api": api()})()
+    stages = logprob_stages({"force_gold": force_gold})
+    with pytest.raises(ValueError, match="has no interface for") if refused else nullcontext():
+        refuse_given(model, stages)

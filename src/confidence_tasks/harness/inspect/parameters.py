@@ -1,72 +1,12 @@
-"""A task's parameters are checked first: their names, where Inspect would warn and go on, and their types."""
+"""Checks of the values of parameters that both harnesses make, and what is said of unknown ones."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType, NoneType
-from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
-
-from inspect_ai import Task
-
-from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.inspect.metrics import logging
-from confidence_tasks.study.parameter import METRICS
-
-TaskFunction = TypeVar("TaskFunction", bound=Callable[..., Task])
-
-
-def validate_parameters(function: TaskFunction) -> TaskFunction:
-    """Have a task refuse parameters that it does not have, and values of other types; goes under ``@task``.
-
-    The task has a parameter more, ``metrics``: which measures its log has as metrics.
-
-    Inspect drops what is not in a task's signature, unless that takes any keyword: so the signature says that it does.
-
-    Raises
-    ------
-    ValueError
-        When the task is called, if it has no parameter of that name; it lists those it has. Or if a value is not what
-        the parameter's annotation says: a seed that is a text would end the run only when all is paid for.
-
-    Examples
-    --------
-    >>> @validate_parameters
-    ... def sums(terms: int = 10) -> Task:
-    ...     return Task()
-    >>> sums(term=20)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    confidence_tasks.harness.errors.UsageError: sums has no parameter 'term'; did you mean 'terms'? It has terms, ...
-    >>> sums(terms="ten")
-    Traceback (most recent call last):
-    ...
-    confidence_tasks.harness.errors.UsageError: terms='ten' must be a whole number
-    """
-    own = signature(function)
-
-    @wraps(function)
-    def checked(*args: Any, metrics: str = METRICS.default, **given: Any) -> Task:
-        with as_usage_error():
-            for name in given:
-                if name not in own.parameters:
-                    raise ValueError(
-                        unknown_parameter(function.__name__, name, [*own.parameters, METRICS.name])
-                    )
-            allowed = get_type_hints(function)
-            for name, value in own.bind(*args, **given).arguments.items():
-                check_value(name, value, allowed[name])
-            with logging(metrics):
-                return function(*args, **given)
-
-    which = Parameter("metrics", Parameter.KEYWORD_ONLY, default=METRICS.default, annotation=METRICS.type)
-    others = Parameter("unknown", Parameter.VAR_KEYWORD, annotation=NoReturn)
-    checked.__signature__ = own.replace(parameters=[*own.parameters.values(), which, others])  # type: ignore[attr-defined]
-    return checked  # type: ignore[return-value]
-
+from typing import Any, get_args, get_origin
 
 _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
     {

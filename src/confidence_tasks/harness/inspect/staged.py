@@ -216,7 +216,7 @@ class _Asker:
         conversations: dict[str, list[ChatMessage]] = {}
         first: ModelOutput | None = None
         for stage in self.stages:
-            if first is None:
+            if first is None or stage.given:
                 asked = [start]
             else:
                 prompts = stage.prompts(self.question, self.condition, replies)
@@ -279,6 +279,8 @@ class _Asker:
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
+        if stage.given and not is_simulated(model):
+            return await _given(model, messages, stage.given(self.question))
         settings = self._settings(stage, model, number)
         if stage.role:
             keep = self.cache and call_cache(model, per_epoch=True)
@@ -360,6 +362,24 @@ async def _scored_locally(
     return output
 
 
+async def _given(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
+    """Return a text as if the model had said it, with the log-probabilities of its tokens."""
+    from confidence_tasks.harness.inspect.local_scores import forced_text
+
+    said = ModelOutput.from_content(str(model), forced_text(model, messages, text))
+    return await _scored_locally(model, messages, said, 0)
+
+
+def refuse_given(model: Model, stages: Sequence[Stage]) -> None:
+    """Raise ValueError if a stage gives a text to a model that cannot score it."""
+    given = [stage.name for stage in stages if stage.given]
+    if given and not (is_local(model) or is_simulated(model)):
+        raise ValueError(
+            f"{given[0]} puts a text in the model's mouth, which {model} has no interface for: use a model of the hf "
+            f"provider, lm-eval, or leave {given[0]} out"
+        )
+
+
 def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
     used = output.usage
     return ModelReply(
@@ -402,6 +422,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_of(state.metadata)
+        refuse_given(get_model(), stages)
         with shared.of((get_model().api, question.id, state.epoch)) as calls:
             asker = _Asker(
                 loaded,

@@ -124,7 +124,6 @@ class StudyOfStages(StudyTask):
 
     STUDY: ClassVar[Study]
     ADDED: ClassVar[Mapping[str, Any]] = {}
-    WORKED_EXAMPLES = True
 
     @property
     def study_name(self) -> str:
@@ -232,9 +231,11 @@ class StudyOfStages(StudyTask):
             context, settings = generation.args
             own = _settings(self.stages[0], doc["condition"], doc.get("repeat", 0))
             generation.arguments = (context, {**settings, **own})
-            if self.STUDY.repeats:
+            if "seed" in own:
                 generation.request_type = SAMPLES  # type: ignore[assignment]
             return [generation, *others]
+        if given := [stage.name for stage in self.stages if stage.given]:
+            raise ValueError(f"lm-eval runs no stage that gives a text to the model, such as {given[0]!r}")
         return [
             StagesRequest(
                 request_type=REQUEST_TYPE,  # type: ignore[arg-type]
@@ -251,10 +252,10 @@ class StudyOfStages(StudyTask):
         """Return the tokens of a reply by what else was asked about it."""
         return ()
 
-    def trial(self, doc: Mapping[str, Any], reply: Any, score: Any) -> Mapping[str, Any]:
+    def trial(self, doc: Mapping[str, Any], reply: Any, *scores: Any) -> Mapping[str, Any]:
         """Read the replies of all stages."""
         if self.generates:
-            said = ModelReply(reply, tuple(self.tokens(doc, reply, score)))
+            said = ModelReply(reply, tuple(self.tokens(doc, reply, *scores)))
             replies: Replies = {self.stages[0].name: [said]}
         else:
             replies = restored_replies(reply)

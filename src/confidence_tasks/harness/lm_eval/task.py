@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -17,12 +16,11 @@ from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.fewshot import with_replies_shown
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
-from confidence_tasks.harness.lm_eval.generation_scores import Span, score_request, unscored, whole_text
+from confidence_tasks.harness.lm_eval.generation_scores import unscored
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.measures import Measure, named
 from confidence_tasks.study.parameter import METRICS
@@ -41,17 +39,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "generation_kwargs": {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0},
 }
 """The part of the configuration that is the same for every stub; names of columns stand for their values."""
-
-_TYPES: Mapping[str, Any] = {
-    **dict.fromkeys(("n", "question_seed", "samples", "k"), int | None),
-    "force_gold": bool | None,
-    **dict.fromkeys(("source", "mirror", "split"), str | None),
-    "shortfall_weight": float | None,
-    **dict.fromkeys(("levels", "temperatures"), str | float | list | None),
-    "ask": str | list | None,
-    METRICS.name: METRICS.type,
-}
-"""Of the parameters, but for the condition, which each study reads itself."""
 
 _HARNESS = frozenset({"config_source", "version"})
 """What lm-eval itself puts into the metadata."""
@@ -74,21 +61,12 @@ class StudyTask(ConfigurableTask):
         `SAID_ELSEWHERE` has holds for every study.
     TYPES : mapping of str to type
         Types of the parameters that are checked here.
-    MEASURES : sequence of Measure
-        The study's metrics.
-    WORKED_EXAMPLES : bool
-        Whether `items` makes the study's worked examples; those of other studies are an ideal subject's replies.
-    SCORES_GENERATION : bool
-        Whether the log-probability of each generation is asked for.
     """
 
     PARAMETERS: ClassVar[Sequence[str]] = ()
     FIXED: ClassVar[Mapping[str, str]] = {}
     ELSEWHERE: ClassVar[Mapping[str, str]] = {}
-    TYPES: ClassVar[Mapping[str, Any]] = _TYPES
-    MEASURES: ClassVar[Sequence[Measure]] = ()
-    WORKED_EXAMPLES: ClassVar[bool] = False
-    SCORES_GENERATION: ClassVar[bool] = False
+    TYPES: ClassVar[Mapping[str, Any]] = {}
 
     @as_usage_error()
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -107,16 +85,16 @@ class StudyTask(ConfigurableTask):
         set_metrics(self, aggregations(measures), better)
 
     @property
+    @abstractmethod
     def study_name(self) -> str:
         """Name of the study, for messages."""
-        return type(self).__module__.split(".")[-2]
 
     @abstractmethod
     def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
         """Yield what is asked, with ``fewshot`` worked examples before each."""
 
     @abstractmethod
-    def trial(self, doc: Mapping[str, Any], reply: Any, score: Any) -> Mapping[str, Any]:
+    def trial(self, doc: Mapping[str, Any], reply: Any, *scores: Any) -> Mapping[str, Any]:
         """Read a reply into a trial.
 
         Parameters
@@ -125,7 +103,7 @@ class StudyTask(ConfigurableTask):
             What was asked.
         reply : str
             What the model said, or what else was asked for.
-        score : GenerationScore
+        *scores : GenerationScore
             Of the reply, or what else `requests_about` it returned.
         """
 
@@ -133,19 +111,14 @@ class StudyTask(ConfigurableTask):
         """Return what a study's configuration has in the place of what is the same for every stub."""
         return {}
 
-    def scored_span(self, doc: Mapping[str, Any]) -> Span:
-        """Return a function that says which characters of a reply are scored; lm-eval may store it on disk."""
-        return whole_text
-
+    @abstractmethod
     def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the measures, which in some studies depend on the condition."""
-        return self.MEASURES
 
     @property
-    def headline(self) -> Sequence[str] | None:
-        """Names of the metrics by default: the headline of the study in whose package the class is; else all."""
-        package = import_module(type(self).__module__.rpartition(".")[0])
-        return package.STUDY.headline if hasattr(package, "STUDY") else None
+    @abstractmethod
+    def headline(self) -> Sequence[str]:
+        """Names of the metrics by default."""
 
     def logged_measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
         """Return the measures of the headline, or all, as the parameter ``metrics`` says."""
@@ -168,7 +141,7 @@ class StudyTask(ConfigurableTask):
         """
         fewshot = self.config.num_fewshot or 0
         if fewshot != self._docs_fewshot:
-            items = self._items(fewshot)
+            items = list(self.items(dict(self.config.metadata or {}), fewshot))
             if any(item.examples != items[0].examples for item in items):
                 raise ValueError(
                     f"num_fewshot={fewshot}: lm-eval shows the same worked examples throughout a task, and those of "
@@ -181,14 +154,6 @@ class StudyTask(ConfigurableTask):
             self.config.metadata = {**(self.config.metadata or {}), REVISIONS: revisions(names)}
             self._docs_fewshot = fewshot
         return self._docs
-
-    def _items(self, fewshot: int) -> list[Item]:
-        parameters = dict(self.config.metadata or {})
-        if not fewshot or self.WORKED_EXAMPLES:
-            return list(self.items(parameters, fewshot))
-        if parameters.get("n") is not None:
-            parameters["n"] += fewshot
-        return with_replies_shown(list(self.items(parameters, 0)), fewshot)
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return none yet: the study's worked examples come with its questions."""
@@ -221,13 +186,13 @@ class StudyTask(ConfigurableTask):
 
     def requests_about(self, generation: Instance, doc: Mapping[str, Any]) -> list[Instance]:
         """Return what is asked about the reply once there is one."""
-        return [score_request(generation, self.scored_span(doc))] if self.SCORES_GENERATION else []
+        return []
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Return the trial for every metric that is configured, whatever the reply."""
         reply, *scores = results
-        score = scores[0] if scores else unscored("not asked for")
-        trial = self.trial(doc, "" if reply is None else reply, score)
+        scored = scores or [unscored("not asked for")]
+        trial = self.trial(doc, "" if reply is None else reply, *scored)
         return sample_metrics(trial, list(self.aggregation()))
 
 
@@ -245,7 +210,7 @@ def check_metadata(
     known: Sequence[str],
     elsewhere: Mapping[str, str],
     fixed: Mapping[str, str] = MappingProxyType({}),
-    types: Mapping[str, Any] = _TYPES,
+    types: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Check the names and the types of what the metadata says to a study.
 

@@ -39,7 +39,7 @@ class FermiLogprobTask(StudyOfStages):
         context = ctx if apply_chat_template else f"{ctx}{self.config.target_delimiter}"
         return [integers_request(doc, context, metadata=metadata)]
 
-    def trial(self, doc: Mapping[str, Any], reply: Mapping[int, float], score: Any) -> DistributionTrial:
+    def trial(self, doc: Mapping[str, Any], reply: Mapping[int, float], *scores: Any) -> DistributionTrial:
         """Take the probabilities of integers, which are in place of a reply."""
         problem = "" if reply else "the model gave no probabilities"
         return distribution_trial(question_of(doc), doc["split"], reply, problem)

@@ -4,7 +4,13 @@ Cacioli (2026), arXiv:2603.25112.
 """
 
 from confidence_tasks.studies.logprob_metacognition import trials
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Reference, Study
+from confidence_tasks.studies.logprob_metacognition.prompts import (
+    TEMPERATURES,
+    condition_of,
+    temperature_label,
+)
+from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
+from confidence_tasks.study.parameter import source_parameters
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _figures = LazyModule("confidence_tasks.studies.logprob_metacognition.figures")
@@ -14,6 +20,7 @@ _power = LazyModule("confidence_tasks.studies.logprob_metacognition.power")
 _replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
+_task = LazyModule("confidence_tasks.studies.logprob_metacognition.task")
 
 STUDY = Study(
     name="nlp_metad",
@@ -21,6 +28,49 @@ STUDY = Study(
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
     scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),
+    stages=_task.logprob_stages,
+    questions=_task.logprob_questions,
+    conditions=tuple(map(condition_of, TEMPERATURES)),
+    condition_parameter="temperatures",
+    read_condition=temperature_label,
+    kept=(),
+    read=trials.read_answer,
+    metrics=_task.logprob_metrics,
+    roles=_task.classifier_role,
+    example=_task.key_shown,
+    offline="arithmetic",
+    parameters=(
+        *source_parameters("trivia_qa"),
+        Parameter(
+            "temperatures",
+            str | float | list[float],
+            ",".join(f"{temperature:g}" for temperature in TEMPERATURES),
+            "Temperatures of sampling, one condition each; 0 is greedy decoding.",
+        ),
+        Parameter("seed", int, 42, "Seed of the sample of questions, and of sampling.", low=0),
+        Parameter(
+            "k",
+            int,
+            trials.RATINGS,
+            "Number of confidence levels on either side: the log's metrics cut log-probabilities into 2k ratings where "
+            "they cut them. Report and compare cut them into the paper's 8.",
+        ),
+        Parameter(
+            "domains",
+            str,
+            "lexicon",
+            "Who sorts questions into domains of knowledge: a lexicon, or the model in the role domain_classifier.",
+            trials.DOMAIN_CHOICES,
+        ),
+        Parameter("fewshot", int, 0, "Worked examples before each question, for small and base models."),
+        Parameter(
+            "force_gold",
+            bool,
+            False,
+            "Also ask how probable the right answer would have been, for the paper's check R5; providers hf and "
+            "simulated.",
+        ),
+    ),
     trial=trials.LogprobTrial,
     measures=trials.MEASURES,
     designs={
@@ -67,8 +117,9 @@ STUDY = Study(
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
     resampler=_report.resample_all,
     responders=_subject.RESPONDERS,
+    subject=_subject.respond,
     true_values=_subject.true_values,
     power=_power.POWER,
     replication=_replication.REPLICATION,
-    lm_eval=_lm_eval.GROUPS,
+    lm_eval_task=_lm_eval.LogprobTask,
 )

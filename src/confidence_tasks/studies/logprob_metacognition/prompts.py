@@ -51,6 +51,11 @@ def temperature_of(text: str) -> float:
     return abs(temperature)
 
 
+def temperature_label(text: str) -> str:
+    """Return the label of a temperature that a user names."""
+    return condition_of(temperature_of(text))
+
+
 def answer_prompt(question: str) -> str:
     """Return the prompt that asks for a short answer.
 

@@ -16,10 +16,11 @@ from statistics import NormalDist
 
 from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.draws import normal, pick, uniform
-from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
+from confidence_tasks.simulation.reply import Reply, Request, StageRequest, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.studies.logprob_metacognition.prompts import DIRECTIONS
+from confidence_tasks.studies.logprob_metacognition.trials import GOLD
 from confidence_tasks.study.question import Question
 
 PATTERN = re.compile(re.escape(DIRECTIONS))
@@ -98,10 +99,13 @@ def spread_tokens(text: str, mean: float, *key: object) -> list[tuple[str, float
     return [(piece, mean * (1.0 + draw - middle)) for piece, draw in zip(pieces, draws, strict=True)]
 
 
-def respond(question: Question, request: Request) -> Reply:
-    """Answer ``question`` in a few words, or sloppily."""
+def respond(question: Question, request: Request | StageRequest) -> Reply:
+    """Answer ``question`` in a few words, or sloppily; where the right answer is given, say how probable it is."""
     subject, seed = request.subject, request.seed
     key, temperature = (seed, question.id), call_temperature(seed)
+    if isinstance(request, StageRequest) and request.stage == GOLD:
+        mean, text = gold_mean_logprob(question, subject, seed), question.gold or ""
+        return Reply(text, 0.5, tokens=tuple(spread_tokens(text, mean, *key, "gold")))
     correct = is_right(question, subject, seed)
     before, after = "", ""
     if uniform(*key, "sloppy") < subject.sloppiness:

@@ -15,8 +15,6 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.model_calls import ask_role
-from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.tokens import reply_tokens
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.logprob_metacognition.domains import domain_of
@@ -25,6 +23,7 @@ from confidence_tasks.studies.logprob_metacognition.prompts import (
     classifier_prompt,
     condition_of,
     read_domain,
+    temperature_of,
 )
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -41,6 +40,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
+from confidence_tasks.study.stage import Replies
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ PADDING = "hautus"
 COVERAGES = (0.5, 0.8)
 """Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
 
-GOLD_NLP = "gold_mean_logprob"
-"""Where a sample's store keeps the log-probability of the right answer."""
+ANSWER, GOLD = "answer", "force_gold"
+"""The question, and the right answer put in the model's mouth."""
 
 CLASSIFIER_ROLE = "domain_classifier"
 
@@ -272,8 +272,6 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
 
 MEASURES: tuple[Measure, ...] = logprob_measures()
 
-HEADLINE = "meta_information"
-
 
 def nlp_summary(
     trials: Sequence[Mapping[str, Any]],
@@ -289,28 +287,39 @@ def nlp_summary(
 # The scorer -----------------------------------------------------------------------------------------------------
 
 
+def read_answer(question: Question, condition: str, replies: Replies) -> LogprobTrial:
+    """Read the answer, align its tokens, and compare it with the aliases."""
+    from confidence_tasks.reading.answer_tokens import answer_tokens
+    from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+
+    (said,) = replies[ANSWER]
+    found = read_short_answer(said.text, question.kind)
+    trial = logprob_trial(
+        question,
+        temperature_of(condition),
+        found,
+        answer_tokens(said.tokens, said.text, found.begin, found.end),
+    )
+    for forced in replies.get(GOLD, ()):
+        begin = len(forced.text) - len(question.gold or "")
+        scored = answer_tokens(forced.tokens, forced.text, begin, len(forced.text))
+        trial["gold_mean_logprob"] = scored.mean_logprob
+    return trial
+
+
 @scorer(metrics=[])
 def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer:
-    """Read the answer, align its tokens, compare it with the aliases, and keep all that as a trial."""
+    """Keep what `read_answer` reads as a trial, with the domain of the question."""
+    from confidence_tasks.harness.inspect.staged import replies_of
     from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        from confidence_tasks.reading.answer_tokens import answer_tokens
         from confidence_tasks.reading.token_probabilities import why_unknown
-        from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 
-        question, reply = question_of(state.metadata), reply_text(state.output)
-        found = read_short_answer(reply, question.kind)
-        tokens = reply_tokens(state.output)
-        trial = logprob_trial(
-            question,
-            float(state.metadata["temperature"]),
-            found,
-            answer_tokens(tokens, reply, found.begin, found.end),
-            domain=await _domain(question, state, domains, cache),
-            gold_mean_logprob=float(state.store.get(GOLD_NLP, math.nan)),
-        )
-        explanation = _explanation(trial, question, why_unknown(tokens))
+        question, replies = question_of(state.metadata), replies_of(state, STUDY)
+        trial = read_answer(question, state.metadata["condition"], replies)
+        trial["domain"] = await _domain(question, state, domains, cache)
+        explanation = _explanation(trial, question, why_unknown(replies[ANSWER][0].tokens))
         return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
 
     return score
