@@ -54,6 +54,13 @@ def test_each_sample_has_a_seed_of_its_own_where_models_take_seeds(kind, differe
     assert {(settings["temperature"], settings["do_sample"]) for settings in model.asked} == {(1.0, True)}
 
 
+@pytest.mark.parametrize(("kind", "seeded"), [(Recording, False), (VLLM, True)])
+def test_a_reply_that_is_sampled_once_has_a_seed_where_models_take_seeds(kind, seeded):
+    model = kind(None)
+    lm_eval_run(model, ["fermieval_p0_9"], {"n": 2, "temperature": 0.7})
+    assert [("seed" in settings, settings["temperature"]) for settings in model.asked] == [(seeded, 0.7)] * 2
+
+
 def test_cached_samples_are_not_asked_again_and_still_differ(tmp_path):
     metadata = {"n": 2, "samples": 3, "levels": "0.9"}
     ends = []

@@ -15,7 +15,6 @@ from confidence_tasks.reading.matching import LONGEST, match_answer
 from confidence_tasks.sources import load
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import (
-    HEADLINE,
     MEASURES,
     LogprobTrial,
     logprob_measures,
@@ -188,7 +187,7 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
     assert {f"{name}/T=0.7" for name in expected} == set(found)
     for name, value in expected.items():
         assert found[f"{name}/T=0.7"] == pytest.approx(value, abs=1e-12), name
-    assert MEASURES[0].name == HEADLINE
+    assert MEASURES[0].name == "meta_information"
 
 
 def test_number_of_ratings_changes_only_what_is_cut(trials):

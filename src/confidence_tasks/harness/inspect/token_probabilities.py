@@ -39,7 +39,7 @@ class ProbabilityGate:
     Attributes
     ----------
     purpose : str
-        What needs them, as the beginning of a sentence: ``nlp_metad needs``.
+        What needs them, as the beginning of a sentence: ``stage 'answer' of nlp_metad needs``.
     """
 
     purpose: str
