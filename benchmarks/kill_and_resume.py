@@ -18,9 +18,6 @@ from tests.small_runs import SMALL_RUNS
 
 from confidence_tasks.sources.storage import mirror_folder
 
-NOT_SERVED = {"signals"}
-"""Tasks that ask in several turns: the server answers single prompts only."""
-
 
 def line(found: Killed) -> str:
     return (
@@ -41,7 +38,7 @@ def main() -> None:
     chosen = [
         run
         for name, run in SMALL_RUNS.items()
-        if (mirrored or not run.needs_mirror) and name in (options.tasks or SMALL_RUNS.keys() - NOT_SERVED)
+        if (mirrored or not run.needs_mirror) and name in (options.tasks or SMALL_RUNS.keys())
     ]
     print("| seed | task | resumed by | calls before | lost | doubled | repeated | trials | metrics |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)

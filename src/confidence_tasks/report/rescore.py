@@ -58,6 +58,8 @@ def rescore(path: str | PathLike[str]) -> Rescored:
         If the log is of no study of this package, or has no samples.
     RoleError
         If a prompt to a parser or a judge is another one than in the log, so that a model must be asked.
+    LostRepliesError
+        If a sample of a study of several stages was recovered from a killed run, without its replies.
     """
     refuse_unbounded(fspath(path))
     log = read_eval_log(fspath(path))

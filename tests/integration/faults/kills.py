@@ -15,8 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from inspect_ai import eval
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
-from tests.integration.faults.loopback import ENVIRONMENT, Server, Wire, serving, well_behaved
+from tests.integration.faults.loopback import (
+    ENVIRONMENT,
+    Record,
+    Server,
+    Wire,
+    recording_subject,
+    request_key,
+    running,
+    spoken,
+    well_behaved,
+)
 from tests.small_runs import SmallRun, arguments
 
 from confidence_tasks import _registry
@@ -68,11 +79,12 @@ class Inspect:
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What a run that nothing happens to ends with: calls, trials by sample and epoch, metrics."""
+    """What a run that nothing happens to ends with: calls, trials by sample and epoch, metrics; and what was said."""
 
     calls: int
     trials: Mapping[tuple[str, int], str]
     metrics: Mapping[str, str]
+    record: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +116,14 @@ class Killed:
 
 def undisturbed(inspect: Inspect, run: SmallRun, folder: Path) -> Undisturbed:
     """Run a task to its end."""
-    with _server(run, folder) as server:
+    record = _recorded(run, folder)
+    with running(_Replaying(record)) as server:
         inspect.start(_evaluation(run, server, folder), folder)
         _finish(inspect, folder)
         trials, doubled = _trials(_last_log(folder))
         assert server.asked_once
         assert not doubled
-        return Undisturbed(len(server.answers), trials, _metrics(_last_log(folder)))
+        return Undisturbed(len(server.answers), trials, _metrics(_last_log(folder)), record)
 
 
 def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturbed, folder: Path) -> Killed:
@@ -121,7 +134,7 @@ def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturb
     """
     draw = random.Random(seed)
     kill_after, pause = draw.randrange(1, whole.calls), draw.uniform(0.0, LONGEST_PAUSE)
-    with _server(run, folder) as server:
+    with running(_Replaying(whole.record)) as server:
         reached = threading.Event()
         server.on_answer = lambda count: reached.set() if count >= kill_after else None
         process = inspect.start(_evaluation(run, server, folder), folder)
@@ -155,15 +168,34 @@ def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturb
 _OPTIONS = ("--display", "none", "--max-connections", str(CONNECTIONS))
 
 
-def _server(run: SmallRun, folder: Path) -> Any:
-    """A server that knows the questions of the run, and takes its time to reply."""
+def _recorded(run: SmallRun, folder: Path) -> Record:
+    """What a simulated subject says in a run in this process."""
+    model, record = recording_subject(run.profile)
     task = getattr(_registry, run.task)(**arguments(run, folder))
+    (log,) = eval(task, model=model, log_dir=str(folder / "recorded"), display="none")
+    assert log.status == "success"
+    return record
 
-    def unhurried(attempt: int, asked: Mapping[str, Any], reply: Mapping[str, Any]) -> Wire:
-        time.sleep(0.02)
-        return well_behaved(attempt, asked, reply)
 
-    return serving(run.profile, unhurried, [task])
+class _Replaying(Server):
+    """Says again what a simulated subject said, and takes its time.
+
+    Which of several replies to one conversation is said depends on the request alone, so that a run that is resumed is
+    told what an undisturbed one is told.
+    """
+
+    def __init__(self, record: Record) -> None:
+        super().__init__("ideal", _unhurried)
+        self.record = record
+
+    def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        said = self.record[tuple(turn["content"] for turn in asked["messages"]), asked.get("temperature")]
+        return spoken(said[int(request_key(asked), 16) % len(said)])
+
+
+def _unhurried(attempt: int, asked: Mapping[str, Any], reply: Mapping[str, Any]) -> Wire:
+    time.sleep(0.02)
+    return well_behaved(attempt, asked, reply)
 
 
 def _evaluation(run: SmallRun, server: Server, folder: Path) -> list[str]:
@@ -192,14 +224,14 @@ def _last_log(folder: Path) -> EvalLog:
 
 
 def _trials(log: EvalLog) -> tuple[dict[tuple[str, int], str], int]:
-    """Reply and trial of each sample and epoch, and how many there are too many."""
+    """Trial of each sample and epoch, and how many there are too many."""
     samples = log.samples or []
     trials = {
         (str(sample.id), sample.epoch): repr(
-            (
-                sample.output.completion,
-                [(score.value, score.metadata) for score in (sample.scores or {}).values()],
-            )
+            [
+                (score.value, score.answer, score.explanation, score.metadata)
+                for score in (sample.scores or {}).values()
+            ]
         )
         for sample in samples
         if sample.scores

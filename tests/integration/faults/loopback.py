@@ -6,7 +6,7 @@ import json
 import socket
 import struct
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +21,9 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
+    Model,
     ModelOutput,
+    get_model,
 )
 
 from confidence_tasks.harness.inspect.samples import is_sent
@@ -84,6 +86,25 @@ def request_key(asked: Mapping[str, Any]) -> str:
     """Return what equal requests have in common."""
     parts = [asked["messages"], asked.get("seed"), asked.get("temperature")]
     return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+
+
+Record = dict[tuple[tuple[str, ...], float | None], list[ModelOutput]]
+"""Replies to each conversation at each temperature, in order."""
+
+
+def recording_subject(profile: str) -> tuple[Model, Record]:
+    """Return a simulated subject, and what it will have said to each conversation."""
+    record: Record = defaultdict(list)
+    model = get_model(f"simulated/{profile}", memoize=False)
+    generate = model.api.generate
+
+    async def recorded(input: list[Any], tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
+        output = await generate(input, tools, tool_choice, config)
+        record[tuple(message.text for message in input), config.temperature].append(output)
+        return output
+
+    model.api.generate = recorded  # type: ignore[method-assign]
+    return model, record
 
 
 class Server(ThreadingHTTPServer):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,14 @@ import numpy as np
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.model import Model, ModelOutput, get_model
 from tenacity import wait_none
 from tests.integration.faults.loopback import (
+    Record,
     Server,
     Wire,
     completion,
+    recording_subject,
     request_key,
     running,
     spoken,
@@ -248,10 +249,6 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
 # Runs -----------------------------------------------------------------------------------------------------------
 
 
-Record = dict[tuple[tuple[str, ...], float | None], list[ModelOutput]]
-"""Replies to each conversation at each temperature, in order."""
-
-
 class Recorded(Server):
     """Says again what a simulated subject said, whatever the number of stages and turns, and misbehaves by question.
 
@@ -345,16 +342,7 @@ def _own_questions(task: str) -> Iterator[dict[str, Any]]:
 
 def undisturbed(run: SmallRun, folder: Path) -> tuple[EvalLog, Record]:
     """Run a task with its simulated subject; return the log, and what was said to each conversation."""
-    record: Record = defaultdict(list)
-    model = get_model(f"simulated/{run.profile}", memoize=False)
-    generate = model.api.generate
-
-    async def recorded(input: list[Any], tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
-        output = await generate(input, tools, tool_choice, config)
-        record[tuple(message.text for message in input), config.temperature].append(output)
-        return output
-
-    model.api.generate = recorded  # type: ignore[method-assign]
+    model, record = recording_subject(run.profile)
     return _log(task_of(run, folder), model, folder), record
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.integration.faults.kills import CONNECTIONS, Inspect, Undisturbed, kill_and_resume, undisturbed
 from tests.small_runs import SMALL_RUNS
 
-TASKS = ("riskeval", "lifeeval")
+TASKS = ("riskeval", "lifeeval", "signals")
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,21 @@ def test_a_log_of_another_task_is_refused(tmp_path: Path) -> None:
         rescore(log.location)
 
 
+def test_a_sample_that_inspect_recovered_without_its_replies_is_not_read_anew(tmp_path: Path) -> None:
+    """Its output is that of its last call, which is no answer: read anew, its trial would change."""
+    log = run(SMALL_RUNS["signals"], tmp_path / "whole")
+    assert log.samples
+    log.samples[3].store = {}
+    recovered = tmp_path / "recovered.eval"
+    write_eval_log(log, str(recovered))
+
+    shown = CliRunner().invoke(main, ["rescore", str(recovered), "--write"])
+
+    assert shown.exit_code == 1
+    assert f"sample {log.samples[3].id} holds no replies: Inspect recovered it" in shown.stdout
+    assert read_eval_log(str(recovered)).samples == log.samples
+
+
 def test_the_command_tells_what_would_change_and_leaves_the_log_alone(
     scale_log: Path, tmp_path: Path
 ) -> None:

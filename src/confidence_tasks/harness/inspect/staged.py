@@ -447,11 +447,26 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
 # Scores -----------------------------------------------------------------------------------------------------------
 
 
+class LostRepliesError(RuntimeError):
+    """A sample holds a trial and not the replies that it was read from."""
+
+
 def replies_of(state: TaskState, study: Study) -> Replies:
-    """Return the replies that a sample holds; where there are none but the output, that of the first stage."""
+    """Return the replies that a sample holds; where there are none but the output, that of the only stage.
+
+    Raises
+    ------
+    LostRepliesError
+        If a study of several stages finds none.
+    """
     kept = state.store.get(REPLIES)
     if kept is None:
-        first, *_ = study.stages_of(default_parameters(study))
+        first, *others = study.stages_of(default_parameters(study))
+        if others:
+            raise LostRepliesError(
+                f"sample {state.sample_id} holds no replies: Inspect recovered it from a killed run, which keeps its "
+                "trial, so that the log is whole, and cannot be read anew"
+            )
         return {first.name: [_model_reply(state.output, reply_tokens(state.output))]}
     return restored_replies(kept)
 

@@ -150,13 +150,14 @@ def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) 
 def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log, or say why not: one log must not cost the others."""
     from confidence_tasks.harness.inspect.model_calls import RoleError
+    from confidence_tasks.harness.inspect.staged import LostRepliesError
     from confidence_tasks.report.collection import why_unreadable
     from confidence_tasks.report.rescore import rescore as rescored
     from confidence_tasks.report.trial_files import NotTrialsError
 
     try:
         done = rescored(path)
-    except (NotTrialsError, RoleError) as error:
+    except (NotTrialsError, RoleError, LostRepliesError) as error:
         return Outcome(path, error=str(error))
     except Exception as error:
         return Outcome(path, error=why_unreadable(path, error))
