@@ -470,6 +470,15 @@ def test_measures_of_one_condition_match_the_plain_statistics(trials):
     assert (value["calls"], value["tokens"]) == (1, 2)
 
 
+@pytest.mark.parametrize("condition", SIGNALS)
+def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
+    own = columns([row for row in trials if row["condition"] == condition])
+    measure = STUDY.measure["ece_recalibrated"]
+    assert measure.test_inversion is not None
+    low, high = measure.test_inversion(own, np.arange(len(own["correct"]))).limits(0.95)
+    assert low <= measure.compute(own, None) <= high
+
+
 def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
     table = signal_table(columns(trials))
     assert table.evidence.shape == (300, len(SIGNALS))

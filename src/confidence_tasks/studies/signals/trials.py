@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
     Columns,
-    Compute,
     Value,
     auroc,
     calibration_error,
@@ -26,7 +25,8 @@ from confidence_tasks.study.measures import (
 )
 
 if TYPE_CHECKING:
-    from confidence_tasks.statistics.core import FloatArray
+    from confidence_tasks.statistics.core import FloatArray, IntArray
+    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
     from confidence_tasks.studies.signals.reader import AnswerReply
 
 
@@ -404,14 +404,23 @@ def _with_recalibrated(trials: Columns) -> Columns:
     return {**trials, "recalibrated": recalibrated}
 
 
-def _recalibrated(statistic: str) -> Compute:
-    """Make a measure of recalibrated confidence; under resampling the recalibration stays as it is."""
-    measure = statistic_of(statistic, "correct", "recalibrated")
+def _recalibrated(measure: Measure) -> Measure:
+    """The same of the column ``recalibrated``; under resampling the recalibration stays as it is."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return measure(_with_recalibrated(trials), weights)
+        return measure.compute(_with_recalibrated(trials), weights)
 
-    return compute
+    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
+        assert measure.test_inversion is not None
+        return measure.test_inversion(_with_recalibrated(trials), questions)
+
+    return replace(
+        measure,
+        compute=compute,
+        test_inversion=inverted if measure.test_inversion else None,
+        informative=min_count(*_CLASSES),
+        fitted=True,
+    )
 
 
 def _tokens(trials: Columns) -> Any:
@@ -471,25 +480,24 @@ MEASURES: tuple[Measure, ...] = (
         is_mean=True,
         bounds=(0.0, 1.0),
     ),
-    Measure(
-        "ece_recalibrated",
-        _recalibrated("ece"),
-        "Expected calibration error of the signal recalibrated by a logistic curve of other questions.",
-        "lower",
-        informative=min_count(*_CLASSES),
-        bounds=(0.0, 1.0),
-        fitted=True,
+    _recalibrated(
+        calibration_error(
+            "ece_recalibrated",
+            "Expected calibration error of the signal recalibrated by a logistic curve of other questions.",
+            "correct",
+            "recalibrated",
+        )
     ),
-    Measure(
-        "brier_recalibrated",
-        _recalibrated("brier"),
-        "Mean squared distance from the outcome of the signal recalibrated so.",
-        "lower",
-        "student",
-        is_mean=True,
-        informative=min_count(*_CLASSES),
-        bounds=(0.0, 1.0),
-        fitted=True,
+    _recalibrated(
+        Measure(
+            "brier_recalibrated",
+            statistic_of("brier", "correct", "recalibrated"),
+            "Mean squared distance from the outcome of the signal recalibrated so.",
+            "lower",
+            "student",
+            is_mean=True,
+            bounds=(0.0, 1.0),
+        )
     ),
     ACCURACY,
     PARSE_RATE,
