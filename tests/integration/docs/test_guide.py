@@ -33,7 +33,7 @@ from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.signals import trials as signals
+from confidence_tasks.studies.signals import STUDY as SIGNALS_STUDY
 from confidence_tasks.study.measures import Measure
 
 MEASURES: Mapping[str, Iterable[Measure]] = {
@@ -48,7 +48,7 @@ MEASURES: Mapping[str, Iterable[Measure]] = {
     ),
     "riskeval.md": (*riskeval_measures.MEASURES, *riskeval_measures.COUNTS),
     "nlp_metad.md": nlp_metad.MEASURES,
-    "signals.md": (*signals.MEASURES, *signals.POOLED),
+    "signals.md": (*SIGNALS_STUDY.measures, *SIGNALS_STUDY.pooled),
 }
 
 TASKS_OF: Mapping[str, tuple[str, ...]] = {

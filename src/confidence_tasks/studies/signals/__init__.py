@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confidence_tasks.studies.signals import trials
+from confidence_tasks.studies.signals import combined, trials
 from confidence_tasks.studies.signals.catalogue import SIGNALS
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study, source_parameters
 
@@ -45,7 +45,7 @@ STUDY = Study(
     ),
     trial=trials.SignalTrial,
     measures=trials.MEASURES,
-    pooled=trials.POOLED,
+    pooled=combined.POOLED,
     designs={
         "signals": Design(
             "Confidence signals",
