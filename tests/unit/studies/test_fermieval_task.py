@@ -27,7 +27,8 @@ def test_a_sample_holds_all_that_scoring_needs(mirror):
     assert sample.metadata["condition"] == "p=0.9"
     assert sample.metadata["split"] == item.question.metadata["split"]
     assert sample.target == item.question.gold
-    system, user = sample.input
+    shown, system, user = sample.input
+    assert shown.text == item.question.text
     assert "a 90 percentage confidence interval" in system.text
     assert item.question.text in user.text
 

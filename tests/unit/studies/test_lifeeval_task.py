@@ -48,7 +48,7 @@ def test_a_sample_holds_all_that_scoring_needs():
 
 def test_directions_are_in_both_turns():
     sample = next(iter(dataset(items_of(STUDY, n=1), "lifeeval")))
-    system, user = sample.input
+    _, system, user = sample.input
     assert (system.role, user.role) == ("system", "user")
     assert system.text in user.text
 

@@ -29,11 +29,12 @@ from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.lm_eval.generation_scores import inability
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import REQUEST_TYPE as SAMPLES
-from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE, StudyTask
+from confidence_tasks.harness.lm_eval.task import GENERATION, SAID_ELSEWHERE, StudyTask
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import (
     STUDY,
     complete_parameters,
+    default_parameters,
     is_single,
     kept_replies,
     label_of,
@@ -134,6 +135,13 @@ class StudyOfStages(StudyTask):
     def headline(self) -> Sequence[str]:
         """Names of the metrics by default."""
         return self.logged.names or self.STUDY.headline
+
+    def defaults(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the limit of the only stage, which ``--gen_kwargs`` overrides."""
+        first, *others = self.STUDY.stages_of(default_parameters(self.STUDY))
+        if others or first.max_tokens is None:
+            return {}
+        return {"generation_kwargs": {**GENERATION, "max_gen_toks": first.max_tokens}}
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -361,6 +369,8 @@ class _Document:
             context = conversation.context(model) if self.replies else self.request.args[0]
             for number in range(stage.samples):
                 settings = {**self.request.args[1], **_settings(stage, self.condition, number)}
+                if stage.max_tokens is not None and not is_single(self.stages):
+                    settings["max_gen_toks"] = stage.max_tokens
                 made = StageGeneration(
                     "generate_until",
                     self.request.doc,
@@ -374,12 +384,11 @@ class _Document:
 
 
 def _settings(stage: Stage, condition: str, number: int) -> dict[str, Any]:
-    """Return the settings of generation that a stage has of its own."""
-    settings: dict[str, Any] = {} if stage.max_tokens is None else {"max_gen_toks": stage.max_tokens}
+    """Return the settings of sampling that a stage has of its own."""
     temperature = stage.temperature_in(condition)
     if temperature:
-        return {**settings, "do_sample": True, "temperature": temperature, "seed": number}
-    return settings if temperature is None else {**settings, "do_sample": False, "temperature": 0.0}
+        return {"do_sample": True, "temperature": temperature, "seed": number}
+    return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
 
 
 def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:

@@ -27,6 +27,10 @@ from confidence_tasks.study.parameter import METRICS
 
 _log = logging.getLogger(__name__)
 
+# lm-eval's own stop, a blank line, would cut off JSON and reasoning.
+GENERATION: Mapping[str, Any] = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
+"""How replies are generated unless the study or the user says otherwise."""
+
 _DEFAULTS: Mapping[str, Any] = {
     "output_type": "generate_until",
     "metric_list": [],
@@ -35,8 +39,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "doc_to_target": "target",
     "target_delimiter": "\n\n",
     "fewshot_config": {"sampler": "first_n"},
-    # lm-eval's own stop, a blank line, would cut off JSON and reasoning.
-    "generation_kwargs": {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0},
+    "generation_kwargs": GENERATION,
 }
 """The part of the configuration that is the same for every stub; names of columns stand for their values."""
 
