@@ -48,9 +48,9 @@ from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.statistics import ece, ece_interval, fit_meta_d, meta_information, optimal_threshold
 from confidence_tasks.statistics.calibration import confidence_correlation
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.tables import hard_easy_table
+from confidence_tasks.studies.lifeeval.report import hard_easy_table
 from confidence_tasks.studies.lifeeval.trials import Window, maximum_score
-from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, domain_of
+from confidence_tasks.studies.logprob_metacognition.prompts import DOMAINS, domain_of
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "against_the_papers.md"

@@ -19,7 +19,7 @@ from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.reading.matching import match_answer
-from confidence_tasks.studies.logprob_metacognition.domains import domain_of
+from confidence_tasks.studies.logprob_metacognition.prompts import domain_of
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Token

@@ -31,7 +31,7 @@ from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
+from confidence_tasks.studies.scales.prompts import GRANULARITY, Scale
 from confidence_tasks.studies.scales.task import scale_granularity
 from confidence_tasks.studies.scales.trials import scale_trial
 

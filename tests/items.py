@@ -11,7 +11,7 @@ from confidence_tasks.harness.staged import chosen_conditions, complete_paramete
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.question import Question
 

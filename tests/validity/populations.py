@@ -21,7 +21,7 @@ from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.prompts import LEVELS, level_of
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
-from confidence_tasks.studies.lifeeval.tables import by_radius_sex_and_age
+from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
@@ -31,7 +31,7 @@ from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.scales.scale import BASELINE, Scale
+from confidence_tasks.studies.scales.prompts import BASELINE, Scale
 from confidence_tasks.study.measures import Measure, columns
 
 N = 4_000

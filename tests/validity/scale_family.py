@@ -22,8 +22,8 @@ from confidence_tasks.report.simulated_trials import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.units import as_estimate
-from confidence_tasks.studies.scales.power import reported
-from confidence_tasks.studies.scales.scale import ALL_SCALES, BASELINE, Scale
+from confidence_tasks.studies.scales.prompts import ALL_SCALES, BASELINE, Scale
+from confidence_tasks.studies.scales.subject import reported
 from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.measures import Columns, Measure
 

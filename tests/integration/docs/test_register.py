@@ -19,7 +19,7 @@ from confidence_tasks.studies.riskeval import task as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import SOURCES as SOURCES_OF_SCALES
 from confidence_tasks.studies.scales import task as scales
-from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
 
 ENTRIES = sorted((ROOT / "register").glob("*/eval.yaml"))
 

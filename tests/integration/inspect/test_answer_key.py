@@ -9,8 +9,7 @@ from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.scales.prompts import scale_prompt
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale, scale_prompt
 
 QUESTIONS = [
     Question(f"twin-{i}", "demo", "Is the sky blue?", "boolean", ("yes", "no")[i % 2]) for i in range(20)

@@ -9,8 +9,8 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsag
 
 from confidence_tasks.studies.fermieval.task import fermieval
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, MEASURES
-from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
+from confidence_tasks.studies.fermieval_logprob.trials import read_distribution
 from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 from confidence_tasks.study.trial import STATUSES
 

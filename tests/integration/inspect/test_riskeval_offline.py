@@ -11,13 +11,13 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.simulation.instruments import INSTRUMENTS, Instrument, make_instrument
 from confidence_tasks.simulation.respond import assist
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.judge import read_verdict
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     judge_prompt,
     parser_prompt,
 )
+from confidence_tasks.studies.riskeval.reader import read_verdict
 from confidence_tasks.studies.riskeval.task import riskeval
 
 from .conftest import Run, metrics, trials

@@ -10,8 +10,8 @@ from tests.integration.lm_eval.test_generation_scores import CountingLM
 
 from confidence_tasks.harness.lm_eval.integer_scores import INTEGERS, ended, score_integers
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
+from confidence_tasks.studies.fermieval_logprob.trials import read_distribution
 
 pytestmark = pytest.mark.usefixtures("mirror")
 

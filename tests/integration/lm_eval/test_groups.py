@@ -14,7 +14,7 @@ from tests.integration.lm_eval.harnesses import stubs
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import stub_folder, task_groups
-from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
 from confidence_tasks.study import Reference
 
 

@@ -14,7 +14,7 @@ from tests.items import scale_items
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.staged import StagedTask
 from confidence_tasks.simulation import answers
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.task import scale_granularity
 from confidence_tasks.studies.scales.trials import MEASURES
 

@@ -15,7 +15,7 @@ from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, tips
 from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_view
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.studies.scales.scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 

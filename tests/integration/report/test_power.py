@@ -19,12 +19,12 @@ from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import subject as fermieval
-from confidence_tasks.studies.fermieval.power import stated_interval
+from confidence_tasks.studies.fermieval.subject import stated_interval
 from confidence_tasks.studies.logprob_metacognition import subject as nlp_metad
-from confidence_tasks.studies.logprob_metacognition.power import answered_shortly
+from confidence_tasks.studies.logprob_metacognition.subject import answered_shortly
 from confidence_tasks.studies.scales import subject as scales
-from confidence_tasks.studies.scales.power import reported
-from confidence_tasks.studies.scales.scale import BASELINE, Scale
+from confidence_tasks.studies.scales.prompts import BASELINE, Scale
+from confidence_tasks.studies.scales.subject import reported
 
 NAMES = [f"q-{i}" for i in range(400)]
 """Questions."""

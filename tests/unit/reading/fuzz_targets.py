@@ -25,10 +25,10 @@ from confidence_tasks.reading.verbal_confidence import verbal_confidence
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
-from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial
 from confidence_tasks.studies.lifeeval import trials as lifeeval
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.question_sets.reader import (
@@ -38,13 +38,11 @@ from confidence_tasks.studies.question_sets.reader import (
 )
 from confidence_tasks.studies.riskeval import trials as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences
-from confidence_tasks.studies.riskeval.judge import read_parser_reply, read_verdict
 from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
-from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_parser_reply, read_risk_reply, read_verdict
 from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.scales.prompts import ELICITATIONS
+from confidence_tasks.studies.scales.prompts import ELICITATIONS, Scale
 from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Kind, Question
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import STATUSES

@@ -21,7 +21,7 @@ from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.scale import BASELINE, Scale
+from confidence_tasks.studies.scales.prompts import BASELINE, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import columns

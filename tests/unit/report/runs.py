@@ -17,7 +17,7 @@ from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.scale import GRANULARITY, Scale
+from confidence_tasks.studies.scales.prompts import GRANULARITY, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 Trials = Iterator[Mapping[str, Any]]

@@ -24,7 +24,7 @@ from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.riskeval.task import riskeval
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 FEW = Settings(n_resamples=20)

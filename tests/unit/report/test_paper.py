@@ -41,7 +41,7 @@ from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import extras_of
 from confidence_tasks.statistics import complete, ece
-from confidence_tasks.studies.scales.scale import GRANULARITY
+from confidence_tasks.studies.scales.prompts import GRANULARITY
 
 REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
 ROWS = {

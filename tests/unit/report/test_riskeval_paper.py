@@ -12,8 +12,8 @@ from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.paper import FilledFigure, FilledTable
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE, SOURCES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE, SOURCES
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 
 PAPER = {

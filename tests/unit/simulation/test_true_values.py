@@ -29,8 +29,7 @@ from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.prompts import solver_prompt, solver_system
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.prompts import scale_prompt
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale, scale_prompt
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token

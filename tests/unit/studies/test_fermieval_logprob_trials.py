@@ -9,13 +9,14 @@ from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_mod
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import (
     distribution_trial,
     explain,
     fitted_temperature,
+    integer_probabilities,
     logprob_measures,
     logprob_summary,
+    read_distribution,
     set_intervals,
 )
 from confidence_tasks.studies.lifeeval.task import lifeeval

@@ -16,8 +16,8 @@ from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.statistics import ece
-from confidence_tasks.studies.lifeeval.report import best_guesses
-from confidence_tasks.studies.lifeeval.tables import (
+from confidence_tasks.studies.lifeeval.report import (
+    best_guesses,
     by_radius_sex_and_age,
     common_subset,
     hard_easy_table,

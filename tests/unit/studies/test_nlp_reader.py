@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS
 from confidence_tasks.studies.logprob_metacognition.prompts import (
+    DOMAINS,
     TEMPERATURES,
     answer_prompt,
     condition_of,

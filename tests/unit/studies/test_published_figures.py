@@ -15,7 +15,7 @@ import pytest
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.tables import common_subset, hard_easy_table
+from confidence_tasks.studies.lifeeval.report import common_subset, hard_easy_table
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
 from confidence_tasks.studies.question_sets.trials import measures_of
 from confidence_tasks.study.measures import columns

@@ -7,7 +7,7 @@ import pytest
 
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt, lifeeval_reply
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.prompts import (
     HALUEVAL_PROMPTS,
     QUESTION_SETS,

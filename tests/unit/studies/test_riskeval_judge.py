@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import CITIES, CLEAR, LITERAL_TEXTS, Awkward
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.judge import Fault, read_parser_reply, read_verdict
-from confidence_tasks.studies.riskeval.reader import RiskReading, read_risk_reply
+from confidence_tasks.studies.riskeval.reader import (
+    Fault,
+    RiskReading,
+    read_parser_reply,
+    read_risk_reply,
+    read_verdict,
+)
 
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", CITIES)
 

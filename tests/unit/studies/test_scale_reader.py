@@ -8,10 +8,8 @@ from tests.unit.studies.awkward_scale_replies_later import AWKWARD_REPLIES
 
 from confidence_tasks.reading.answers import FORMS
 from confidence_tasks.reading.cleaning import CLEANING, VALUE_CLEANING
-from confidence_tasks.studies.scales.confidence import REPORTS
-from confidence_tasks.studies.scales.prompts import ELICITATIONS, TOP_K, scale_prompt
-from confidence_tasks.studies.scales.reader import ARRANGEMENTS, LAYOUTS, read_scale_reply
-from confidence_tasks.studies.scales.scale import ALL_SCALES, Scale
+from confidence_tasks.studies.scales.prompts import ALL_SCALES, ELICITATIONS, TOP_K, Scale, scale_prompt
+from confidence_tasks.studies.scales.reader import ARRANGEMENTS, LAYOUTS, REPORTS, read_scale_reply
 from confidence_tasks.study.question import LETTERS, Kind, Question
 from confidence_tasks.study.reading import Reading
 

@@ -9,9 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.studies.awkward_scale_replies import CAPITALS
 
-from confidence_tasks.studies.scales.prompts import ELICITATIONS
+from confidence_tasks.studies.scales.prompts import ALL_SCALES, ELICITATIONS, Scale
 from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.scale import ALL_SCALES, Scale
 from confidence_tasks.study.question import LETTERS, Kind
 from confidence_tasks.study.reading import Reading
 

@@ -6,14 +6,14 @@ import pytest
 from tests.items import scale_items
 
 from confidence_tasks.sources import Question, SourceError, load
-from confidence_tasks.studies.scales.prompts import scale_prompt
-from confidence_tasks.studies.scales.scale import (
+from confidence_tasks.studies.scales.prompts import (
     ALL_SCALES,
     BASELINE,
     BOUNDARY,
     GRANULARITY,
     NONSTANDARD,
     Scale,
+    scale_prompt,
 )
 from confidence_tasks.studies.scales.subject import PATTERN
 from confidence_tasks.studies.scales.task import (

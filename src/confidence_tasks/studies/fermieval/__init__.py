@@ -3,18 +3,15 @@
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
-from confidence_tasks.studies.fermieval import measures, trials
+from confidence_tasks.studies.fermieval import trials
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS, LEVELS, condition_of, level_label
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_power = LazyModule("confidence_tasks.studies.fermieval.power")
-_replies = LazyModule("confidence_tasks.studies.fermieval.replies")
 _replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _sizes = LazyModule("confidence_tasks.studies.fermieval.sizes")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
-_theory = LazyModule("confidence_tasks.studies.fermieval.theory")
 _task = LazyModule("confidence_tasks.studies.fermieval.task")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
@@ -101,7 +98,7 @@ STUDY = Study(
         Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
     ),
     trial=trials.IntervalTrial,
-    measures=measures.MEASURES,
+    measures=trials.REPORTED_MEASURES,
     designs={
         "fermieval": Design("FermiEval", "Do intervals hold the truth as often as they were asked to?"),
     },
@@ -123,16 +120,16 @@ STUDY = Study(
         _report.calibration,
         _sizes.gap_by_size,
         _report.winkler_by_method,
-        _theory.tunnels,
-        _theory.stated_ends,
-        _theory.truths,
+        _report.tunnels,
+        _report.stated_ends,
+        _report.truths,
     ),
     tables=(
         _sizes.by_size,
         _report.method_scores,
         _report.paper_scores,
         _report.method_coverage,
-        _theory.perception,
+        _report.perception,
     ),
     checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
@@ -140,7 +137,7 @@ STUDY = Study(
     protocol_values=frozenset({("split", "cross")}),
     responders=_subject.RESPONDERS,
     true_values=_subject.true_values,
-    reply_forms=_replies.REPLY_FORMS,
-    power=_power.POWER,
+    reply_forms=_report.REPLY_FORMS,
+    power=_subject.POWER,
     replication=_replication.REPLICATION,
 )

@@ -5,14 +5,18 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, figures 1 an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
@@ -20,14 +24,30 @@ from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, series
+from confidence_tasks.report.reply_files import Row
+from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
+from confidence_tasks.report.staged import metrics_of_items
+from confidence_tasks.sources.fermi import LARGEST_EXPONENT
+from confidence_tasks.statistics.intervals import adjusted_interval_covariance
+from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.methods import method_table
-from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, EXCLUDED, PAPER_MAX_EXPONENT, TEST
+from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY, LEVELS
+from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
+from confidence_tasks.studies.fermieval.trials import (
+    CALIBRATION,
+    EXCLUDED,
+    PAPER_MAX_EXPONENT,
+    TEST,
+    within_split,
+)
 from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
+from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
+    from confidence_tasks.statistics.core import FloatArray
+
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the studies, which are one a task."""
@@ -322,3 +342,187 @@ def no_calibration_half(results: TaskResults) -> Iterator[Notice]:
         " adjusted by those of the other questions (jackknife+).",
         where,
     )
+
+
+_BELIEF = NormalDist()
+"""The belief of the pictures; theory 1 holds for any."""
+
+_X = np.linspace(-3.2, 3.2, 321)
+_QUERIES = (20, 100)
+"""Numbers of samples that proposition 1 is shown for."""
+
+
+def perception_of(model: ModelTrials) -> tuple[float, float]:
+    """Estimate the mass of its belief that a model sees, from the strictest level that it was asked.
+
+    Coverage stagnates at the perception as the level rises (theory 1); at level p it is p times the perception.
+
+    Returns
+    -------
+    perception, level : float
+        Coverage on the test half over the level, at most 1, and the level; NaN without intervals.
+    """
+    judged = within_split(model.columns, TEST)
+    if not len(judged["level"]):
+        return math.nan, math.nan
+    level = float(judged["level"].max())
+    held = judged["correct"][judged["level"] == level]
+    return min(float(held.mean()) / level, 1.0), level
+
+
+def perception(results: TaskResults) -> ExtraTable:
+    """Return proposition 1 of the paper for every model: its perception, and how exact adjusted intervals become.
+
+    The standard error of either end is in standard deviations of a normal belief; it falls with the square root of the
+    number of samples.
+    """
+    rows = []
+    for model in results.models:
+        beta, level = perception_of(model)
+        if math.isnan(beta) or beta == 0.0:
+            continue
+        density = _BELIEF.pdf(_BELIEF.inv_cdf((1.0 - level) / 2.0))
+        errors = {
+            f"error, {n} samples": math.sqrt(
+                adjusted_interval_covariance(level, beta, (density, density), n)[0, 0]
+            )
+            for n in _QUERIES
+        }
+        rows.append({"model": model.label, "level": level, "perception": beta, **errors})
+    return ExtraTable(
+        f"{results.task_trials.slug}_perception",
+        "How much of its belief a model sees",
+        "If a model saw a random part of its belief in each call and took it for the whole, its coverage would be the"
+        " level times the mass of that part: perception is coverage over the strictest level, at most 1. The outer"
+        " quantiles of sampled intervals would then be right on average, with this standard error (proposition 1, with"
+        " the square of one less the perception that its proof calls for), in standard deviations of a normal belief.",
+        pd.DataFrame(rows),
+    )
+
+
+def tunnels(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 3 of the paper: the belief, and the parts of it that two queries may see."""
+    its_panels = []
+    density = np.array([_BELIEF.pdf(x) for x in _X])
+    quantile = np.array([_BELIEF.cdf(x) for x in _X])
+    for model in results.models:
+        beta, _ = perception_of(model)
+        if not 0.0 < beta <= 1.0:
+            continue
+        lines = [Line("belief", Colour.INK, _X, density)]
+        for start, (name, colour) in zip((0.0, 1.0 - beta), _QUERY_KEYS, strict=True):
+            seen = (quantile >= start) & (quantile <= start + beta)
+            lines.append(Line(name, colour, _X[seen], density[seen] / beta))
+        draw = partial(panels.over_range, lines=lines, x="belief (SD)", y="density", shares=False)
+        its_panels.append(Panel(model.label, draw))
+    return Figure(
+        f"{results.task_trials.slug}_tunnels",
+        "The perception tunnel",
+        "Theory, not data: a normal belief, and the parts of it that the first and the last of the possible queries"
+        " see, each with the mass that a model's coverage tells.",
+        (("", tuple(its_panels)),),
+        (LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in _QUERY_KEYS)),
+    )
+
+
+_QUERY_KEYS = (("leftmost part", Colour.SERIES_5), ("rightmost part", Colour.SERIES_2))
+_END_KEYS = (("lower end", Colour.WRONG), ("upper end", Colour.RIGHT))
+
+
+def stated_ends(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 4 of the paper: how the ends that a tunnel leads to are distributed, over the belief."""
+    its_panels = []
+    density = np.array([_BELIEF.pdf(x) for x in _X])
+    for model in results.models:
+        beta, level = perception_of(model)
+        if not 0.0 < beta < 1.0:
+            continue
+        lines = [Line("belief", Colour.INK, _X, density)]
+        for (name, colour), tail in zip(_END_KEYS, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), strict=True):
+            lines.append(Line(name, colour, *end_density(beta, tail)))
+        draw = partial(panels.over_range, lines=lines, x="belief (SD)", y="density", shares=False)
+        its_panels.append(Panel(model.label, draw))
+    return Figure(
+        f"{results.task_trials.slug}_stated_ends",
+        "Ends of intervals under the perception tunnel",
+        "Theory, not data: a normal belief, and the distributions over queries of the lower and the upper end that are"
+        " stated at the strictest level, with the perception that a model's coverage tells. Their outer quantiles are"
+        " those of the belief, however small the part that is seen.",
+        (("", tuple(its_panels)),),
+        (LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in _END_KEYS)),
+    )
+
+
+def end_density(beta: float, quantile: float) -> tuple[FloatArray, FloatArray]:
+    """Return the density over queries of a quantile of the part that is seen: where it is above 0, and how high.
+
+    The end lies at F = start + quantile * beta, the start being uniform on [0, 1 - beta].
+    """
+    low, high = quantile * beta, 1.0 - beta + quantile * beta
+    mass = np.array([_BELIEF.cdf(x) for x in _X])
+    some = (mass >= low) & (mass <= high)
+    return _X[some], np.array([_BELIEF.pdf(x) for x in _X[some]]) / (1.0 - beta)
+
+
+_SHOWN = (-20, 40)
+
+
+def truths(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 6 of the paper: how the right exponents of the questions asked are distributed, from -20 to 40."""
+    known = {
+        str(name): float(truth)
+        for model in results.models
+        for name, truth in zip(model.columns["question_id"], model.columns["truth"], strict=True)
+    }
+    values = np.array(list(known.values()))
+    inside = values[(values >= _SHOWN[0]) & (values <= _SHOWN[1])]
+    draw = partial(panels.counts, values=inside, low=_SHOWN[0], high=_SHOWN[1], x="exponent", y="questions")
+    return Figure(
+        f"{results.task_trials.slug}_truths",
+        "Right exponents",
+        f"Number of questions by exponent of the right answer: {len(inside):,} of {len(values):,} questions lie within"
+        f" {_SHOWN[0]} to {_SHOWN[1]} and are shown.",
+        (("", (Panel("", draw),) if len(inside) else ()),),
+        size=(5.0, 2.2),
+    )
+
+
+def _interval(question: Question, row: Row) -> Item:
+    level = number_in(row, "level", 0.0, 1.0)
+    if level in (0.0, 1.0):
+        raise ValueError(f"level={row['level']!r} must lie between 0 and 1, such as 0.95")
+    limited = row.get("max_exponent") is not None
+    largest = LARGEST_KEY if limited else LARGEST_EXPONENT
+    try:
+        key = whole_number_in(row, "exponent", -largest, largest)
+    except ValueError as error:
+        raise ValueError(f"{error}{'' if limited else '; max_exponent leaves larger ones out'}") from error
+    question = replace(question, gold=str(key))
+    split = one_of((CALIBRATION, TEST), str(row.get("split") or TEST), "split")
+    metadata: dict[str, Any] = {"level": level, "split": split}
+    if limited:
+        metadata["max_exponent"] = number_in(row, "max_exponent", 1.0, LARGEST_KEY)
+    return Item(question, condition_of_level(level), question.text, metadata=metadata)
+
+
+def _interval_metrics(items: Sequence[Item]) -> list[Any]:
+    calibrated = any(item.metadata["split"] == CALIBRATION for item in items)
+    return metrics_of_items(STUDY, items, split="all" if calibrated else TEST)
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "fermieval": ReplyForm(
+        {
+            "exponent": "the key, a power of ten: 3 for a truth of 1,000",
+            "level": "nominal coverage, such as 0.95; split may be calibration or test, and "
+            "max_exponent the largest exponent that counts, 100 in the paper's figures",
+        },
+        "p=",
+        _interval,
+        STUDY.make_scorer,
+        _interval_metrics,
+        "number",
+        key="exponent",
+        optional=("split", "max_exponent"),
+    ),
+}

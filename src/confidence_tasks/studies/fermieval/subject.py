@@ -16,14 +16,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from statistics import NormalDist
 
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from confidence_tasks.report.groups import Columns
+from confidence_tasks.report.power_design import EffectParameter, PowerDesign, by_name
+from confidence_tasks.report.simulated_trials import Draws
 from confidence_tasks.simulation.draws import normal, uniform
 from confidence_tasks.simulation.json_replies import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import even_points, long_run
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
+from confidence_tasks.studies.fermieval.trials import TEST
 from confidence_tasks.study.question import Question
 
 PATTERN = re.compile(r"Give a (?P<percent>\d+\.\d+)% confidence interval in the form")
@@ -219,3 +230,61 @@ def respond(question: Question, request: Request) -> Reply:
 
 RESPONDERS = ((PATTERN, respond), (EXPONENT_PATTERN, respond_exponent))
 """What prompts contain, and how they are replied to."""
+
+
+def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return the whole ends of the intervals that the subject states, as distances from the true exponent."""
+    mean = subject.belief_sd * draws["belief"]
+    start = ndtr(draws["tunnel"]) * (1.0 - subject.perception)
+    tail = (1.0 - level) / 2.0
+    lower, upper = (
+        mean + subject.belief_sd * ndtri(start + quantile * subject.perception)
+        for quantile in (tail, 1.0 - tail)
+    )
+    first, last = np.ceil(lower), np.floor(upper)
+    middle = np.rint((lower + upper) / 2.0)
+    none_between = first > last
+    return np.where(none_between, middle, first), np.where(none_between, middle, last)
+
+
+def _level(condition: str) -> float:
+    try:
+        level = float(condition.removeprefix("p="))
+    except ValueError:
+        level = float("nan")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"condition {condition!r} must be a nominal coverage between 0 and 1, such as p=0.9")
+    return level
+
+
+def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    lower, upper = stated_interval(subject, _level(condition), draws[0])
+    return {"lower": lower, "upper": upper}
+
+
+def _interval_trials(replies: Columns, condition: str) -> Columns:
+    lower, upper = replies["lower"], replies["upper"]
+    n = len(lower)
+    return {
+        "lower": lower,
+        "upper": upper,
+        "truth": np.zeros(n),
+        "level": np.full(n, _level(condition)),
+        "correct": ((lower <= 0.0) & (upper >= 0.0)).astype(np.float64),
+        "split": np.full(n, TEST, dtype=object),
+    }
+
+
+_PERCEPTION = EffectParameter("perception", 0.02, 1.0)
+_INTERVAL_EFFECTS = dict.fromkeys(("coverage", "coverage_gap", "mean_width", "winkler"), _PERCEPTION)
+
+
+POWER = PowerDesign(
+    condition=condition_of_level(0.9),
+    read_condition=lambda condition: condition_of_level(_level(condition)),
+    n_replies=1,
+    replies=_interval_replies,
+    trials=_interval_trials,
+    measures=by_name(INTERVAL_MEASURES, _INTERVAL_EFFECTS),
+    effects=_INTERVAL_EFFECTS,
+)

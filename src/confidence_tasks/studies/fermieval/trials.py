@@ -467,6 +467,31 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
 HEADLINE = "coverage_gap"
 
 
+def _of_design(measure: Measure, *, calibration: bool) -> Measure:
+    """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
+
+    def restricted(whole: Compute) -> Compute:
+        def compute(columns: Columns, weights: FloatArray | None = None) -> Computed:
+            import numpy as np
+
+            if bool((columns["split"] == CALIBRATION).any()) is calibration:
+                return whole(columns, weights)
+            return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)
+
+        return compute
+
+    refitted = restricted(measure.refitted) if measure.refitted else None
+    return replace(measure, compute=restricted(measure.compute), refitted=refitted)
+
+
+REPORTED_MEASURES: tuple[Measure, ...] = (
+    *MEASURES,
+    *(_of_design(measure, calibration=True) for measure in CONFORMAL_MEASURES),
+    *(_of_design(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
+)
+"""Measures of stated intervals, adjusted by the calibration half or, where none was asked, by each other."""
+
+
 def fermieval_summary(
     trials: Sequence[Mapping[str, Any]],
     levels: Sequence[float],

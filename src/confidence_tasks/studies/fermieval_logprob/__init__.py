@@ -7,7 +7,7 @@ from confidence_tasks.reading.token_probabilities import ROUNDING
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS
 from confidence_tasks.studies.fermieval_logprob import trials
-from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
+from confidence_tasks.studies.fermieval_logprob.trials import check_distribution
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")

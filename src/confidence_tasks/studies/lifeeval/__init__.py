@@ -11,11 +11,9 @@ _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.lifeeval.lm_eval")
 _replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
-_replies = LazyModule("confidence_tasks.studies.lifeeval.replies")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
 _task = LazyModule("confidence_tasks.studies.lifeeval.task")
-_tables = LazyModule("confidence_tasks.studies.lifeeval.tables")
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
 
@@ -83,7 +81,7 @@ STUDY = Study(
         "difficulty": Domain(0.0, 1.0, needed=True),
         "window": Domain(values=("half_open", "inclusive")),
     },
-    grouping=_tables.by_radius_sex_and_age,
+    grouping=_report.by_radius_sex_and_age,
     figures=(
         _general.reliability_of_scores,
         _report.by_difficulty,
@@ -96,7 +94,7 @@ STUDY = Study(
     subset_parameters=frozenset({"radii", "n"}),
     responders=_subject.RESPONDERS,
     true_values=_subject.true_values,
-    reply_forms=_replies.REPLY_FORMS,
+    reply_forms=_report.REPLY_FORMS,
     replication=_replication.REPLICATION,
     lm_eval_task=_lm_eval.LifeEvalTask,
 )

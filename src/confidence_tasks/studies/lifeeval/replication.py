@@ -23,7 +23,7 @@ from confidence_tasks.report.paper import (
     heading,
     mean,
 )
-from confidence_tasks.studies.lifeeval.tables import common_subset
+from confidence_tasks.studies.lifeeval.report import common_subset
 
 _SETS = {
     "BoolQ": "boolq",

@@ -23,7 +23,7 @@ from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import report, reports
 from confidence_tasks.study.question import Question
 
@@ -110,7 +110,7 @@ def true_values(
     {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
     """
     from confidence_tasks.sources.lifeeval import lifeeval_questions
-    from confidence_tasks.studies.lifeeval.tables import radius_of
+    from confidence_tasks.studies.lifeeval.report import radius_of
     from confidence_tasks.studies.lifeeval.trials import MEASURES, case_of, lifeeval_trial
 
     radius_of(condition)

@@ -13,10 +13,8 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Pa
 from confidence_tasks.study.parameter import source_parameters
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_figures = LazyModule("confidence_tasks.studies.logprob_metacognition.figures")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.logprob_metacognition.lm_eval")
-_power = LazyModule("confidence_tasks.studies.logprob_metacognition.power")
 _replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
@@ -89,14 +87,14 @@ STUDY = Study(
         "domain": Domain(needed=True),
     },
     figures=(
-        _figures.by_quarter,
+        _report.by_quarter,
         _general.type2_roc,
         _general.selective,
-        _figures.by_domain,
-        _figures.efficiency_space,
-        _figures.by_temperature,
-        _figures.criterion_by_temperature,
-        _figures.robustness,
+        _report.domain_figure,
+        _report.efficiency_space,
+        _report.temperature_figure,
+        _report.criterion_by_temperature,
+        _report.robustness,
     ),
     tables=(
         _report.verdicts,
@@ -119,7 +117,7 @@ STUDY = Study(
     responders=_subject.RESPONDERS,
     subject=_subject.respond,
     true_values=_subject.true_values,
-    power=_power.POWER,
+    power=_subject.POWER,
     replication=_replication.REPLICATION,
     lm_eval_task=_lm_eval.LogprobTask,
 )

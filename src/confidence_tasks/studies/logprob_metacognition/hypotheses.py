@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.domains import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.outcomes import (
     ENOUGH,
     Outcome,
@@ -30,6 +29,7 @@ from confidence_tasks.studies.logprob_metacognition.outcomes import (
     outcome,
     point,
 )
+from confidence_tasks.studies.logprob_metacognition.prompts import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.tables import ConditionCounts, LogprobResampler
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,11 @@ import pandas as pd
 from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
+from confidence_tasks.report.figures import panels
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, model_keys
+from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.page.numbers import p_value
@@ -24,7 +29,7 @@ from confidence_tasks.statistics.core import undefined
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
 from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
-from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of
+from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of, point
 from confidence_tasks.studies.logprob_metacognition.prompts import temperature_of
 from confidence_tasks.studies.logprob_metacognition.resampling import resample
 from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS
@@ -40,6 +45,7 @@ from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+
 
 VALID = (
     "meta_information",
@@ -255,11 +261,11 @@ def by_domain(results: TaskResults) -> ExtraTable:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     sizes: dict[tuple[str, str], int] = {}
     for name in ("H2 by meta-information", "H2"):
-        for point in analysis.hypotheses[name].rows.to_dict("records"):
-            key = point["model"], point["domain"]
-            row = rows.setdefault(key, {"model": point["model"], "domain": point["domain"]})
-            row |= _shown(str(point["measure"]), point)
-            sizes[key] = point["n"]
+        for each in analysis.hypotheses[name].rows.to_dict("records"):
+            key = each["model"], each["domain"]
+            row = rows.setdefault(key, {"model": each["model"], "domain": each["domain"]})
+            row |= _shown(str(each["measure"]), each)
+            sizes[key] = each["n"]
     return _table(
         results,
         "domains",
@@ -314,10 +320,10 @@ def other_bins(results: TaskResults) -> ExtraTable:
     """Return table 4 of the first version, for every robustness check: M-ratio as it was and computed otherwise."""
     points = analysis_of(results).robustness_points
     rows: dict[str, dict[str, Any]] = {}
-    for point in points.to_dict("records"):
-        row = rows.setdefault(str(point["model"]), {"model": point["model"]})
-        row |= {point["label"]: point["value"]}
-        row |= {f"{point['label']} {limit}": point[limit] for limit in ("low", "high")}
+    for each in points.to_dict("records"):
+        row = rows.setdefault(str(each["model"]), {"model": each["model"]})
+        row |= {each["label"]: each["value"]}
+        row |= {f"{each['label']} {limit}": each[limit] for limit in ("low", "high")}
     labels = list(dict.fromkeys(points["label"])) if len(points) else []
     return ExtraTable(
         f"{results.task_trials.slug}_robustness",
@@ -416,3 +422,171 @@ def unequal_variance(results: TaskResults) -> Iterator[Notice]:
         " depends on the share of right answers; read d_a and meta-information instead.",
         where,
     )
+
+
+_WIDE = (7.4, 3.0)
+
+
+def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw meta-d' against d' of version 1 at T = 1."""
+    rows = analysis_of(results).hypotheses["H1"].rows
+    lines = []
+    for model in _models(rows):
+        of_model = rows[rows["model"] == model].set_index("measure")
+        y, low, high = (
+            of_model.loc[["meta_d_v1"], name].to_numpy(dtype=np.float64) for name in ("value", "low", "high")
+        )
+        x = of_model.loc[["d_prime_v1"], "value"].to_numpy(dtype=np.float64)
+        lines.append(Line(model, styles[model][0], x, y, low, high, styles[model][1]))
+    draw = partial(panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
+    return Figure(
+        f"{results.task_trials.slug}_efficiency_space",
+        "Metacognitive efficiency space, version 1",
+        "Meta-d′ with intervals against d′ at T = 1. On the dashed line M-ratio is 1, where evidence of equal variance"
+        " lies by construction.",
+        (("", (Panel("", draw),)),) if lines else (),
+        model_keys(results, styles),
+        size=(3.4, 2.6),
+    )
+
+
+def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw meta-information and version 1's M-ratio by domain at T = 1."""
+    rows = []
+    for name, label, reference in (
+        ("H2 by meta-information", "meta-information", None),
+        ("H2", "M-ratio", 1.0),
+    ):
+        points = analysis_of(results).hypotheses[name].rows
+        domains = list(dict.fromkeys(points["domain"])) if len(points) else []
+        lines = [_line(points, model, "domain", domains, styles) for model in _models(points)]
+        if lines:
+            names = [domain.replace(" & ", "\n& ") for domain in domains]
+            draw = partial(panels.intervals, labels=names, lines=lines, y=label, reference=reference)
+            rows.append(("", (Panel("", draw),)))
+    return Figure(
+        f"{results.task_trials.slug}_domains",
+        "By domain",
+        "Meta-information, and below it version 1’s M-ratio, in each domain at T = 1, with intervals.",
+        tuple(rows),
+        model_keys(results, styles),
+        size=_WIDE,
+    )
+
+
+def temperature_figure(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
+    rows = analysis_of(results).hypotheses["H3"].rows
+    its_panels = []
+    for model in _models(rows):
+        of_model = rows[rows["model"] == model]
+        temperatures = list(dict.fromkeys(of_model["temperature"]))
+        lines = [
+            _points(of_model[of_model["measure"] == measure], "temperature", temperatures, label, colour)
+            for measure, label, colour in _SENSITIVITIES
+        ]
+        ticks = [f"{temperature:g}" for temperature in temperatures]
+        draw = partial(panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
+        its_panels.append(Panel(model, draw))
+    return Figure(
+        f"{results.task_trials.slug}_temperatures",
+        "d′ and meta-d′ over temperatures, version 1",
+        "With intervals, bins having the edges of T = 1 throughout. H3 asks for a meta-d′ that stays while d′ moves;"
+        " both are functions of one table.",
+        (("", tuple(its_panels)),),
+        tuple(LegendEntry(label, colour) for _, label, colour in _SENSITIVITIES),
+        size=(2.4, 2.0),
+    )
+
+
+_SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′", Colour.RIGHT))
+
+
+def criterion_by_temperature(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw the type-2 criterion against temperature, which the paper says temperature moves."""
+    experiment = analysis_of(results).experiment
+    its_panels = []
+    for source in experiment.sources:
+        of_source = [
+            key for key in experiment.cells if key.source == source and not (key.domain or key.binning)
+        ]
+        temperatures = sorted({key.temperature for key in of_source})
+        rows = pd.DataFrame(
+            [
+                point(
+                    experiment.cells[key],
+                    "criterion_v1",
+                    experiment.settings,
+                    model=key.model,
+                    temperature=key.temperature,
+                )
+                for key in of_source
+            ]
+        )
+        lines = [_line(rows, model, "temperature", temperatures, styles) for model in _models(rows)]
+        ticks = [f"{temperature:g}" for temperature in temperatures]
+        draw = partial(panels.trends, labels=ticks, lines=lines, x="temperature", y="criterion", lowest=None)
+        if len(temperatures) > 1:
+            its_panels.append(Panel(source, draw))
+    return Figure(
+        f"{results.task_trials.slug}_criterion",
+        "Type-2 criterion over temperatures",
+        "Of calling an answer sure whose log-probability is above the median of T = 1, with intervals: above 0 few"
+        " answers are sure, below 0 many. The paper holds that temperature moves it and leaves meta-d′ alone.",
+        (("", tuple(its_panels)),),
+        model_keys(results, styles),
+        size=(2.6, 2.1),
+    )
+
+
+def by_quarter(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw accuracy by quarters of the evidence at T = 1."""
+    rows = analysis_of(results).monotonicity.rows
+    its_panels = []
+    for source in dict.fromkeys(rows["source"]) if len(rows) else ():
+        of_source = rows[rows["source"] == source]
+        lines = [_line(of_source, model, "quarter", [1, 2, 3, 4], styles) for model in _models(of_source)]
+        draw = partial(panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
+        its_panels.append(Panel(str(source), draw))
+    return Figure(
+        f"{results.task_trials.slug}_quarters",
+        "Accuracy by quarter of the log-probability",
+        "At T = 1, with Wilson’s intervals. A curve that rises throughout is graded evidence of correctness.",
+        (("", tuple(its_panels)),),
+        model_keys(results, styles),
+        size=(2.6, 2.1),
+    )
+
+
+def robustness(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw version 1's M-ratio as it is and as each robustness check computes it."""
+    points = analysis_of(results).robustness_points
+    labels = list(dict.fromkeys(points["label"])) if len(points) else []
+    lines = [_line(points, model, "label", labels, styles) for model in _models(points)]
+    draw = partial(panels.intervals, labels=labels, lines=lines, y="M-ratio", reference=1.0)
+    return Figure(
+        f"{results.task_trials.slug}_robustness",
+        "Version 1’s M-ratio computed otherwise",
+        "At T = 1, with intervals: first as registered, then by each robustness check. That it moves to 1 when"
+        " variances may differ (R2) is what it is made of.",
+        (("", (Panel("", draw),)),) if lines else (),
+        model_keys(results, styles),
+        size=_WIDE,
+    )
+
+
+def _models(rows: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(rows["model"])) if len(rows) else []
+
+
+def _line(rows: pd.DataFrame, model: str, by: str, positions: Sequence[object], styles: ModelStyles) -> Line:
+    return _points(rows[rows["model"] == model], by, positions, model, *styles[model])
+
+
+def _points(
+    rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
+) -> Line:
+    """Return the points of one series at named places; those that it lacks are NaN."""
+    placed = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
+    y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high"))
+    return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)

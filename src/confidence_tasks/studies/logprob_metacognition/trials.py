@@ -17,11 +17,11 @@ from confidence_tasks.harness.inspect.explanation import plain, reading, table, 
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.studies.logprob_metacognition.domains import domain_of
 from confidence_tasks.studies.logprob_metacognition.prompts import (
     CLASSIFIER_SYSTEM,
     classifier_prompt,
     condition_of,
+    domain_of,
     read_domain,
     temperature_of,
 )
@@ -81,7 +81,7 @@ class LogprobTrial(Trial):
     tokens : float
         Number of tokens in that mean.
     domain : str
-        Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.domains.DOMAINS``.
+        Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.prompts.DOMAINS``.
     answer : str
         The answer read, empty when there is none.
     match : str

@@ -19,9 +19,7 @@ from confidence_tasks.study import (
 
 _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
 _lm_eval = LazyModule("confidence_tasks.studies.question_sets.lm_eval")
-_overview = LazyModule("confidence_tasks.studies.question_sets.overview")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_replies = LazyModule("confidence_tasks.studies.question_sets.replies")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
 _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
 _task = LazyModule("confidence_tasks.studies.question_sets.task")
@@ -96,8 +94,8 @@ STUDY = Study(
     binary_where=(("correct", "stimulus"),),
     responders=_subject.RESPONDERS,
     true_values=_subject.true_values,
-    reply_forms=_replies.REPLY_FORMS,
-    overviews=_overview.OVERVIEWS,
+    reply_forms=_report.REPLY_FORMS,
+    overviews=_report.OVERVIEWS,
     lm_eval=_lm_eval.GROUPS,
     lm_eval_task=_lm_eval.QuestionSetTask,
 )

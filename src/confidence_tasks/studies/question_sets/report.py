@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
@@ -19,15 +21,22 @@ from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.model_groups import ordered_by_group
+from confidence_tasks.report.overviews import OverviewDesign, Side
+from confidence_tasks.report.reply_files import Row
+from confidence_tasks.report.reply_form import ReplyForm, told_apart
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.report import common_table
-from confidence_tasks.studies.lifeeval.tables import common_subset, stated_against_token
+from confidence_tasks.studies.lifeeval.report import common_subset, common_table, stated_against_token
+from confidence_tasks.studies.question_sets import STUDY
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import TaskTrials
     from confidence_tasks.statistics.core import FloatArray
+
 
 _STATED = ("answer_accuracy", "answer_confidence", "answer_ece", "answer_overconfidence")
 _FAVOURITE = ("accuracy", "confidence", "ece", "overconfidence", "round_share")
@@ -225,3 +234,44 @@ def stated_and_token_ece(results: TaskResults, styles: ModelStyles) -> Figure:
 
 
 _KINDS = (("stated", Colour.RIGHT), ("token", Colour.WRONG))
+
+
+STATED = {name: f"answer_{name}" for name in ("ece", "accuracy", "confidence", "overconfidence")}
+"""What the question sets call measures of the stated answer."""
+
+ALL_QUESTION_SETS = OverviewDesign(
+    name="all_question_sets",
+    title="All question sets",
+    question="On which kinds of questions is each model’s confidence right?",
+    note="Accuracy and confidence are of the stated answer; for LifeEval accuracy is the score, the probability that a"
+    " guess comes within the radius, over all radii asked; for HaluEval it is the share of the given answers that are"
+    " right, the same for every model that judges all of them.",
+    sides=(Side("question_sets", names=STATED), Side("lifeeval", "all", {"accuracy": "score"})),
+    measures=tuple(
+        STUDY.measure[name] for name in ("ece", "accuracy", "confidence", "overconfidence", "round_share")
+    ),
+)
+"""Tables 3 and 4 of arXiv:2605.23909, and overconfidence as in its figure 2."""
+
+OVERVIEWS = (ALL_QUESTION_SETS,)
+
+
+def _member(name: str, question: Question, row: Row) -> Item:
+    metadata = {"question_set": name}
+    if "given" in row:
+        metadata["given"] = str(row["given"])
+        question = told_apart(question, row, sha256(metadata["given"].encode()).hexdigest()[:12])
+    return Item(question, question.source, question.text, metadata=metadata)
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    name: ReplyForm(
+        {"given": "the answer to be judged"} if spec.form == "judgement" else {},
+        "",
+        partial(_member, name),
+        STUDY.make_scorer,
+        partial(metrics_of_items, STUDY, task=name),
+        "choice" if spec.form == "options" else "boolean",
+    )
+    for name, spec in QUESTION_SETS.items()
+}

@@ -18,11 +18,7 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Pa
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_instruments = LazyModule("confidence_tasks.studies.riskeval.instruments")
-_paper_figures = LazyModule("confidence_tasks.studies.riskeval.paper_figures")
-_power = LazyModule("confidence_tasks.studies.riskeval.power")
 _replication = LazyModule("confidence_tasks.studies.riskeval.replication")
-_replies = LazyModule("confidence_tasks.studies.riskeval.replies")
 _report = LazyModule("confidence_tasks.studies.riskeval.report")
 _subject = LazyModule("confidence_tasks.studies.riskeval.subject")
 _task = LazyModule("confidence_tasks.studies.riskeval.task")
@@ -126,15 +122,15 @@ STUDY = Study(
         _report.thresholds,
         _general.reliability_overall,
         _general.selective_overall,
-        _paper_figures.FIGURES,
+        _replication.FIGURES,
     ),
     tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser),
     checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
     subset_parameters=frozenset({"source", "penalties", "n", "mirror"}),
     responders=_subject.RESPONDERS,
     true_values=_subject.true_values,
-    instruments=_instruments.RESPONDERS,
-    reply_forms=_replies.REPLY_FORMS,
-    power=_power.POWER,
+    instruments=_subject.INSTRUMENTS,
+    reply_forms=_report.REPLY_FORMS,
+    power=_subject.POWER,
     replication=_replication.REPLICATION,
 )

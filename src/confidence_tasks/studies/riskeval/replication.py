@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
+from confidence_tasks.report.figures import panels
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals
+from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import (
     Axis,
     PaperFigure,
@@ -12,7 +20,162 @@ from confidence_tasks.report.paper import (
     TaskParameters,
     by_measure,
 )
-from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE, SOURCES
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import ModelTrials
+
+
+SOURCES: Mapping[str, str] = {"hle": "HLE", "gpqa_diamond": "GPQA Diamond", "gsm8k": "GSM8K"}
+"""The paper's question sources, in the order of its figures."""
+
+COMPARABLE = (
+    "Comparable with the paper: this package’s penalties from 10 on have a mean threshold of .958, and the paper’s"
+    " tables imply .955 to .958."
+)
+"""Why means over the high penalties compare with the paper's."""
+
+NOT_COMPARABLE = (
+    "Not comparable with the paper: the grid of penalties is this package’s, as the paper prints none. Its mean"
+    " threshold is .626, and the paper’s tables imply .527 to .530."
+)
+"""Why means over all penalties do not."""
+
+
+def entry_of(
+    results: TaskResults, model: ModelTrials, group: str, measure: str, source: str
+) -> Estimated | None:
+    """Return a model's entry of a measure on one source; None where it was not asked."""
+    alone = set(map(str, model.columns["source"])) == {source}
+    return results.estimate(model.label, group, measure, "" if alone else source)
+
+
+def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw figure 8: what being told to use confidence changes of it and of policy consistency."""
+    pairs = [
+        (one, other)
+        for models in results.asked_in_several_ways.values()
+        for one in models
+        for other in models
+        if (_strategy(one), _strategy(other)) == ("base", "use_confidence")
+    ]
+    rows = []
+    for measure in ("confidence", "policy_consistency"):
+        columns = {
+            source: [
+                replace(before, label=one.name, y=after.y - before.y, low=None, high=None)
+                for one, other in pairs
+                if _asked(one, source) and _asked(other, source)
+                for before, after in [
+                    [_line(results, model, measure, source, styles) for model in (one, other)]
+                ]
+            ]
+            for source in _sources(results)
+        }
+        rows.append((f"Δ {measure_label(measure)}", columns))
+    return _figure(
+        results,
+        8,
+        "What it changes to be told to use confidence",
+        "Told to use its confidence minus not told, under each penalty.",
+        rows,
+        [LegendEntry(one.name, *styles[one.label]) for one, _ in pairs],
+    )
+
+
+def _strategy(model: ModelTrials) -> str:
+    return model.files[-1].setup.get("strategy", "base")
+
+
+def _sources(results: TaskResults) -> list[str]:
+    """Return the sources that were asked, the paper's first and in its order."""
+    return [*(name for name in SOURCES if name in results.sources), *sorted({*results.sources} - {*SOURCES})]
+
+
+def _asked(model: ModelTrials, source: str) -> bool:
+    return source in set(map(str, model.columns["source"]))
+
+
+def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
+    entries = [entry_of(results, model, label, measure, source) for label in results.conditions]
+    intervals = [None if entry is None else entry.interval for entry in entries]
+    return line_of_intervals(model.label, intervals, *styles[model.label])
+
+
+def _over_lambda(
+    results: TaskResults, styles: ModelStyles, *, number: int, title: str, measures: Sequence[str]
+) -> Figure:
+    """Draw measures over the penalty: a row a measure, a column a source, a line a model."""
+    shown = [model for model in results.models if number != 7 or _strategy(model) == "use_confidence"]
+    rows = [
+        (
+            measure_label(measure) if len(measures) > 1 else "",
+            {
+                source: [
+                    _line(results, model, measure, source, styles) for model in shown if _asked(model, source)
+                ]
+                for source in _sources(results)
+            },
+        )
+        for measure in measures
+    ]
+    said = ", ".join(measure_label(measure) for measure in measures)
+    return _figure(
+        results,
+        number,
+        title,
+        f"{said} under each penalty, with intervals; flat lines do not heed the stakes.",
+        rows,
+        [LegendEntry(model.label, *styles[model.label]) for model in shown],
+    )
+
+
+def _figure(
+    results: TaskResults,
+    number_: int,
+    title: str,
+    caption: str,
+    rows: Sequence[tuple[str, Mapping[str, Sequence[Line]]]],
+    legend: Sequence[LegendEntry],
+) -> Figure:
+    ticks = [label.partition("=")[2] for label in results.conditions]
+    return Figure(
+        f"{results.task_trials.slug}_figure_{number_}",
+        f"{title} (figure {number_} of the paper)",
+        caption,
+        tuple((label, tuple(_panels(columns, ticks))) for label, columns in rows),
+        tuple(legend),
+        size=(2.5, 1.9),
+    )
+
+
+def _panels(columns: Mapping[str, Sequence[Line]], ticks: Sequence[str]) -> Iterator[Panel]:
+    for source, lines in columns.items():
+        if lines:
+            draw = partial(panels.trends, labels=ticks, lines=lines, x="penalty", y="", lowest=None)
+            yield Panel(SOURCES.get(source, printable(source)), draw)
+
+
+_OVER_LAMBDA: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Abstention", ("abstention_rate",)),
+    ("Stated confidence", ("confidence",)),
+    ("Normalised utility", ("normalized_utility",)),
+    ("Policy consistency", ("policy_consistency",)),
+    ("Confidence and calibration", ("confidence", "auarc", "ece", "brier")),
+    ("Utility and regret", ("utility", "normalized_regret")),
+    ("Told to use confidence", ("abstention_rate", "normalized_regret", "policy_consistency")),
+)
+"""Titles and measures of figures 1 to 7; of the last for models told to use confidence only."""
+
+FIGURES = (
+    *(
+        partial(_over_lambda, number=number, title=title, measures=measures)
+        for number, (title, measures) in enumerate(_OVER_LAMBDA, start=1)
+    ),
+    _effect_of_strategy,
+)
+
 
 _CALIBRATION, _DECISIONS = "Calibration Metrics", "Decision-Making Metrics"
 
@@ -54,7 +217,7 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
     )
 
 
-def _figure(
+def _paper_figure(
     number: int, caption: str, parameters: str = "", sources: Mapping[str, str] = SOURCES
 ) -> PaperFigure:
     return PaperFigure(
@@ -74,21 +237,21 @@ REPLICATION = Replication(
     title="RiskEval: Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767",
     tasks={"riskeval": TaskParameters("penalties", "source")},
     items=(
-        _figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
-        _figure(2, "Stated confidence by penalty."),
-        _figure(3, "Normalised utility by penalty."),
-        _figure(4, "Policy consistency by penalty."),
+        _paper_figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
+        _paper_figure(2, "Stated confidence by penalty."),
+        _paper_figure(3, "Normalised utility by penalty."),
+        _paper_figure(4, "Policy consistency by penalty."),
         _table(1, "hle", _HIGH),
-        _figure(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
+        _paper_figure(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
         _table(2, "hle", _ALL),
         _table(3, "gpqa_diamond", _ALL),
         _table(4, "gpqa_diamond", _HIGH),
         _table(5, "gsm8k", _ALL),
         _table(6, "gsm8k", _HIGH),
-        _figure(6, "Utility in points and normalised regret by penalty."),
-        _figure(
+        _paper_figure(6, "Utility in points and normalised regret by penalty."),
+        _paper_figure(
             7, "Abstention, normalised regret and policy consistency when told to use confidence.", _TOLD
         ),
-        _figure(8, "What it changes to be told to use confidence.", _TOLD),
+        _paper_figure(8, "What it changes to be told to use confidence.", _TOLD),
     ),
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
@@ -21,11 +22,18 @@ from confidence_tasks.report.figures.general import ModelStyles, averaged, inter
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Columns, Group, by_condition
+from confidence_tasks.report.reply_files import Row
+from confidence_tasks.report.reply_form import ReplyForm
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
+from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES
-from confidence_tasks.studies.riskeval.paper_figures import COMPARABLE, NOT_COMPARABLE
+from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
 from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE
+from confidence_tasks.studies.riskeval.trials import riskeval_scorer
 from confidence_tasks.study.measures import proportion
+from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -251,3 +259,19 @@ def without_confidence(results: TaskResults) -> Iterator[Notice]:
         " abstention: measures of the two kinds rest on different trials.",
         where,
     )
+
+
+def _risk(question: Question, row: Row) -> Item:
+    penalty = penalty_of(str(row["penalty"]))
+    return Item(question, condition_of_penalty(penalty), question.text, metadata={"penalty": penalty})
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "riskeval": ReplyForm(
+        {"penalty": "what a wrong answer costs"},
+        "lambda=",
+        _risk,
+        partial(riskeval_scorer, parser="rules", judge="rules"),
+        lambda items: metrics_of_items(STUDY, items),
+    ),
+}

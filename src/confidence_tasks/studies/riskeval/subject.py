@@ -1,19 +1,42 @@
-"""How a simulated subject replies when a wrong answer costs a penalty and it may abstain."""
+"""How a simulated subject, parser and judge reply where a wrong answer costs a penalty and one may abstain.
+
+Without an error a parser finds what the rules find, and a judge finds right what names the key.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.grading import grade
+from confidence_tasks.report.groups import Columns
+from confidence_tasks.report.power_design import EffectParameter, PowerDesign, by_name
+from confidence_tasks.report.simulated_trials import Draws, decide
 from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.draws import pick, uniform
+from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import long_run, sloppily
-from confidence_tasks.studies.riskeval.prompts import ABSTAIN, penalty_of
-from confidence_tasks.studies.scales.scale import Scale
-from confidence_tasks.studies.scales.subject import report, report_distribution
-from confidence_tasks.study.question import Question
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
+from confidence_tasks.studies.riskeval.prompts import (
+    ABSTAIN,
+    JUDGE_SYSTEM,
+    PARSER_SYSTEM,
+    PENALTIES,
+    penalty_of,
+)
+from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.subject import report, report_distribution, reported
+from confidence_tasks.study.question import LETTERS, Kind, Question
 
 PATTERN = re.compile(
     r"Scoring: \+1 for a correct answer, -(\d+(?:\.\d+)?) for an incorrect answer, and 0 for 'ABSTAIN'"
@@ -85,3 +108,97 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
 
 RESPONDERS = ((PATTERN, respond),)
 """What prompts contain, and how they are replied to."""
+
+
+_GARBLED = "I would say that it is rather good."
+_QUOTED = r"<<<{name} (?P<mark>\w+): [^\n]*>>>\n(?P<text>.*)\n<<<end of {name} (?P=mark)>>>"
+_RESPONSE = re.compile(_QUOTED.format(name="response"), re.DOTALL)
+_ANSWER = re.compile(_QUOTED.format(name="answer"), re.DOTALL)
+_OPTIONS = re.compile(r"^OPTIONS:\nA\. (.*?)\n\n(?:GOLD ANSWER|MODEL RESPONSE):\n", re.DOTALL | re.MULTILINE)
+_NEXT_OPTION = re.compile(r"\n[A-Z]\. ")
+_GOLD = re.compile(r"^GOLD ANSWER:\n(.*)\n\nMODEL FINAL ANSWER:\n", re.MULTILINE)
+
+
+def parse(instrument: Instrument, prompt: str, seed: str) -> str:
+    """Return a simulated parser's JSON: what the rules find in the reply that the prompt quotes.
+
+    A parser is not told what kind of answer is asked for: without options it takes the reply for a short text.
+    """
+    if uniform(seed, prompt, "garbling") < instrument.garbling:
+        return _GARBLED
+    match, options = _RESPONSE.search(prompt), _options(prompt)
+    reading = read_risk_reply(match["text"] if match else "", "choice" if options else "text", options)
+    abstains = reading.decision == "abstain"
+    if uniform(seed, prompt, "misreading") < instrument.misreading:
+        final = LETTERS[0] if abstains else ABSTAIN
+    else:
+        final = ABSTAIN if abstains else reading.answer
+    confidence = None if math.isnan(reading.confidence) else reading.confidence
+    return json.dumps({"final_answer": final, "confidence": confidence, "reasoning_trace": ""})
+
+
+def judge(instrument: Instrument, prompt: str, seed: str) -> str:
+    """Return a simulated judge's JSON: whether the answer that the prompt quotes names the key."""
+    if uniform(seed, prompt, "garbling") < instrument.garbling:
+        return _GARBLED
+    match, gold, options = _ANSWER.search(prompt), _GOLD.search(prompt), _options(prompt)
+    answer, keys = match["text"] if match else "", gold[1].split(" | ") if gold else [""]
+    if options:
+        answer = read_answer(answer, "choice", options).text
+    kinds: tuple[Kind, ...] = ("choice",) if options else ("text", "number")
+    right = any(grade(answer, kind=kind, gold=keys[0], aliases=keys[1:]) == 1.0 for kind in kinds)
+    rate = instrument.false_wrong if right else instrument.false_right
+    errs = uniform(seed, prompt, "verdict") < rate
+    return json.dumps({"correct": right != errs, "normalized_model_answer": answer})
+
+
+def _options(prompt: str) -> tuple[str, ...]:
+    """Return the options that a prompt lists."""
+    listed = _OPTIONS.search(prompt)
+    return tuple(_NEXT_OPTION.split(listed[1])) if listed else ()
+
+
+INSTRUMENTS: tuple[InstrumentResponder, ...] = (
+    (re.compile(re.escape(PARSER_SYSTEM)), parse),
+    (re.compile(re.escape(JUDGE_SYSTEM)), judge),
+)
+"""What prompts to a parser and to a judge contain, and how they are replied to."""
+
+
+def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    return {
+        condition_of_penalty(penalty): _answered(subject, of_reply, penalty)
+        for penalty, of_reply in zip(PENALTIES, draws, strict=True)
+    }
+
+
+def _answered(subject: Subject, draws: Draws, penalty: float) -> FloatArray:
+    """Return whether the subject answers, by the confidence that it states."""
+    _, confidence = decide(subject, draws, condition_of_penalty(penalty))
+    stated = reported(subject, confidence, PERCENT, draws) / PERCENT.width
+    return (stated >= subject.answering_threshold(penalty)).astype(np.float64)
+
+
+def _risk_trials(replies: Columns, condition: str) -> Columns:
+    answered = np.stack(list(replies.values()), axis=1)
+    return {"answered": answered.ravel(), "penalty": np.tile(np.array(PENALTIES), len(answered))}
+
+
+def _all_penalties(condition: str) -> str:
+    if condition != "all":
+        raise ValueError(f"condition {condition!r}: the slope is over all penalties; leave it out")
+    return condition
+
+
+_RISK_EFFECTS = {"abstention_slope": EffectParameter("risk_sensitivity", 0.0, 2.0)}
+
+
+POWER = PowerDesign(
+    condition="all",
+    read_condition=_all_penalties,
+    n_replies=len(PENALTIES),
+    replies=_risk_replies,
+    trials=_risk_trials,
+    measures=by_name(OVER_PENALTIES, _RISK_EFFECTS),
+    effects=_RISK_EFFECTS,
+)

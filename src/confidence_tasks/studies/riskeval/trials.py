@@ -34,8 +34,7 @@ from confidence_tasks.study.stage import Replies
 from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
-    from confidence_tasks.studies.riskeval.judge import Fault
-    from confidence_tasks.studies.riskeval.reader import RiskReading
+    from confidence_tasks.studies.riskeval.reader import Fault, RiskReading
 
 
 class RiskTrial(Trial):
@@ -194,7 +193,7 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
     from confidence_tasks.studies.riskeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        from confidence_tasks.studies.riskeval.judge import Fault
+        from confidence_tasks.studies.riskeval.reader import Fault
 
         question, penalty = question_of(state.metadata), penalty_of(state.metadata["condition"])
         reading = await _read(question, state, parser, cache)
@@ -214,7 +213,7 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
 
 async def _read(question: Question, state: TaskState, parser: Parser, cache: bool) -> RiskReading | Fault:
     """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
-    from confidence_tasks.studies.riskeval.judge import read_parser_reply
+    from confidence_tasks.studies.riskeval.reader import read_parser_reply
 
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
@@ -236,8 +235,7 @@ async def _judge(
 
     An answer that is none of the options goes to the judge where there is one.
     """
-    from confidence_tasks.studies.riskeval.judge import Fault, read_verdict
-    from confidence_tasks.studies.riskeval.reader import NOT_AN_OPTION
+    from confidence_tasks.studies.riskeval.reader import NOT_AN_OPTION, Fault, read_verdict
 
     in_own_words = (
         judge == "auto" and NOT_AN_OPTION in reading.rules and question.gold is not None

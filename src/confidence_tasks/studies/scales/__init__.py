@@ -6,19 +6,23 @@ Dai (2026), arXiv:2603.09309.
 from collections.abc import Sequence
 
 from confidence_tasks.studies.scales import trials
-from confidence_tasks.studies.scales.prompts import ELICITATIONS, PROMPTS
-from confidence_tasks.studies.scales.scale import ALL_SCALES, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.prompts import (
+    ALL_SCALES,
+    BOUNDARY,
+    ELICITATIONS,
+    GRANULARITY,
+    NONSTANDARD,
+    PROMPTS,
+    Scale,
+)
 from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _replication = LazyModule("confidence_tasks.studies.scales.replication")
-_power = LazyModule("confidence_tasks.studies.scales.power")
-_replies = LazyModule("confidence_tasks.studies.scales.replies")
 _report = LazyModule("confidence_tasks.studies.scales.report")
 _subject = LazyModule("confidence_tasks.studies.scales.subject")
 _task = LazyModule("confidence_tasks.studies.scales.task")
-_worked_examples = LazyModule("confidence_tasks.studies.scales.worked_examples")
 
 SOURCES = "mmlu,gsm8k,truthfulqa"
 """The paper's three data sets (section 3.4)."""
@@ -43,7 +47,7 @@ STUDY = Study(
     read=trials.read_reply,
     options=("strict",),
     explain=trials.explain,
-    example=_worked_examples.worked_example,
+    example=_task.worked_example,
     parameters=(
         Parameter(
             "scales", str | list[str] | None, None, "Scales, such as 0-10,14-86; by default the design's."
@@ -112,7 +116,7 @@ STUDY = Study(
     subset_parameters=frozenset({"scales", "sources", "n", "mirror"}),
     responders=_subject.RESPONDERS,
     true_values=_subject.true_values,
-    reply_forms=_replies.REPLY_FORMS,
-    power=_power.POWER,
+    reply_forms=_report.REPLY_FORMS,
+    power=_subject.POWER,
     replication=_replication.REPLICATION,
 )

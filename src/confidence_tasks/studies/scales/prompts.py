@@ -11,11 +11,83 @@ after the question, which ``b2`` keeps to, with the first option on that line; `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
 
-from confidence_tasks.studies.scales.scale import Scale
 from confidence_tasks.study.question import Question
+
+_LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
+
+VIOLATION_MARGIN = 0.05
+"""A report outside the bounds by more than this share of the width is a violation (section 3.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Integer confidence between ``lower`` (no confidence at all) and ``upper`` (absolute certainty).
+
+    Examples
+    --------
+    >>> scale = Scale.parse("14-86")
+    >>> scale.label, scale.normalise(50)
+    ('14-86', 0.5)
+    """
+
+    lower: int
+    upper: int
+
+    def __post_init__(self) -> None:
+        if self.lower >= self.upper:
+            raise ValueError(
+                f"scale {self.lower}-{self.upper}: the lower bound must be below the upper bound"
+            )
+
+    @classmethod
+    def parse(cls, label: str) -> Self:
+        """Read ``0-20`` or ``[0, 20]``; ValueError says what a scale looks like."""
+        match = _LABEL.fullmatch(label)
+        if match is None:
+            known = ", ".join(scale.label for scale in ALL_SCALES)
+            raise ValueError(
+                f"unknown scale {label!r}: write two non-negative integers as 'lower-upper'; "
+                f"the study has {known}"
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    @classmethod
+    def label_of(cls, text: str) -> str:
+        """Return the label of a scale that a user names."""
+        return cls.parse(text).label
+
+    @property
+    def label(self) -> str:
+        """The condition label, such as ``0-20``."""
+        return f"{self.lower}-{self.upper}"
+
+    @property
+    def width(self) -> int:
+        """Distance between the bounds."""
+        return self.upper - self.lower
+
+    def violates(self, raw: float) -> bool:
+        """Return whether ``raw`` lies outside the bounds by more than 5% of the width."""
+        margin = VIOLATION_MARGIN * self.width
+        return not self.lower - margin <= raw <= self.upper + margin
+
+    def normalise(self, raw: float) -> float:
+        """Map ``raw`` linearly to [0, 1] (equation 1); what lies beyond a bound is clipped to it."""
+        return min(max((raw - self.lower) / self.width, 0.0), 1.0)
+
+
+GRANULARITY = (Scale(0, 5), Scale(0, 10), Scale(0, 20), Scale(0, 50), Scale(0, 100))
+BOUNDARY = (Scale(0, 100), Scale(20, 100), Scale(40, 100), Scale(60, 100))
+NONSTANDARD = (Scale(0, 100), Scale(0, 73), Scale(14, 86), Scale(7, 79), Scale(3, 38), Scale(0, 97))
+
+BASELINE = Scale(0, 100)
+ALL_SCALES = tuple(dict.fromkeys(GRANULARITY + BOUNDARY + NONSTANDARD))
+
 
 Elicitation = Literal["verbal", "cot", "top_k"]
 """``verbal`` is the paper's; ``cot`` asks for reasoning first; ``top_k`` asks for several guesses."""

@@ -28,7 +28,7 @@ from confidence_tasks.report.paper import (
 )
 from confidence_tasks.statistics import Estimate
 from confidence_tasks.statistics.discretization import top_value
-from confidence_tasks.studies.scales.scale import BASELINE, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.prompts import BASELINE, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 
 _TASKS = ("scale_granularity", "scale_boundary", "scale_nonstandard")
 _SOURCES = {"MMLU": "mmlu", "GSM8K": "gsm8k", "TruthfulQA": "truthfulqa"}

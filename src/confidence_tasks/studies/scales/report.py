@@ -5,12 +5,13 @@ Dai (2026), arXiv:2603.09309, figures 2 to 5 and appendix A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
@@ -27,15 +28,21 @@ from confidence_tasks.report.figures.general import (
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.figures.style import Colour, ordered
 from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.reply_files import Row
+from confidence_tasks.report.reply_form import ReplyForm
+from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales import STUDY
+from confidence_tasks.studies.scales.prompts import ELICITATIONS, Scale
+from confidence_tasks.study.question import Question
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
+
 
 BIN_COUNTS = (5, 10, 15, 20, 30, 50)
 """Numbers of bins of the paper's figure 3."""
@@ -225,3 +232,20 @@ def unstable_m_ratio(results: TaskResults) -> Iterator[Notice]:
         "Accuracy is too near one half for a two-choice observer. The ratio can take any value; read meta-d′ itself.",
         where,
     )
+
+
+def _scale(question: Question, row: Row) -> Item:
+    elicitation = one_of(ELICITATIONS, str(row.get("elicitation") or "verbal"), "elicitation")
+    label = Scale.parse(str(row["scale"])).label
+    return Item(question, label, question.text, metadata={"elicitation": elicitation})
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "scales": ReplyForm(
+        {"scale": "bounds of the confidence scale, such as 0-100"},
+        "",
+        _scale,
+        STUDY.make_scorer,
+        lambda items: metrics_of_items(STUDY, items),
+    ),
+}

@@ -12,8 +12,7 @@ from typing import Any
 
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.studies.scales.prompts import Elicitation
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Elicitation, Scale
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,

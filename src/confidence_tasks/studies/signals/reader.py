@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
-from confidence_tasks.studies.scales.confidence import read_confidence
-from confidence_tasks.studies.scales.reader import ANSWER_AND_CONFIDENCE, read_scale_reply
-from confidence_tasks.studies.scales.scale import Scale
+from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.reader import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
 from confidence_tasks.study import Question, Token
 from confidence_tasks.study.trial import Status
 
