@@ -14,13 +14,13 @@ from collections.abc import Callable
 import numpy as np
 from tests.unit.statistics.metadpy_peer import load_fit_metad
 
-from confidence_tasks.statistics import fit_meta_d
+from confidence_tasks.statistics import bootstrap, fit_meta_d
 from confidence_tasks.statistics.sdt import (
     fit_meta_d_threshold,
     fit_uv_sdt,
-    meta_d_2afc_intervals,
+    m_ratio_2afc,
+    m_ratio_ratings,
     meta_d_intervals,
-    meta_d_ratings_intervals,
     two_choice_table,
 )
 
@@ -64,12 +64,12 @@ def main() -> None:
         ("10,000-resample M-ratio interval, n = 5,000, fixed edges", lambda: meta_d_intervals(*table), True),
         (
             "the same, quantile edges recomputed, two alternatives",
-            lambda: meta_d_2afc_intervals(correct, confidence, stimulus),
+            lambda: bootstrap(m_ratio_2afc, correct, confidence, stimulus),
             True,
         ),
         (
             "the same, quantile edges recomputed, correctness for stimulus",
-            lambda: meta_d_ratings_intervals(correct, confidence),
+            lambda: bootstrap(m_ratio_ratings, correct, confidence),
             True,
         ),
         ("10,000 single-threshold solves", lambda: fit_meta_d_threshold(thresholds), False),

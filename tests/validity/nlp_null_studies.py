@@ -17,7 +17,6 @@ from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.sdt import quantile_edges, to_ratings
-from confidence_tasks.statistics.sdt.trials import resample_cells
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     TEMPERATURES,
     domain_specific_efficiency,
@@ -57,6 +56,13 @@ def count(found: Answers, edges: FloatArray) -> FloatArray:
     return np.bincount(cell, minlength=2 * (len(edges) + 1)).reshape(2, -1).astype(np.float64)
 
 
+def resampled(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the trials behind whole counts anew, (...) -> (R, ...)."""
+    total = int(counts.sum())
+    drawn = rng.multinomial(total, counts.ravel() / max(total, 1), size=n_resamples)
+    return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
+
+
 def cells_of(
     parts: Mapping[CellKey, Answers],
     whole: Whole,
@@ -77,10 +83,10 @@ def cells_of(
             np.arange(len(correct)).astype(str),
             edges,
             tables[i],
-            resample_cells(tables[i], n_resamples, rng),
+            resampled(tables[i], n_resamples, rng),
             at_quantiles(tables[i], weights[:, i], whole(tables), whole(weights)) + start,
             deciles,
-            resample_cells(deciles, n_resamples, rng),
+            resampled(deciles, n_resamples, rng),
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
@@ -13,9 +11,7 @@ from confidence_tasks.statistics.inference.weights import Result, Tied, Weightin
 from confidence_tasks.statistics.numerics import row_quantiles, running_sums
 
 __all__ = [
-    "DiscretizationSummary",
     "confidence_entropy",
-    "discretization_summary",
     "distinct_values",
     "round_share",
     "scale_utilization",
@@ -30,82 +26,15 @@ _ROUNDING = 1e-9
 """Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiscretizationSummary:
-    """Every diagnostic of this module, for one scale; each an Estimate or an array of shape (R,).
-
-    Attributes
-    ----------
-    top1_value, top1_share, top3_share
-        The most frequent value, its share of the reports, and the share of the three most frequent values.
-    distinct
-        Number of distinct values.
-    entropy
-        Shannon entropy of the values, in bits.
-    round_share
-        Share of reports that are multiples of the round step within the scale.
-    violation_share
-        Share of reports off the scale by more than 5% of its width.
-    utilization
-        Share of the scale between the 5th and the 95th percentile of the reports.
-    """
-
-    top1_value: Result
-    top1_share: Result
-    top3_share: Result
-    distinct: Result
-    entropy: Result
-    round_share: Result
-    violation_share: Result
-    utilization: Result
-
-
-def discretization_summary(
-    raw: ArrayLike, *, lower: float, upper: float, round_step: float = 5.0, weights: ArrayLike | None = None
-) -> DiscretizationSummary:
-    """Compute every diagnostic of discretisation.
-
-    Parameters
-    ----------
-    raw : array_like, shape (n,)
-        Confidence as reported, in the units of the scale, before any clipping or normalising.
-    lower, upper : float
-        Ends of the scale that was asked for.
-    round_step : float, default 5
-        What round numbers are multiples of; 0.05 for a scale from 0 to 1.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each report counts; R rows for R resamples.
-
-    Returns
-    -------
-    DiscretizationSummary
-        NaN without reports.
-
-    Examples
-    --------
-    >>> found = discretization_summary([95, 95, 90, 85, 72], lower=0, upper=100)
-    >>> found.top1_value, found.top1_share, found.distinct, found.round_share
-    (95.0, 0.4, 4.0, 0.8)
-    """
-    return DiscretizationSummary(
-        top1_value=top_value(raw, weights=weights),
-        top1_share=top_share(raw, k=1, weights=weights),
-        top3_share=top_share(raw, k=3, weights=weights),
-        distinct=distinct_values(raw, weights=weights),
-        entropy=confidence_entropy(raw, weights=weights),
-        round_share=round_share(raw, lower=lower, upper=upper, step=round_step, weights=weights),
-        violation_share=violation_share(raw, lower=lower, upper=upper, weights=weights),
-        utilization=scale_utilization(raw, lower=lower, upper=upper, weights=weights),
-    )
-
-
 def top_value(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the most frequent report, the lowest of them when several are.
 
     Parameters
     ----------
-    raw, weights
-        As in :func:`discretization_summary`.
+    raw : array_like, shape (n,)
+        Confidence as reported, in the units of the scale, before any clipping or normalising.
+    weights : array_like, shape (n,) or (R, n), optional
+        How often each report counts; R rows for R resamples.
 
     Returns
     -------
@@ -127,7 +56,7 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -
     Parameters
     ----------
     raw, weights
-        As in :func:`discretization_summary`.
+        As in :func:`top_value`.
     k : int, default 1
         Number of values.
 
@@ -154,7 +83,7 @@ def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Resu
     Parameters
     ----------
     raw, weights
-        As in :func:`discretization_summary`.
+        As in :func:`top_value`.
 
     Returns
     -------
@@ -178,7 +107,7 @@ def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> R
     Parameters
     ----------
     raw, weights
-        As in :func:`discretization_summary`.
+        As in :func:`top_value`.
 
     Returns
     -------
@@ -209,8 +138,10 @@ def round_share(
 
     Parameters
     ----------
-    raw, lower, upper, weights
-        As in :func:`discretization_summary`.
+    raw, weights
+        As in :func:`top_value`.
+    lower, upper : float
+        Ends of the scale that was asked for.
     step : float, default 5
         What round numbers are multiples of; 0.05 for a scale from 0 to 1.
 
@@ -240,7 +171,7 @@ def violation_share(
     Parameters
     ----------
     raw, lower, upper, weights
-        As in :func:`discretization_summary`.
+        As in :func:`round_share`.
 
     Returns
     -------
@@ -263,7 +194,7 @@ def scale_utilization(
     Parameters
     ----------
     raw, lower, upper, weights
-        As in :func:`discretization_summary`.
+        As in :func:`round_share`.
 
     Returns
     -------

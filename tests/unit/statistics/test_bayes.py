@@ -5,11 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from confidence_tasks.statistics import fit_meta_d
-from confidence_tasks.statistics.sdt.hierarchical import (
-    _log_likelihood,
-    hierarchical_meta_d,
-    hierarchical_meta_d_unbiased,
-)
+from confidence_tasks.statistics.sdt.hierarchical import _log_likelihood, hierarchical_meta_d
 
 CRITERIA = np.array([0.4, 0.9, 1.4])
 TABLES = np.array([[[9, 4, 3, 2], [1, 2, 4, 9]], [[8, 7, 5, 1], [2, 5, 6, 8]]])
@@ -63,12 +59,6 @@ def test_units_and_options_outside_their_domain_raise(tables, options, message):
         hierarchical_meta_d(*tables, **options)
 
 
-@pytest.mark.parametrize("shape", [(2, 4), (2, 3, 4), (2, 2, 1), (1, 2, 4)])
-def test_tables_of_another_shape_raise(shape):
-    with pytest.raises(ValueError, match=r"shape|two or more"):
-        hierarchical_meta_d_unbiased(np.ones(shape))
-
-
 # Correctness: the likelihood
 
 
@@ -114,17 +104,6 @@ def test_likelihood_has_the_maximum_of_the_maximum_likelihood_fit():
     assert likelihood(counts, *arguments, gap) == pytest.approx(fit.log_likelihood + of_responses, rel=1e-10)
 
 
-def test_likelihood_of_one_side_is_that_of_an_unbiased_observer():
-    """Folding both responses together when neither is favoured and their criteria mirror each other."""
-    rng = np.random.default_rng(1)
-    tables = rng.integers(0, 20, (2, 1, 8)).astype(float)
-    counts = by_side(*tables)
-    gap = np.broadcast_to(np.diff(CRITERIA, prepend=0.0), (1, 2, 3))
-    both = likelihood(counts, [1.4], [0.0], [0.8], gap)
-    folded = likelihood(counts.sum(axis=1, keepdims=True), [1.4], [0.0], [0.8], gap[:, :1])
-    assert folded == pytest.approx(both, rel=1e-12)
-
-
 def test_likelihood_stays_finite_far_out():
     counts = by_side(np.full((1, 8), 3.0), np.full((1, 8), 3.0))
     gap = np.full((1, 2, 3), 4.0)
@@ -161,13 +140,3 @@ def test_group_is_recovered_from_two_alternatives():
     m_ratio = population(12)
     tables = simulated_units(m_ratio, 1000, np.random.default_rng(1))
     assert_recovered(hierarchical_meta_d(*tables, **SHORT), m_ratio)
-
-
-@pytest.mark.slow
-def test_group_is_recovered_from_correctness_and_confidence():
-    pytest.importorskip("numpyro", reason="needs the extra: pip install 'confidence-tasks[bayes]'")
-    rng, m_ratio, tables = np.random.default_rng(2), population(12), []
-    for m in m_ratio:
-        s1, s2 = rng.multinomial(500, cell_probabilities(rng.normal(1.5, 0.3), 0.0, m))
-        tables.append([s1[4:] + s2[3::-1], s2[4:] + s1[3::-1]])
-    assert_recovered(hierarchical_meta_d_unbiased(tables, **SHORT), m_ratio)

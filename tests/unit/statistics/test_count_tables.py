@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
     correctness_table,
-    count_table,
     quantile_edges,
     to_ratings,
+    two_choice_table,
 )
-from confidence_tasks.statistics.sdt.trials import resample_cells
+
+BETWEEN_RATINGS = [1.5, 2.5]
 
 
 @st.composite
@@ -18,7 +19,7 @@ def binary_trials(draw):
     n = draw(st.integers(1, 12))
     column = st.lists(st.integers(0, 1), min_size=n, max_size=n)
     rating = st.lists(st.integers(1, 3), min_size=n, max_size=n)
-    return draw(column), draw(column), draw(rating), draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    return draw(column), draw(rating), draw(column), draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
 
 
 # Shapes
@@ -26,29 +27,12 @@ def binary_trials(draw):
 
 def test_tables_have_2k_columns_and_a_row_per_resample(rng):
     weights = rng.integers(0, 3, (5, 4))
-    table = count_table([0, 1, 1, 0], [0, 1, 0, 1], [1, 2, 3, 3], n_ratings=3, weights=weights)
+    table = two_choice_table([1, 1, 0, 0], [1, 2, 3, 3], [0, 1, 1, 0], n_ratings=3, weights=weights)
     assert [counts.shape for counts in table] == [(5, 6), (5, 6)]
     assert correctness_table([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], weights=weights)[0].shape == (5, 8)
 
 
 # Errors and degenerate input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 2], [0, 1], [1, 1]), "only 0 and 1"),
-        (([0, 1], [0, 0.5], [1, 1]), "only 0 and 1"),
-        (([0, 1], [0, 1], [1, 4]), "from 1 to 3"),
-        (([0, 1], [0, 1], [1, 1.5]), "from 1 to 3"),
-        (([0, 1], [0, 1], [1, np.nan]), "NaN"),
-        (([0, 1], [0, 1], [1]), "lengths differ"),
-        (([[0]], [[1]], [[1]]), "one-dimensional"),
-    ],
-)
-def test_count_table_rejects(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        count_table(*arguments, n_ratings=3)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +51,7 @@ def test_correctness_table_rejects(options, message):
 
 
 def test_no_trials_give_empty_tables():
-    assert not np.any(count_table([], [], [], n_ratings=2))
+    assert not np.any(two_choice_table([], [], [], n_ratings=2))
     assert not np.any(correctness_table([], [], n_ratings=2))
     assert not np.any(correctness_table([0, 1], [0.1, 0.2], n_ratings=2, weights=[0, 0]))
 
@@ -107,19 +91,21 @@ def test_columns_run_from_s1_highest_to_s2_highest():
         [(shown, said, sure) for shown in (0, 1) for said in (0, 1) for sure in (1, 2, 3)]
     ).T
     weights = np.arange(1, 13)
-    s1, s2 = count_table(stimulus, response, rating, n_ratings=3, weights=weights)
+    s1, s2 = two_choice_table(
+        stimulus == response, rating, stimulus, n_ratings=3, edges=BETWEEN_RATINGS, weights=weights
+    )
     assert np.array_equal(s1, [3, 2, 1, 4, 5, 6])
     assert np.array_equal(s2, [9, 8, 7, 10, 11, 12])
 
 
 @given(binary_trials())
 def test_whole_weights_are_repetitions(case):
-    stimulus, response, rating, weights = case
-    weighted = count_table(stimulus, response, rating, n_ratings=3, weights=weights)
-    repeated = count_table(
-        *(np.repeat(column, weights) for column in (stimulus, response, rating)), n_ratings=3
+    *columns, weights = case
+    options = {"n_ratings": 3, "edges": BETWEEN_RATINGS}
+    weighted = two_choice_table(*columns, **options, weights=weights)
+    assert np.array_equal(
+        weighted, two_choice_table(*(np.repeat(column, weights) for column in columns), **options)
     )
-    assert np.array_equal(weighted, repeated)
 
 
 def test_edges_are_numpy_quantiles_and_values_on_them_go_up(rng):
@@ -148,23 +134,6 @@ def test_fixed_edges_do_not_move_with_the_weights():
     )
     assert np.array_equal(wrong, [[1, 0], [1, 0]])
     assert np.array_equal(right, [[0, 0], [0, 5]])
-
-
-# Resampling
-
-
-def test_resampled_cells_keep_the_total_and_have_multinomial_moments(rng):
-    counts = np.array([[30.0, 0.0], [50.0, 20.0]])
-    draws = resample_cells(counts, 40_000, rng)
-    share = counts / 100
-    assert (draws.sum(axis=(1, 2)) == 100).all()
-    assert draws.mean(axis=0) == pytest.approx(counts, abs=0.15)
-    assert draws.var(axis=0) == pytest.approx(100 * share * (1 - share), rel=0.03)
-
-
-def test_only_whole_counts_can_be_resampled(rng):
-    with pytest.raises(ValueError, match="whole"):
-        resample_cells(np.array([0.5, 1.0]), 10, rng)
 
 
 @pytest.fixture

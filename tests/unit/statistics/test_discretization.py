@@ -1,5 +1,6 @@
 from collections import Counter
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from scipy import stats
 from confidence_tasks.statistics import Estimate, Reason
 from confidence_tasks.statistics.discretization import (
     confidence_entropy,
-    discretization_summary,
     distinct_values,
     round_share,
     scale_utilization,
@@ -20,26 +20,24 @@ from confidence_tasks.statistics.discretization import (
 )
 
 reports = st.lists(st.integers(-20, 130), min_size=1, max_size=50)
-FIELDS = (
-    "top1_value",
-    "top1_share",
-    "top3_share",
-    "distinct",
-    "entropy",
-    "round_share",
-    "violation_share",
-    "utilization",
-)
+SCALE = {"lower": 0, "upper": 100}
+OF_A_SCALE = (round_share, violation_share, scale_utilization)
+EVERY = [
+    top_value,
+    top_share,
+    partial(top_share, k=3),
+    distinct_values,
+    confidence_entropy,
+    *(partial(statistic, **SCALE) for statistic in OF_A_SCALE),
+]
 
 # Shapes
 
 
-def test_summary_holds_estimates_or_arrays():
-    raw = [95, 90, 85, 95]
-    plain = discretization_summary(raw, lower=0, upper=100)
-    assert all(isinstance(getattr(plain, name), Estimate) for name in FIELDS)
-    rows = discretization_summary(raw, lower=0, upper=100, weights=np.ones((3, 4)))
-    assert all(getattr(rows, name).shape == (3,) for name in FIELDS)
+@pytest.mark.parametrize("statistic", EVERY)
+def test_a_plain_call_gives_an_estimate_and_rows_of_weights_an_array(statistic):
+    assert isinstance(statistic([95, 90, 85, 95]), Estimate)
+    assert statistic([95, 90, 85, 95], weights=np.ones((3, 4))).shape == (3,)
 
 
 # Errors and degenerate samples
@@ -47,7 +45,7 @@ def test_summary_holds_estimates_or_arrays():
 
 @pytest.mark.parametrize(("lower", "upper"), [(100, 0), (5, 5), (0, np.inf), (np.nan, 1)])
 def test_a_scale_without_width_raises(lower, upper):
-    for statistic in (round_share, violation_share, scale_utilization, discretization_summary):
+    for statistic in OF_A_SCALE:
         with pytest.raises(ValueError, match="lower must be below upper"):
             statistic([1.0], lower=lower, upper=upper)
 
@@ -63,16 +61,14 @@ def test_fewer_than_one_top_value_raises():
         top_share([1.0], k=0)
 
 
-def test_no_reports_are_nan_with_the_reason():
-    summary = discretization_summary([], lower=0, upper=100)
-    for name in FIELDS:
-        assert np.isnan(getattr(summary, name))
-        assert getattr(summary, name).reason is Reason.EMPTY
+@pytest.mark.parametrize("statistic", EVERY)
+def test_no_reports_are_nan_with_the_reason(statistic):
+    assert np.isnan(statistic([]))
+    assert statistic([]).reason is Reason.EMPTY
 
 
 def test_one_report():
-    summary = discretization_summary([85], lower=0, upper=100)
-    assert [getattr(summary, name) for name in FIELDS] == [85, 1, 1, 1, 0, 1, 0, 0]
+    assert [statistic([85]) for statistic in EVERY] == [85, 1, 1, 1, 0, 1, 0, 0]
 
 
 # Correctness
@@ -145,7 +141,9 @@ def test_more_top_values_hold_more(raw, k):
 
 @given(reports)
 def test_rescaling_reports_and_scale_together_changes_no_share(raw):
-    plain = discretization_summary(raw, lower=0, upper=100)
-    unit = discretization_summary(np.array(raw) / 100, lower=0, upper=1, round_step=0.05)
-    for name in FIELDS[1:]:
-        assert getattr(unit, name) == pytest.approx(getattr(plain, name), abs=1e-9), name
+    plain, unit = np.array(raw), np.array(raw) / 100
+    for statistic in (top_share, partial(top_share, k=3), distinct_values, confidence_entropy):
+        assert statistic(unit) == pytest.approx(statistic(plain), abs=1e-9)
+    for statistic, options in zip(OF_A_SCALE, ({"step": 0.05}, {}, {}), strict=True):
+        of_plain, of_unit = statistic(plain, **SCALE), statistic(unit, lower=0, upper=1, **options)
+        assert of_unit == pytest.approx(of_plain, abs=1e-9)

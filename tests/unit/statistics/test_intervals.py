@@ -8,11 +8,9 @@ from scipy import stats
 from confidence_tasks.statistics import coverage, winkler_score
 from confidence_tasks.statistics.intervals import (
     adjusted_interval,
-    coverage_curve,
     degenerate_share,
     mean_width,
     penalized_winkler_score,
-    sampled_interval,
 )
 
 LEVELS = [0.9, 0.95, 0.99, 0.998]
@@ -39,8 +37,6 @@ def test_ends_in_the_wrong_order_raise(measure):
 def test_nominal_coverage_outside_its_domain_raises(nominal):
     with pytest.raises(ValueError, match="nominal"):
         winkler_score([1, 1], [0, 0], [2, 2], nominal)
-    with pytest.raises(ValueError, match="nominal"):
-        coverage_curve([1, 1], [0, 0], [2, 2], nominal)
 
 
 def test_negative_penalty_raises():
@@ -60,7 +56,7 @@ def test_samples_that_are_no_intervals_raise(lower, upper):
 @pytest.mark.parametrize("nominal", [0.0, 1.0, 95, np.nan])
 def test_sampled_intervals_need_a_nominal_coverage(nominal):
     with pytest.raises(ValueError, match="nominal"):
-        sampled_interval([1, 2, 3], nominal)
+        adjusted_interval([1, 2, 3], [1, 2, 3], nominal)
 
 
 # Degenerate samples
@@ -81,8 +77,7 @@ def test_intervals_at_infinity_raise(lower, upper):
         coverage([0.0], [lower], [upper])
 
 
-def test_no_intervals_have_an_empty_curve_and_no_score():
-    assert coverage_curve([], [], [], []).n.shape == (0,)
+def test_no_intervals_have_no_score():
     assert np.isnan(penalized_winkler_score([], [], [], 0.9, shortfall_weight=1.0))
 
 
@@ -125,23 +120,6 @@ def test_coverage_counts_the_ends():
     assert coverage([1, 2, 3, 4, 5], [1, 0, 3, 5, 0], [2, 2, 3, 6, 4]) == 0.6
 
 
-def test_curve_gathers_questions_by_nominal_coverage():
-    rng = np.random.default_rng(0)
-    nominal = rng.choice(LEVELS, 400)
-    truth = rng.normal(size=400)
-    half = stats.norm.ppf((1 + nominal) / 2) / 2
-    curve = coverage_curve(truth, -half, half, nominal, level=0.9)
-    np.testing.assert_array_equal(curve.nominal, LEVELS)
-    for i, level in enumerate(LEVELS):
-        of_level = nominal == level
-        held = int((np.abs(truth[of_level]) <= half[of_level]).sum())
-        expected = stats.binomtest(held, int(of_level.sum())).proportion_ci(0.9, method="wilson")
-        assert (curve.low[i], curve.high[i]) == pytest.approx(tuple(expected))
-        assert curve.observed[i] == coverage(truth[of_level], -half[of_level], half[of_level])
-    np.testing.assert_allclose(curve.gap, curve.observed - LEVELS)
-    assert (curve.gap < 0).all()
-
-
 def test_penalty_is_the_squared_shortfall():
     truth, lower, upper = [0, 0, 9, 9], [0, 0, 0, 0], [1, 1, 1, 1]
     score = winkler_score(truth, lower, upper, 0.9)
@@ -162,7 +140,7 @@ def test_degenerate_share_counts_points():
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=40), st.sampled_from([0.5, 0.8, *LEVELS]))
 def test_sampled_ends_are_quantiles_of_the_empirical_distribution(samples, nominal):
-    lower, upper = sampled_interval(samples, nominal)
+    lower, upper = adjusted_interval(samples, samples, nominal)
     ordered = np.sort(samples)
     tail = (1000 - round(1000 * nominal)) / 2000  # exact for these levels
     for end, level in ((lower, tail), (upper, 1 - tail)):
@@ -173,7 +151,7 @@ def test_sampled_ends_are_quantiles_of_the_empirical_distribution(samples, nomin
 
 def test_ranks_are_those_of_the_decimal_level():
     # alpha / 2 = 0.05 of 100 is rank 5; (1 - 0.9) / 2 in floats is a little less, 1 - 0.95 a little more.
-    lower, upper = sampled_interval(np.arange(1, 101), 0.9)
+    lower, upper = adjusted_interval(np.arange(1, 101), np.arange(1, 101), 0.9)
     assert (lower, upper) == (5, 95)
 
 

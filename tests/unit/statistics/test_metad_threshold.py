@@ -9,12 +9,12 @@ from scipy.stats import norm
 
 from confidence_tasks.statistics import Reason, fit_meta_d, m_ratio_threshold, meta_d_threshold
 from confidence_tasks.statistics.sdt import (
-    d_prime_mafc,
     fit_meta_d_threshold,
     threshold_incomparable,
     threshold_influence,
     threshold_table,
 )
+from confidence_tasks.statistics.sdt.sensitivity import solve_mafc
 
 tables = arrays(np.float64, (2, 2), elements=st.integers(0, 60).map(float))
 
@@ -241,7 +241,7 @@ def test_m_alternatives_change_d_prime_only_and_are_called_approximate():
     table = [[30, 20], [30, 120]]
     plain, mafc = fit_meta_d_threshold(table), fit_meta_d_threshold(table, type1="mafc", n_alternatives=4)
     assert mafc.meta_d == plain.meta_d
-    assert mafc.d_prime == pytest.approx(d_prime_mafc(mafc.accuracy, 4), rel=1e-12)
+    assert mafc.d_prime == pytest.approx(solve_mafc(np.array([mafc.accuracy]), 4)[0][0], rel=1e-12)
     assert mafc.m_ratio == mafc.meta_d / mafc.d_prime
     assert (plain.approximate, mafc.approximate) == (False, True)
 

@@ -2,18 +2,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from confidence_tasks.statistics import Reason, fit_meta_d, meta_d_2afc
+from confidence_tasks.statistics import Reason, bootstrap, fit_meta_d, meta_d_2afc
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.statistics.sdt import (
     correctness_table,
-    count_table,
     m_ratio_2afc,
     m_ratio_ratings,
-    meta_d_2afc_intervals,
     meta_d_intervals,
     meta_d_ratings,
-    meta_d_ratings_intervals,
-    meta_d_threshold_intervals,
     two_choice_table,
 )
 
@@ -91,9 +87,8 @@ def test_degenerate_trials_are_named():
 
 def test_the_response_follows_from_stimulus_and_correctness():
     correct, stimulus, confidence = [1, 1, 0, 0, 1], [0, 1, 0, 1, 1], [1, 2, 1, 2, 2]
-    response = [0, 1, 1, 0, 1]
     built = two_choice_table(correct, confidence, stimulus, n_ratings=2, edges=[1.5])
-    assert np.array_equal(built, count_table(stimulus, response, confidence, n_ratings=2))
+    assert np.array_equal(built, [[0, 1, 1, 0], [1, 0, 0, 2]])
 
 
 def test_they_are_the_fits_of_their_tables(rng):
@@ -158,51 +153,15 @@ def test_intervals_of_a_table_are_the_bootstrap_over_its_trials(rng):
     assert found.m_ratio.n_units == 400
 
 
-@pytest.mark.parametrize("decimals", [0, 8])
-def test_moving_edges_are_the_bootstrap_over_trials_too(rng, decimals):
-    correct, confidence, stimulus = two_choice_trials(rng, 300, noise=0.4)
-    confidence = np.round(confidence, decimals)
-    for found, statistic, trials in (
-        (
-            meta_d_2afc_intervals(correct, confidence, stimulus, n_resamples=4000),
-            meta_d_2afc,
-            (correct, confidence, stimulus),
-        ),
-        (
-            meta_d_ratings_intervals(correct, confidence, n_resamples=4000),
-            meta_d_ratings,
-            (correct, confidence),
-        ),
-    ):
-        drawn = bootstrap_distribution(statistic, *trials, n_resamples=2000)
-        spread = np.nanstd(drawn)
-        limits = np.nanquantile(drawn, [0.025, 0.975])
-        assert found.meta_d.standard_error == pytest.approx(spread, rel=0.08)
-        assert (found.meta_d.low, found.meta_d.high) == pytest.approx(limits, abs=0.2 * spread)
-
-
-def trials_of(table):
-    """Return correctness and confidence of trials that a threshold of 0.9 counts so."""
-    sizes = np.ravel(table)
-    return np.repeat([0, 0, 1, 1], sizes), np.repeat([0.5, 1.0, 0.5, 1.0], sizes)
-
-
-def test_threshold_intervals_are_multinomial(rng):
-    found = meta_d_threshold_intervals(*trials_of([[60, 40], [50, 250]]), n_resamples=20_000)
-    assert found.meta_d.standard_error == pytest.approx(0.25, abs=0.05)
-    assert found.m_ratio.low < found.m_ratio.estimate < found.m_ratio.high
-    assert found.d_prime.n_undefined == 0
-
-
 def test_extreme_ratios_are_dropped_and_counted():
-    near_zero = trials_of([[20, 15], [18, 27]])
-    wide = meta_d_threshold_intervals(*near_zero, n_resamples=5000)
-    tight = meta_d_threshold_intervals(*near_zero, n_resamples=5000, largest_ratio=2.0)
-    everything = meta_d_threshold_intervals(*near_zero, n_resamples=5000, largest_ratio=np.inf)
+    near_zero = [9, 12, 11, 8], [7, 11, 12, 10]
+    wide = meta_d_intervals(*near_zero, n_resamples=5000)
+    tight = meta_d_intervals(*near_zero, n_resamples=5000, largest_ratio=2.0)
+    everything = meta_d_intervals(*near_zero, n_resamples=5000, largest_ratio=np.inf)
     assert everything.n_dropped == 0 < wide.n_dropped < tight.n_dropped
     assert wide.m_ratio.n_undefined == wide.n_dropped + everything.m_ratio.n_undefined
     assert abs(tight.m_ratio.low) <= 2.0
-    assert wide.m_diff.n_undefined == 0
+    assert wide.m_diff == everything.m_diff
 
 
 def test_the_seed_decides_and_nothing_else(rng):
@@ -219,8 +178,7 @@ def test_the_seed_decides_and_nothing_else(rng):
 def test_undefined_estimates_have_no_interval():
     found = meta_d_intervals([5, 5, 0, 0], [0, 0, 0, 0], n_resamples=50)
     assert found.m_ratio.low.reason is Reason.ONE_CLASS
-    assert meta_d_2afc_intervals([], [], [], n_resamples=50).meta_d.low.reason is Reason.EMPTY
-    assert meta_d_ratings_intervals([1], [0.5], n_resamples=50).meta_d.high.reason is Reason.ONE_CLASS
+    assert meta_d_intervals([0, 0], [0, 0], n_resamples=50).meta_d.high.reason is Reason.EMPTY
 
 
 @pytest.mark.parametrize(
@@ -231,9 +189,6 @@ def test_undefined_estimates_have_no_interval():
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], level=95), "level"),
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], n_resamples=0), "n_resamples"),
         (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], largest_ratio=0), "largest_ratio"),
-        (lambda: meta_d_threshold_intervals([1, 0], [0.5]), "lengths differ"),
-        (lambda: meta_d_2afc_intervals([1, 0], [0.5], [0, 1]), "lengths differ"),
-        (lambda: meta_d_ratings_intervals([1, 0], [0.5]), "lengths differ"),
     ],
 )
 def test_intervals_reject(call, message):
@@ -246,15 +201,15 @@ def test_intervals_cover_as_often_as_they_say(rng):
     covered = 0
     for _ in range(400):
         trials = two_choice_trials(rng, 600)
-        found = meta_d_2afc_intervals(*trials, n_resamples=1000, seed=rng, level=0.9)
-        covered += found.meta_d.low <= 1.5 <= found.meta_d.high
+        found = bootstrap(meta_d_2afc, *trials, n_resamples=1000, seed=rng, level=0.9)
+        covered += found.low <= 1.5 <= found.high
     assert covered / 400 == pytest.approx(0.9, abs=0.05)
 
 
 @pytest.mark.slow
 def test_many_trials(rng):
     correct, confidence, stimulus = two_choice_trials(rng, 100_000)
-    found = meta_d_2afc_intervals(correct, confidence, stimulus, n_resamples=200)
+    found = meta_d_intervals(*two_choice_table(correct, confidence, stimulus), n_resamples=200)
     assert found.m_ratio.estimate == pytest.approx(1.0, abs=0.03)
     assert found.m_ratio.high - found.m_ratio.low < 0.07
     probability = ndtr(confidence)

@@ -10,9 +10,15 @@ from scipy.special import ndtr, xlogy
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.statistics import auroc2, meta_information
+from confidence_tasks.statistics import auroc2, bootstrap, meta_information
 from confidence_tasks.statistics.inference.draws import weight_columns
-from confidence_tasks.statistics.sdt import correctness_table, meta_d_ratings_intervals, quantile_edges
+from confidence_tasks.statistics.sdt import (
+    correctness_table,
+    d_prime_ratings,
+    m_ratio_ratings,
+    meta_d_ratings,
+    quantile_edges,
+)
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
 from confidence_tasks.studies.logprob_metacognition.tables import MEASURES, CellKey
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
@@ -237,15 +243,17 @@ def test_m_ratio_intervals_are_those_of_resamples_with_quantiles_of_their_own():
     """Where no outcome is rare, the posterior distribution is that of resamples: statistics draws them by itself."""
     table = trials(Evidence(1.2, 0.8, 0.6), 1_500, rng=np.random.default_rng(2))
     own = resample(table, settings=Settings(4_000, seed=1), binnings=ONLY_PRIMARY).cells[HERE]
-    other, alike = (
-        meta_d_ratings_intervals(
-            table["correct"], np.exp(table["mean_logprob"]), padding=padding, n_resamples=4_000
+    given = table["correct"], np.exp(table["mean_logprob"])
+    for name, statistic in (
+        ("mratio_v1", m_ratio_ratings),
+        ("meta_d_v1", meta_d_ratings),
+        ("d_prime_v1", d_prime_ratings),
+    ):
+        interval, wanted = (
+            own.measure(name).interval(Settings(4_000)),
+            bootstrap(statistic, *given, n_resamples=4_000),
         )
-        for padding in ("1/2K", "hautus")
-    )
-    for name, of_statistics in (("mratio_v1", "m_ratio"), ("meta_d_v1", "meta_d"), ("d_prime_v1", "d_prime")):
-        interval, wanted = own.measure(name).interval(Settings(4_000)), getattr(other, of_statistics)
-        assert interval.estimate == pytest.approx(getattr(alike, of_statistics).estimate, rel=1e-9)
+        assert interval.estimate == pytest.approx(statistic(*given, padding="hautus"), rel=1e-9)
         assert interval.low == pytest.approx(wanted.low, abs=0.03)
         assert interval.high == pytest.approx(wanted.high, abs=0.03)
 

@@ -29,7 +29,7 @@ from confidence_tasks.statistics.information import mutual_information as _infor
 from confidence_tasks.statistics.numerics import running_sums
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
-Correction: TypeAlias = Literal["simulation", "permutation", "none"]
+Correction: TypeAlias = Literal["simulation", "none"]
 Unit: TypeAlias = Literal["entropy", "ideal", "bits"]
 
 #: Values of information closer than this are ties: equal tables give values that differ by rounding.
@@ -96,12 +96,11 @@ def meta_information(
     bins : int or None, default 10
         Number of bins of equal mass; equal values always share one. None takes each distinct value for itself,
         which suits a few ratings. More bins can only add information, and bias.
-    correction : {"simulation", "permutation", "none"}, default "simulation"
+    correction : {"simulation", "none"}, default "simulation"
         What is taken off the observed information for being estimated: its surplus over the truth when tables of
-        this size are drawn from the observed one, so that 2 x observed - E[simulated] is left; or its mean when
-        correctness and confidence are matched at random. Both means are computed exactly, nothing is drawn. With
-        few trials a bin (below about five) take ``"permutation"``: a table drawn from an observed one never fills
-        its empty cells, and so shows too little surplus.
+        this size are drawn from the observed one, so that 2 x observed - E[simulated] is left. The mean is computed
+        exactly, nothing is drawn. With few trials a bin (below about five) it is too small: a table drawn from an
+        observed one never fills its empty cells.
     unit : {"entropy", "ideal", "bits"}, default "entropy"
         ``"entropy"`` divides by H(correct) (meta-I2r), ``"ideal"`` by the information in the confidence of an
         ideal two-choice observer of the same accuracy (meta-I1r), ``"bits"`` by nothing (meta-I).
@@ -216,11 +215,7 @@ def _table(
 def _corrected(table: FloatArray, correction: Correction) -> FloatArray:
     check_option("correction", correction, get_args(Correction))
     observed = _information.information(table)
-    if correction == "none":
-        return observed
-    if correction == "simulation":
-        return 2.0 * observed - _information.sampled_mean(table)
-    return observed - _information.permuted_mean(table)
+    return observed if correction == "none" else 2.0 * observed - _information.sampled_mean(table)
 
 
 def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Mutual information of count tables, and what it is on average when it is sampled or when there is none."""
+"""Mutual information of count tables, and what it is on average when it is sampled."""
 
 from __future__ import annotations
 
@@ -44,19 +44,6 @@ def sampled_mean(tables: FloatArray) -> FloatArray:
     counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
     means = _binomial_mean(np.rint(counts).T, n).T
     return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
-
-
-def permuted_mean(tables: FloatArray) -> FloatArray:
-    """Return the expected information when rows and columns are matched at random, the margins kept, (R,)."""
-    rows, columns = np.rint(tables.sum(axis=2)), np.rint(tables.sum(axis=1))
-    n = rows.sum(axis=1)
-    cells: FloatArray = np.zeros(columns.shape)
-    for size in np.unique(n):
-        some = n == size
-        row = np.broadcast_to(rows[some, :1], columns[some].shape)
-        pair = _hypergeometric_mean(int(size), row.ravel(), columns[some].ravel())
-        cells[some] = pair.reshape(row.shape)
-    return _from_sums(tables, cells[:, np.newaxis], _x_log_x(rows), _x_log_x(columns))
 
 
 def _x_log_x(x: FloatArray) -> FloatArray:
@@ -133,33 +120,6 @@ def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
     coefficients = (1 / 2, -1 / 6, 1 / 12, -1 / 20, 1 / 30)
     terms = (c * m / mean**r for r, (c, m) in enumerate(zip(coefficients, moments, strict=True), start=1))
     return _x_log_x(mean) + sum(terms)
-
-
-def _hypergeometric_mean(n: int, marked: FloatArray, drawn: FloatArray) -> FloatArray:
-    """Return E[X log X + Y log Y], X the marked and Y the other items among those drawn from n, each (U,)."""
-    pairs, position = np.unique(np.stack([marked, drawn]), axis=1, return_inverse=True)
-    m, d = pairs.astype(np.int64)
-    log_factorial = log_factorials(n)
-
-    def terms(x: IntArray, of: IntArray) -> FloatArray:
-        mx, dx = m[of], d[of]
-        y, left = dx - x, mx - x
-        log_p = (
-            log_factorial(mx)
-            - log_factorial(x)
-            - log_factorial(left)
-            + log_factorial(n - mx)
-            - log_factorial(y)
-            - log_factorial(n - mx - y)
-        )
-        log_p -= log_factorial(n) - log_factorial(dx) - log_factorial(n - dx)
-        values: FloatArray = np.exp(log_p) * (scipy.special.xlogy(x, x) + scipy.special.xlogy(y, y))
-        return values
-
-    mean = m * d / max(n, 1)
-    reach = _REACH * np.sqrt(np.minimum(mean, d - mean)) + _EXTRA
-    low, high = np.maximum(mean - reach, np.maximum(m + d - n, 0)), np.minimum(mean + reach, np.minimum(m, d))
-    return _sum_terms(terms, low, high)[position.ravel()]
 
 
 def _sum_terms(

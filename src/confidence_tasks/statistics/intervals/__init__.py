@@ -18,28 +18,23 @@ from confidence_tasks.statistics.intervals.predictive_distribution import (
     tunnel_index,
 )
 from confidence_tasks.statistics.intervals.scores import (
-    CoverageCurve,
     adjusted_interval,
     adjusted_interval_covariance,
     coverage,
-    coverage_curve,
     degenerate_share,
     mean_width,
     penalized_winkler_score,
-    sampled_interval,
     winkler_score,
 )
 
 __all__ = [
     "ConformalAdjustment",
-    "CoverageCurve",
     "SmallestSet",
     "TemperatureFit",
     "adjusted_interval",
     "adjusted_interval_covariance",
     "conformal_rank",
     "coverage",
-    "coverage_curve",
     "cross_conformal",
     "degenerate_share",
     "empirical_distribution",
@@ -49,7 +44,6 @@ __all__ = [
     "mean_width",
     "nonconformity",
     "penalized_winkler_score",
-    "sampled_interval",
     "smallest_set",
     "tempered",
     "tunnel_index",

@@ -2,43 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, as_vector, same_length
-from confidence_tasks.statistics.inference.limits import wilson_interval
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_vector, same_length
 from confidence_tasks.statistics.inference.weights import Result, Weighting
 from confidence_tasks.statistics.numerics import as_decimal, rank
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageCurve:
-    """Coverage observed at each nominal coverage, each array of shape (levels,), by ascending nominal coverage.
-
-    Attributes
-    ----------
-    nominal : ndarray
-        Coverage that was asked for.
-    observed : ndarray
-        Share of intervals that hold the truth.
-    low, high : ndarray
-        Wilson's interval of the observed coverage.
-    n : ndarray of int
-        Number of intervals.
-    """
-
-    nominal: FloatArray
-    observed: FloatArray
-    low: FloatArray
-    high: FloatArray
-    n: IntArray
-
-    @property
-    def gap(self) -> FloatArray:
-        """Observed minus nominal coverage, below 0 under overconfidence."""
-        return self.observed - self.nominal
 
 
 def coverage(
@@ -72,41 +41,6 @@ def coverage(
     y, low, high = _checked(truth, lower, upper)
     weighting = Weighting.of(weights, len(y))
     return weighting.settle(weighting.mean(_holds(y, low, high)), weighting.empty)
-
-
-def coverage_curve(
-    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: ArrayLike, *, level: float = 0.95
-) -> CoverageCurve:
-    """Compute the calibration curve of intervals: coverage observed against coverage asked for.
-
-    Parameters
-    ----------
-    truth, lower, upper
-        As in :func:`coverage`.
-    nominal : float or array_like, shape (n,)
-        Coverage that each interval was asked for, in (0, 1).
-    level : float, default 0.95
-        Nominal coverage of Wilson's intervals.
-
-    Returns
-    -------
-    CoverageCurve
-        One point per distinct nominal coverage.
-
-    References
-    ----------
-    FermiEval, figure 1.
-
-    Examples
-    --------
-    >>> curve = coverage_curve([1, 1, 1, 1], [0, 2, 0, 0], [3, 3, 2, 1], [0.9, 0.9, 0.99, 0.99])
-    >>> curve.nominal, curve.observed, curve.n
-    (array([0.9 , 0.99]), array([0.5, 1. ]), array([2, 2]))
-    """
-    y, low, high = _checked(truth, lower, upper)
-    asked, group, n = np.unique(_per_interval(nominal, len(y)), return_inverse=True, return_counts=True)
-    held = np.bincount(group, weights=_holds(y, low, high), minlength=len(n))
-    return CoverageCurve(asked, held / n, *wilson_interval(held, n, level=level), n)
 
 
 def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
@@ -227,34 +161,6 @@ def penalized_winkler_score(
         return score
     shortfall = max(0.0, nominal - float(coverage(truth, lower, upper)))
     return Estimate(float(score) + shortfall_weight * shortfall**2)
-
-
-def sampled_interval(samples: ArrayLike, nominal: float) -> tuple[FloatArray, FloatArray]:
-    """Take the equal-tailed interval of repeated answers to a question.
-
-    Parameters
-    ----------
-    samples : array_like, shape (..., M)
-        M sampled answers to each question.
-    nominal : float
-        Coverage asked for, 1 - alpha, in (0, 1).
-
-    Returns
-    -------
-    lower, upper : ndarray, shape (...)
-        Empirical alpha/2 and 1 - alpha/2 quantiles: values that were sampled, never between two of them.
-
-    References
-    ----------
-    FermiEval, appendix F.
-
-    Examples
-    --------
-    >>> lower, upper = sampled_interval([[3, 5, 4, 4, 9, 4, 5, 3, 4, 4]], 0.8)
-    >>> lower, upper
-    (array([3.]), array([5.]))
-    """
-    return adjusted_interval(samples, samples, nominal)
 
 
 def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tuple[FloatArray, FloatArray]:

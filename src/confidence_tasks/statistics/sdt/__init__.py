@@ -2,7 +2,6 @@
 
 from confidence_tasks.statistics.sdt.count_tables import (
     correctness_table,
-    count_table,
     quantile_edges,
     to_ratings,
     two_choice_table,
@@ -11,7 +10,6 @@ from confidence_tasks.statistics.sdt.hierarchical import (
     HierarchicalMetaD,
     Posterior,
     hierarchical_meta_d,
-    hierarchical_meta_d_unbiased,
 )
 from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
@@ -22,13 +20,10 @@ from confidence_tasks.statistics.sdt.meta_d import (
 )
 from confidence_tasks.statistics.sdt.sensitivity import (
     TypeOne,
-    ZRoc,
     d_a,
-    d_prime_mafc,
     d_prime_ratings,
     mean_difference,
     type1,
-    z_roc,
     z_roc_slope,
 )
 from confidence_tasks.statistics.sdt.threshold import (
@@ -45,11 +40,8 @@ from confidence_tasks.statistics.sdt.trials import (
     m_ratio_2afc,
     m_ratio_ratings,
     meta_d_2afc,
-    meta_d_2afc_intervals,
     meta_d_intervals,
     meta_d_ratings,
-    meta_d_ratings_intervals,
-    meta_d_threshold_intervals,
 )
 from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
 
@@ -63,29 +55,22 @@ __all__ = [
     "ThresholdMetaD",
     "TypeOne",
     "UnequalVarianceSDT",
-    "ZRoc",
     "correctness_table",
-    "count_table",
     "d_a",
-    "d_prime_mafc",
     "d_prime_ratings",
     "fieller_interval",
     "fit_meta_d",
     "fit_meta_d_threshold",
     "fit_uv_sdt",
     "hierarchical_meta_d",
-    "hierarchical_meta_d_unbiased",
     "m_ratio_2afc",
     "m_ratio_ratings",
     "m_ratio_threshold",
     "mean_difference",
     "meta_d_2afc",
-    "meta_d_2afc_intervals",
     "meta_d_intervals",
     "meta_d_ratings",
-    "meta_d_ratings_intervals",
     "meta_d_threshold",
-    "meta_d_threshold_intervals",
     "quantile_edges",
     "threshold_incomparable",
     "threshold_influence",
@@ -93,6 +78,5 @@ __all__ = [
     "to_ratings",
     "two_choice_table",
     "type1",
-    "z_roc",
     "z_roc_slope",
 ]

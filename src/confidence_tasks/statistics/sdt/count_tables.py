@@ -105,51 +105,6 @@ def settle(values: FloatArray, reasons: Reasons, batch: bool) -> Result:
     return Estimate(values[0]) if reasons[0] is None else undefined(reasons[0])
 
 
-def count_table(
-    stimulus: ArrayLike,
-    response: ArrayLike,
-    rating: ArrayLike,
-    *,
-    n_ratings: int,
-    weights: ArrayLike | None = None,
-) -> CountTable:
-    """Count trials with two stimuli, two responses and a rating.
-
-    Parameters
-    ----------
-    stimulus, response : array_like, shape (n,)
-        0 for S1, 1 for S2.
-    rating : array_like, shape (n,)
-        Confidence from 1 (lowest) to ``n_ratings``, whole numbers.
-    n_ratings : int
-        Number of ratings K.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; a row per resample gives a table per resample.
-
-    Returns
-    -------
-    nR_S1, nR_S2 : ndarray, shape (2K,) or (R, 2K)
-
-    References
-    ----------
-    Maniscalco & Lau (2012), doi:10.1016/j.concog.2011.09.021.
-
-    Examples
-    --------
-    >>> count_table([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [2, 1, 1, 2, 2], n_ratings=2)
-    (array([1., 0., 1., 0.]), array([1., 0., 1., 1.]))
-    """
-    shown, given = as_binary(stimulus, "stimulus"), as_binary(response, "response")
-    rated = as_vector(rating, "rating")
-    n = same_length(stimulus=shown, response=given, rating=rated)
-    if n_ratings < 1:
-        raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
-    if not np.isin(rated, np.arange(1, n_ratings + 1)).all():
-        raise ValueError(f"ratings must be whole numbers from 1 to {n_ratings}")
-    column = np.where(given == 1.0, n_ratings - 1 + rated, n_ratings - rated)
-    return _counts(shown, column.astype(np.intp), 2 * n_ratings, Weighting.of(weights, n))
-
-
 def correctness_table(
     correct: ArrayLike,
     confidence: ArrayLike,
@@ -352,9 +307,3 @@ def _as_edges(edges: ArrayLike, size: int | None = None) -> FloatArray:
     if (np.diff(inner) < 0.0).any():
         raise ValueError("edges must be ascending")
     return inner
-
-
-def _counts(shown: FloatArray, column: NDArray[np.intp], size: int, weighting: Weighting) -> CountTable:
-    counts = weighting.grouped(shown.astype(np.intp) * size + column, 2 * size, np.ones(len(shown)))
-    s1, s2 = counts[:, :size], counts[:, size:]
-    return (s1, s2) if weighting.batch else (s1[0], s2[0])

@@ -133,51 +133,9 @@ def hierarchical_meta_d(
     s1, s2 = tables.s1, tables.s2
     answered_s1 = np.stack([s2[:, :k], s1[:, :k]], axis=1)[:, :, ::-1]
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
-    counts = np.stack([answered_s1, answered_s2], axis=1)
-    return _sampled(counts, n_warmup, n_samples, n_chains, level, seed)
-
-
-def hierarchical_meta_d_unbiased(
-    tables: ArrayLike,
-    *,
-    n_warmup: int = 1000,
-    n_samples: int = 1000,
-    n_chains: int = 4,
-    level: float = 0.95,
-    seed: int = 0,
-) -> HierarchicalMetaD:
-    """Estimate M-ratio for several units from correctness and confidence alone, for an unbiased two-choice observer.
-
-    The hierarchical counterpart of :func:`~confidence_tasks.statistics.sdt.threshold.fit_meta_d_threshold`, whose
-    limits it shares, for any number of ratings.
-
-    Parameters
-    ----------
-    tables : array_like of int, shape (J, 2, K)
-        For each of J units, two or more, counts of wrong answers and of correct answers by rating, from low to high.
-    n_warmup, n_samples, n_chains, level, seed
-        As in :func:`hierarchical_meta_d`.
-
-    Returns
-    -------
-    HierarchicalMetaD
-        See its ``converged`` before use.
-
-    Raises
-    ------
-    ImportError, ValueError
-        As in :func:`hierarchical_meta_d`.
-    """
-    counts = np.asarray(tables, np.float64)
-    if counts.ndim != 3 or counts.shape[1] != 2:
-        raise ValueError(f"tables must have shape (units, 2, ratings), got {counts.shape}")
-    return _sampled(counts[:, np.newaxis], n_warmup, n_samples, n_chains, level, seed)
-
-
-def _sampled(
-    counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, level: float, seed: int
-) -> HierarchicalMetaD:
-    """Run the sampler on counts of shape (units, sides, [wrong, correct], ratings outwards from the criterion)."""
+    counts = np.stack(
+        [answered_s1, answered_s2], axis=1
+    )  # (units, sides, [wrong, correct], ratings outwards)
     _check(counts, n_warmup, n_samples, n_chains, level)
     jax, _ = _backend()
     from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
@@ -236,11 +194,9 @@ def _model(counts: FloatArray) -> None:
     deviation = numpyro.sample("deviation", Normal(0.0, 1.0).expand([units]).to_event(1))
     log_m = numpyro.deterministic("log_m", log_m_mean + log_m_spread * deviation)
     d_prime = numpyro.sample("d_prime", Normal(d_mean, d_spread).expand([units]).to_event(1))
-    criterion = jnp.zeros(units)
-    if sides == 2:
-        c_mean = numpyro.sample("c_mean", Normal(0.0, 1.0))
-        c_spread = numpyro.sample("c_spread", HalfNormal(1.0))
-        criterion = numpyro.sample("criterion", Normal(c_mean, c_spread).expand([units]).to_event(1))
+    c_mean = numpyro.sample("c_mean", Normal(0.0, 1.0))
+    c_spread = numpyro.sample("c_spread", HalfNormal(1.0))
+    criterion = numpyro.sample("criterion", Normal(c_mean, c_spread).expand([units]).to_event(1))
     log_gap = numpyro.sample(
         "log_gap", Normal(np.log(0.5), 1.0).expand([units, sides, ratings - 1]).to_event(3)
     )
@@ -249,15 +205,14 @@ def _model(counts: FloatArray) -> None:
 
 
 def _log_likelihood(counts: FloatArray, d_prime: Any, criterion: Any, m_ratio: Any, gap: Any) -> Any:
-    """Return the log-likelihood of responses and, given these, of ratings; see :func:`_sampled` for the counts."""
+    """Return the log-likelihood of responses and, given these, of ratings."""
     import jax.numpy as jnp
     from jax.scipy.special import log_ndtr
 
-    direction = _DIRECTION[: counts.shape[1]] if counts.shape[1] == 2 else np.ones(1)
     # How far the criterion lies from the mean, in halves of d': beyond it for wrong answers, before it for right ones.
     outcome = np.array([1.0, -1.0])
     # (units, sides, outcomes)
-    from_mean = outcome * d_prime[:, None, None] / 2.0 + (direction * criterion[:, None])[:, :, None]
+    from_mean = outcome * d_prime[:, None, None] / 2.0 + (_DIRECTION * criterion[:, None])[:, :, None]
     response = jnp.sum(counts.sum(axis=-1) * log_ndtr(-from_mean))
     start = m_ratio[:, None, None] * from_mean
     thresholds = jnp.cumsum(gap, axis=-1)[:, :, None, :]

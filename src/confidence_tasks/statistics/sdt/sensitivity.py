@@ -1,4 +1,4 @@
-"""Type-1 signal detection: hit and false-alarm rates, d', criterion, z-ROC, d_a, and d' of m alternatives."""
+"""Type-1 signal detection: rates, d', criterion, slope of the z-ROC, d_a, and d' of m alternatives."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import (
-    Estimate,
     FloatArray,
     Reason,
     as_binary,
     as_vector,
     same_length,
-    undefined,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio
 from confidence_tasks.statistics.sdt.count_tables import (
@@ -120,120 +118,13 @@ def response_rates(tables: Tables) -> tuple[Rate, Rate]:
     return hit, false_alarm
 
 
-@dataclass(frozen=True, slots=True)
-class ZRoc:
-    """The line of the z-transformed ROC; each value for one table an Estimate, for a batch an array (B,).
-
-    Attributes
-    ----------
-    slope : Estimate or ndarray
-        Estimates sd(S1) / sd(S2); 1 under equal variance.
-    intercept : Estimate or ndarray
-        Estimates (mean(S2) - mean(S1)) / sd(S2).
-    d_a : Estimate or ndarray
-        sqrt(2 / (1 + slope^2)) x intercept: the distance of the means in root-mean-square units.
-    """
-
-    slope: Result
-    intercept: Result
-    d_a: Result
-
-
-def z_roc(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> ZRoc:
-    """Fit the z-ROC by least squares of z(hit rate) on z(false-alarm rate) over the 2K - 1 criteria.
-
-    Parameters
-    ----------
-    nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
-        Counts from "S1, highest rating" to "S2, highest rating".
-    padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Added to every cell. Points with a rate of 0 or 1 are left out.
-
-    Returns
-    -------
-    ZRoc
-        NaN where fewer than two different points are left. The maximum-likelihood line is :func:`fit_uv_sdt`.
-
-    References
-    ----------
-    Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9 (d_a).
-
-    Examples
-    --------
-    >>> line = z_roc([60, 20, 15, 5], [5, 15, 20, 60])
-    >>> round(line.slope, 2), round(line.d_a, 2)
-    (0.98, 1.8)
-    """
-    tables = Tables.of(nR_S1, nR_S2)
-    padded = tables.padded(padding)
-    hit, false_alarm = (_upper_rates(counts).z for counts in (padded.s2, padded.s1))
-    used = np.isfinite(hit) & np.isfinite(false_alarm)
-    x, y = np.where(used, false_alarm, 0.0), np.where(used, hit, 0.0)
-    points = used.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean_x, mean_y = x.sum(axis=1) / points, y.sum(axis=1) / points
-        dx = np.where(used, x - mean_x[:, np.newaxis], 0.0)
-        spread = np.square(dx).sum(axis=1)
-        slope = (dx * y).sum(axis=1) / spread
-        intercept = mean_y - slope * mean_x
-        d_a = np.sqrt(2.0 / (1.0 + np.square(slope))) * intercept
-    lost = (points < 2) | (spread < 1e-20) | ~np.isfinite(slope)
-    reasons = with_reason(tables.reasons, lost, Reason.NOT_IDENTIFIED)
-    return ZRoc(*(settle(values, reasons, tables.batch) for values in (slope, intercept, d_a)))
-
-
-def _upper_rates(counts: FloatArray) -> Rate:
-    """Rates of a response above each of the 2K - 1 criteria, shape (B, 2K - 1)."""
-    below = np.cumsum(counts, axis=1)[:, :-1]
-    above = np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]
-    return z_rate(above, below)
-
-
-def d_prime_mafc(proportion_correct: ArrayLike, n_alternatives: int) -> Result:
-    """Compute the d' of an unbiased observer who picks the strongest of m independent alternatives.
-
-    Solves PC = integral of phi(x - d') Phi(x)^(m - 1) dx for d'. For m = 2 this is sqrt(2) z(PC), the d' of
-    two-interval forced choice, which is not the 2 z(PC) of one stimulus classified into two.
-
-    Parameters
-    ----------
-    proportion_correct : float or array_like, shape (B,)
-        In [0, 1].
-    n_alternatives : int
-        m, at least 2.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (B,)
-        NaN where the proportion is 0 or 1. Negative below chance (1/m).
-
-    References
-    ----------
-    Hacker & Ratcliff (1979), A revised table of d' for M-alternative forced choice, doi:10.3758/BF03208311.
-
-    Examples
-    --------
-    >>> round(d_prime_mafc(0.5, 4), 2)
-    0.84
-    """
-    wanted = np.asarray(proportion_correct, dtype=np.float64)
-    if wanted.ndim > 1:
-        raise ValueError(f"proportion_correct must be a number or one-dimensional, got shape {wanted.shape}")
-    if n_alternatives < 2:
-        raise ValueError(f"n_alternatives must be at least 2, got {n_alternatives}")
-    if wanted.size and not ((wanted >= 0.0) & (wanted <= 1.0)).all():
-        raise ValueError("proportion_correct must lie in [0, 1]")
-    flat = np.atleast_1d(wanted)
-    inside = (flat > 0.0) & (flat < 1.0)
-    solved = np.full(flat.shape, np.nan)
-    solved[inside], _ = solve_mafc(flat[inside], n_alternatives)
-    if wanted.ndim:
-        return solved
-    return Estimate(solved[0]) if inside[0] else undefined(Reason.NOT_IDENTIFIED)
-
-
 def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
-    """Return d' of m alternatives for proportions strictly within (0, 1), and d PC / d d' there."""
+    """Return d' of m alternatives for proportions correct PC strictly within (0, 1), and d PC / d d' there.
+
+    The observer is unbiased and picks the strongest of m independent alternatives, so that PC is the integral of
+    phi(x - d') Phi(x)^(m - 1) dx. Hacker & Ratcliff (1979), A revised table of d' for M-alternative forced choice,
+    doi:10.3758/BF03208311.
+    """
     if m == 2:
         closed: FloatArray = np.sqrt(2.0) * scipy.special.ndtri(wanted)
         return closed, np.exp(-0.25 * np.square(closed)) / (np.sqrt(2.0) * _ROOT_TWO_PI)
@@ -325,9 +216,9 @@ def z_roc_slope(
 
     Notes
     -----
-    The line is that of maximum likelihood, :func:`fit_uv_sdt`. Least squares through the points of the ROC
-    (:func:`z_roc`) gives as much weight to a point that one trial decides as to one that hundreds do: its 95% intervals
-    hold the truth in 68 to 97% of studies where variances differ (see docs/reliability.md).
+    The line is that of maximum likelihood, :func:`fit_uv_sdt`. Least squares through the points of the ROC gives as
+    much weight to a point that one trial decides as to one that hundreds do: its 95% intervals hold the truth in 68 to
+    97% of studies where variances differ (see docs/reliability.md).
 
     References
     ----------

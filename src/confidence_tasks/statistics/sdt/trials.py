@@ -1,28 +1,20 @@
-"""Meta-d' and M-ratio from trials, and their bootstrap intervals: two alternatives, ratings, a threshold."""
+"""Meta-d' and M-ratio from trials, of two alternatives or of ratings; bootstrap intervals of a count table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.draws import Seed, drawn_counts
+from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import Interval, interval_of
 from confidence_tasks.statistics.inference.units import as_estimate, check_options
 from confidence_tasks.statistics.inference.weights import Result
-from confidence_tasks.statistics.sdt.count_tables import (
-    CountTable,
-    correctness_table,
-    two_choice_table,
-)
-from confidence_tasks.statistics.sdt.meta_d import Metacognition, MetaDOptions, fit_meta_d
-from confidence_tasks.statistics.sdt.threshold import fit_meta_d_threshold, threshold_table
+from confidence_tasks.statistics.sdt.count_tables import correctness_table, two_choice_table
+from confidence_tasks.statistics.sdt.meta_d import MetaDOptions, fit_meta_d
 
 
 def meta_d_2afc(
@@ -177,16 +169,6 @@ def m_ratio_ratings(
     return fit_meta_d(*table, **options).m_ratio
 
 
-def resample_cells(counts: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Resample the trials behind counts of any shape, (...) -> (R, ...): a multinomial draw."""
-    flat = counts.ravel()
-    if (flat % 1.0).any():
-        raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
-    total = flat.sum()
-    drawn = rng.multinomial(int(total), flat / max(total, 1.0), size=n_resamples)
-    return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
-
-
 @dataclass(frozen=True, slots=True)
 class MetaDIntervals:
     """Percentile bootstrap intervals over trials.
@@ -220,8 +202,9 @@ def meta_d_intervals(
 ) -> MetaDIntervals:
     """Compute bootstrap intervals for the fit of one count table.
 
-    Counting trials drawn with replacement is a multinomial draw from their table, so this is the bootstrap over
-    trials with fixed rating edges.
+    Counting trials drawn with replacement is a multinomial draw from their table, so this is the bootstrap over trials
+    with fixed rating edges. For edges taken anew in each resample, or repeated questions, hand :func:`meta_d_2afc` and
+    its like to :func:`~confidence_tasks.statistics.bootstrap`.
 
     Parameters
     ----------
@@ -249,188 +232,27 @@ def meta_d_intervals(
     >>> round(intervals.m_ratio.estimate, 2), intervals.m_ratio.low < 0.7, intervals.n_dropped
     (0.92, True, 0)
     """
+    check_options(n_resamples, level)
+    if not largest_ratio > 0.0:
+        raise ValueError(f"largest_ratio must be positive, got {largest_ratio}")
     table = np.stack([np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)])
     if table.ndim != 2:
         raise ValueError(f"nR_S1 and nR_S2 must have shape (2K,), got {table.shape[1:]}")
-    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
-    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
-    return resampling.fits((table[0], table[1]), (draws[:, 0], draws[:, 1]), **options)
-
-
-def meta_d_threshold_intervals(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    threshold: float = 0.9,
-    *,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
-    largest_ratio: float = 10.0,
-    seed: Seed = 0,
-) -> MetaDIntervals:
-    """Compute bootstrap intervals for confidence split at a threshold.
-
-    Parameters
-    ----------
-    correct, confidence, threshold
-        As in :func:`m_ratio_threshold`.
-    n_resamples, level, largest_ratio, seed
-        As in :func:`meta_d_intervals`.
-
-    Returns
-    -------
-    MetaDIntervals
-        Limits are NaN, with a reason, where the estimate is.
-
-    Examples
-    --------
-    >>> correct, confidence = np.repeat([0, 1], [100, 300]), np.repeat([0.5, 1.0, 0.5, 1.0], [60, 40, 50, 250])
-    >>> intervals = meta_d_threshold_intervals(correct, confidence, n_resamples=2000)
-    >>> round(intervals.meta_d.estimate, 2), intervals.meta_d.low > 1.0
-    (2.15, True)
-    """
-    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
-    table = threshold_table(correct, confidence, threshold)
-    draws = resample_cells(table, n_resamples, np.random.default_rng(seed))
-    point, resampled = fit_meta_d_threshold(table), fit_meta_d_threshold(draws)
-    return resampling.intervals(point, resampled, int(table.sum()))
-
-
-def meta_d_2afc_intervals(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    stimulus: ArrayLike,
-    *,
-    n_ratings: int = 4,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
-    largest_ratio: float = 10.0,
-    seed: Seed = 0,
-    **options: Unpack[MetaDOptions],
-) -> MetaDIntervals:
-    """Compute bootstrap intervals for items with two alternatives, rating edges being part of the estimate.
-
-    The edges are the quantiles i/K of all confidences and are taken anew in each resample. With fixed edges,
-    hand :func:`two_choice_table` to :func:`meta_d_intervals`.
-
-    Parameters
-    ----------
-    correct, confidence, stimulus, n_ratings
-        As in :func:`two_choice_table`.
-    n_resamples, level, largest_ratio, seed, **options
-        As in :func:`meta_d_intervals`.
-
-    Returns
-    -------
-    MetaDIntervals
-        Limits are NaN, with a reason, where the estimate is.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> stimulus = rng.integers(0, 2, 1000)
-    >>> evidence = rng.normal(1.5 * (stimulus - 0.5))
-    >>> correct = (evidence > 0) == stimulus
-    >>> result = meta_d_2afc_intervals(correct, np.abs(evidence), stimulus, n_resamples=1000)
-    >>> result.m_ratio.low < 1.0 < result.m_ratio.high
-    True
-    """
-    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
-    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings)
-    count = partial(two_choice_table, correct, confidence, stimulus, n_ratings=n_ratings)
-    return resampling.fits(table, resampling.tables(count, len(np.asarray(correct))), **options)
-
-
-def meta_d_ratings_intervals(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    n_ratings: int = 4,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
-    largest_ratio: float = 10.0,
-    seed: Seed = 0,
-    **options: Unpack[MetaDOptions],
-) -> MetaDIntervals:
-    """Compute bootstrap intervals with correctness in the place of the stimulus, bin edges being part of the estimate.
-
-    .. warning::
-       M-ratio is near 1 by construction here: see :func:`meta_d_ratings`. For replication only.
-
-    The edges are the quantiles i/2K of all confidences and are taken anew in each resample. With fixed edges,
-    hand :func:`correctness_table` to :func:`meta_d_intervals`.
-
-    Parameters
-    ----------
-    correct, confidence, n_ratings
-        As in :func:`correctness_table`.
-    n_resamples, level, largest_ratio, seed, **options
-        As in :func:`meta_d_intervals`.
-
-    Returns
-    -------
-    MetaDIntervals
-        Limits are NaN, with a reason, where the estimate is.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> correct = rng.integers(0, 2, 1000)
-    >>> result = meta_d_ratings_intervals(correct, rng.normal(1.5 * correct), n_resamples=1000)
-    >>> result.m_ratio.low < 1.0 < result.m_ratio.high
-    True
-    """
-    resampling = _Resampling(n_resamples, level, largest_ratio, seed)
-    table = correctness_table(correct, confidence, n_ratings=n_ratings)
-    count = partial(correctness_table, correct, confidence, n_ratings=n_ratings)
-    return resampling.fits(table, resampling.tables(count, len(np.asarray(correct))), **options)
-
-
-_DRAWN = 1 << 20
-"""Numbers of draws held at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Resampling:
-    """Options of a bootstrap of meta-d'."""
-
-    n_resamples: int
-    level: float
-    largest_ratio: float
-    seed: Seed
-
-    def __post_init__(self) -> None:
-        check_options(self.n_resamples, self.level)
-        if not self.largest_ratio > 0.0:
-            raise ValueError(f"largest_ratio must be positive, got {self.largest_ratio}")
-
-    def tables(self, count: Callable[..., CountTable], n_trials: int) -> CountTable:
-        """Count the trials, and their bins of confidence, in every resample."""
-        rng, step = np.random.default_rng(self.seed), max(1, _DRAWN // max(n_trials, 1))
-        sizes = [min(step, self.n_resamples - start) for start in range(0, self.n_resamples, step)]
-        parts = [count(weights=drawn_counts(n_trials, k, rng).T.astype(np.float64)) for k in sizes]
-        s1, s2 = (np.concatenate(rows) for rows in zip(*parts, strict=True))
-        return s1, s2
-
-    def fits(
-        self, table: CountTable, resamples: CountTable, **options: Unpack[MetaDOptions]
-    ) -> MetaDIntervals:
-        """Fit a table and its resamples."""
-        n_trials = int(table[0].sum() + table[1].sum())
-        return self.intervals(fit_meta_d(*table, **options), fit_meta_d(*resamples, **options), n_trials)
-
-    def intervals(self, point: Metacognition, resampled: Metacognition, n_trials: int) -> MetaDIntervals:
-        """Read the intervals off the fits of the resamples."""
-        ratio = np.asarray(resampled.m_ratio)
-        extreme = np.abs(ratio) > self.largest_ratio
-        resamples = {name: np.asarray(getattr(resampled, name)) for name in ("d_prime", "meta_d", "m_diff")}
-        resamples["m_ratio"] = np.where(extreme, np.nan, ratio)
-        intervals = {
-            name: interval_of(
-                Resampled(as_estimate(getattr(point, name)), values, n_trials),
-                self.level,
-                "percentile",
-                self.seed,
-            )
-            for name, values in resamples.items()
-        }
-        return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))
+    if (table % 1.0).any():
+        raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
+    n_trials = int(table.sum())
+    drawn = np.random.default_rng(seed).multinomial(n_trials, table.ravel() / max(n_trials, 1), n_resamples)
+    s1, s2 = np.moveaxis(drawn.reshape(n_resamples, *table.shape), 1, 0)
+    point, resampled = fit_meta_d(*table, **options), fit_meta_d(s1, s2, **options)
+    extreme = np.abs(resampled.m_ratio) > largest_ratio
+    values = {
+        name: np.asarray(getattr(resampled, name)) for name in ("d_prime", "meta_d", "m_diff", "m_ratio")
+    }
+    values["m_ratio"] = np.where(extreme, np.nan, values["m_ratio"])
+    intervals = {
+        name: interval_of(
+            Resampled(as_estimate(getattr(point, name)), its, n_trials), level, "percentile", seed
+        )
+        for name, its in values.items()
+    }
+    return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))
