@@ -43,7 +43,7 @@ def main(folder: Path, sizes: list[int]) -> None:
     paths = sorted(folder.glob("*.eval"))
     ours = theirs = trials = 0.0
     for path in paths:
-        trials += len(read_inspect_log(str(path)))
+        trials += sum(map(len, read_inspect_log(str(path))))
         ours += seconds(lambda path=path: read_inspect_log(str(path)))
         theirs += seconds(lambda path=path: loaded(path))
     print(f"| {trials:,.0f} | {ours:.2f} | {theirs:.2f} |\n")

@@ -11,7 +11,7 @@ from typing import Any
 from confidence_tasks.harness.fewshot import held_out, ideal_reply
 from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
-from confidence_tasks.harness.inspect.samples import Item, listed
+from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import StageCall, respond_to_stage
@@ -19,7 +19,7 @@ from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import Parameter, meant
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
@@ -178,7 +178,9 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
         STUDY: study.reference,
         **{key: question.metadata[key] for key in kept if key in question.metadata},
     }
-    if taken := sorted(about.keys() & {"condition", "id", "prompt", *question_metadata(question)}):
+    if taken := sorted(
+        about.keys() & {"condition", "id", "prompt", EFFORT, *TOKENS, *question_metadata(question)}
+    ):
         raise ValueError(
             f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
         )

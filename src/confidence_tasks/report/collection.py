@@ -244,7 +244,7 @@ def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
     if is_results_file(path):
         return None
     if suffix in LOG_SUFFIXES:
-        return lambda name: [read_inspect_log(name)]
+        return read_inspect_log
     return read_trial_table if suffix in SUFFIXES else None
 
 

@@ -25,7 +25,7 @@ from msgspec import MsgspecError, Struct, convert
 from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies, study_of_scores
-from confidence_tasks.harness.inspect.samples import is_sent
+from confidence_tasks.harness.inspect.samples import effort_settings, is_sent
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.run_config import prompt_digest, question_digest, setup_of
 from confidence_tasks.report.trial_files import (
@@ -38,14 +38,17 @@ from confidence_tasks.report.trial_files import (
     without_garbage_collection,
 )
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.stage import TOKENS
 
 SUMMARIES = "summaries.json"
 """The member of a finished log that holds the summaries of all samples."""
 
 
 @without_garbage_collection()
-def read_inspect_log(path: str) -> TrialFile:
+def read_inspect_log(path: str) -> list[TrialFile]:
     """Read the trials of a log in either of Inspect's formats, finished or not, local or remote.
+
+    What a task asked at several efforts are several ways of asking, as if each effort had a run of its own.
 
     Raises
     ------
@@ -56,47 +59,57 @@ def read_inspect_log(path: str) -> TrialFile:
     header = read_eval_log(path, header_only=True)
     invalid = _invalidated(path) if header.invalidated else frozenset()
     study: Study | None = None
-    rows: dict[tuple[str, int], tuple[Any, ...] | None] = {}
+    rows: dict[str | None, dict[tuple[str, int], tuple[Any, ...] | None]] = {}
     for summary in _summaries(path):
         scores = summary.scores or {}
         if study is None and (study := study_of_scores(scores)):
             scorer, keys = study.scorer_name, tuple(study.record)
+        metadata = summary.metadata or _NOTHING
         # Of a sample run twice, the later summary counts, in the place of the first.
-        key = str(summary.id), summary.epoch
-        rows[key] = None
+        key, its = (str(summary.id), summary.epoch), rows.setdefault(metadata.effort, {})
+        its[key] = None
         if study is None or (score := scores.get(scorer)) is None or key in invalid:
             continue
         if isinstance(score.value, dict):
             trial = scored_trial(score.value, score.metadata)
-            rows[key] = (*map(trial.get, keys), *_digests(summary), summary.id, summary.epoch)
+            told = (getattr(metadata, kind) for kind in TOKENS)
+            its[key] = (*told, *map(trial.get, keys), *_digests(summary), summary.id, summary.epoch)
     if study is None:
         raise _no_study(header)
-    scored = [row for row in rows.values() if row is not None]
+    spec, n_samples = header.eval, sum(map(len, rows.values()))
     left_out = (
-        (f"{len(invalid)} of {len(rows)} samples were invalidated and do not count",) if invalid else ()
+        (f"{len(invalid)} of {n_samples} samples were invalidated and do not count",) if invalid else ()
     )
-    if not scored:
+    files: list[TrialFile] = []
+    for effort, its in rows.items():
+        if not (scored := [row for row in its.values() if row is not None]):
+            continue
+        values = dict(zip((*TOKENS, *keys, *BESIDE), zip(*scored, strict=True), strict=True))
+        columns, wrong = trial_columns(study, values)
+        planned = max(_planned(header) // len(rows), len(its))
+        files.append(
+            TrialFile(
+                path=path,
+                study=study.name,
+                design=study.design_of(spec.task.rsplit("/", 1)[-1]),
+                model=spec.model,
+                columns=columns,
+                created=spec.created,
+                lost=planned - len(scored) - len(invalid & its.keys()),
+                versions=_versions(header),
+                setup=_setup(header, study, effort),
+                provenance=_provenance(header),
+                status=header.status,
+                rescored=str(rescoring(header).get("at", "")),
+                is_log=True,
+                run=spec.task_id,
+                left_out=(*(left_out if not files else ()), *wrong),
+            )
+        )
+    if not files:
         reasons = "; ".join((f"status: {header.status}", *left_out))
-        raise NotTrialsError(f"none of its {len(rows)} samples has a trial ({reasons})")
-    columns, wrong = trial_columns(study, dict(zip((*keys, *BESIDE), zip(*scored, strict=True), strict=True)))
-    spec = header.eval
-    return TrialFile(
-        path=path,
-        study=study.name,
-        design=study.design_of(spec.task.rsplit("/", 1)[-1]),
-        model=spec.model,
-        columns=columns,
-        created=spec.created,
-        lost=max(_planned(header), len(rows)) - len(scored) - len(invalid),
-        versions=_versions(header),
-        setup=_setup(header, study),
-        provenance=_provenance(header),
-        status=header.status,
-        rescored=str(rescoring(header).get("at", "")),
-        is_log=True,
-        run=spec.task_id,
-        left_out=(*left_out, *wrong),
-    )
+        raise NotTrialsError(f"none of its {n_samples} samples has a trial ({reasons})")
+    return files
 
 
 def _invalidated(path: str) -> frozenset[tuple[str, int]]:
@@ -150,6 +163,13 @@ class _Score(Struct, gc=False):
 class _Asked(Struct, gc=False):
     question: Any = None
     choices: Any = None
+    effort: str | None = None
+    input_tokens: float | None = None
+    output_tokens: float | None = None
+    reasoning_tokens: float | None = None
+
+
+_NOTHING = _Asked()
 
 
 class Summary(Struct, gc=False):
@@ -248,7 +268,7 @@ def _planned(header: EvalLog) -> int:
 
 def _digests(summary: Summary) -> tuple[str, str]:
     """Return what tells apart the question of a sample, and the messages that it was asked in."""
-    asked, metadata = summary.input, summary.metadata or _Asked()
+    asked, metadata = summary.input, summary.metadata or _NOTHING
     if not isinstance(asked, str):
         asked = [(each["role"], each["content"]) for each in asked or () if is_sent(each.get("metadata"))]
     return question_digest(metadata.question, metadata.choices), prompt_digest(asked) if asked else ""
@@ -278,14 +298,15 @@ def _provenance(header: EvalLog) -> dict[str, str]:
     return provenance_of(str(header.eval.task_version), sources)
 
 
-def _setup(header: EvalLog, study: Study) -> dict[str, str]:
-    """Parameters that may set two runs of a model apart, as text."""
+def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
+    """Parameters that may set two runs of a model apart, as text; an effort stands as in a run at no other."""
     spec = header.eval
     return setup_of(
         {
             # The settings of the task come over those of the model, as in the run.
             **spec.model_generate_config.model_dump(exclude_none=True),
             **header.plan.config.model_dump(exclude_none=True),
+            **effort_settings(effort),
             **({"base_url": spec.model_base_url} if spec.model_base_url else {}),
             **spec.model_args,
             **study.how(spec.task_args),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.run_config import DIGESTS
 from confidence_tasks.study.definition import BINARY, Domain, Study, shown
+from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.trial import STATUSES
 
 
@@ -35,7 +36,8 @@ class TrialFile:
         Name of the model as the file gives it.
     columns : mapping of str to ndarray
         The study's trial record, and ``sample_id``, ``epoch``, ``question_digest`` and ``prompt_digest``, one value a
-        trial. The digests are empty where it is not known what was asked.
+        trial. The digests are empty where it is not known what was asked. ``input_tokens``, ``output_tokens`` and
+        ``reasoning_tokens`` of its calls are NaN where the harness does not tell.
     created : str
         When the run started, in ISO 8601; empty if unknown.
     lost : int
@@ -165,6 +167,9 @@ def trial_columns(
     note("condition", _settle(study, columns))
     for key in (*DIGESTS, "sample_id"):
         columns[key], _ = _texts(values.get(key, missing))
+    for key in TOKENS:
+        if key not in columns:
+            columns[key], _ = _numbers(values.get(key, missing))
     epochs, wrong = _numbers(values["epoch"])
     note("epoch", wrong)
     note("epoch", _EPOCH.faults(epochs))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Figure, Panel
 from confidence_tasks.report.figures.general import ModelStyles, interval_line, model_keys
 from confidence_tasks.report.labels import group_label, measure_label
+from confidence_tasks.study.stage import TOKENS
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -51,17 +54,21 @@ def ways_figure(results: TaskResults, styles: ModelStyles) -> Figure:
 def ways_table(results: TaskResults) -> ExtraTable:
     """Return the headline measures of each way of asking a model, on the group that models are compared on."""
     names, where = [measure.name for measure in results.headline], results.reference
-    rows = [
-        (part.label, [results.estimate(part.label, where, name) for name in names])
-        for parts in results.asked_in_several_ways.values()
-        for part in parts
-    ]
+    ways = {part.label: part for parts in results.asked_in_several_ways.values() for part in parts}
+    rows = [(label, [results.estimate(label, where, name) for name in names]) for label in ways]
     place = "Over all conditions" if where == "all" else f"On {group_label(where)}"
-    return table_of_entries(
+    table = table_of_entries(
         f"{results.task_trials.slug}_ways",
         "Asked in several ways",
         f"{place}. Trials of different ways are never taken together. confidence-tasks compare pairs two ways by"
-        " question, and tests the difference.",
+        " question, and tests the difference. Tokens are means over all trials, of the calls that a trial is made of.",
         rows,
         names,
     )
+    frame = table.frame
+    for kind in TOKENS if "model" in frame else ():
+        told = [ways[label].columns[kind] for label in frame["model"]]
+        means = [float(np.mean(known)) if len(known := its[~np.isnan(its)]) else np.nan for its in told]
+        if not np.isnan(means).all():
+            frame[kind.replace("_", " ")] = means
+    return table

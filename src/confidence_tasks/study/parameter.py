@@ -92,6 +92,12 @@ TOP_LOGPROBS = Parameter(
     high=20,
 )
 """The parameter of tasks that score token probabilities beside what is stated."""
+EFFORTS = Parameter(
+    "efforts",
+    str | int | list[str] | None,
+    None,
+    "Reasoning efforts, such as low,high, or tokens to think in, such as 1024,8192: each question is asked at each.",
+)
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 

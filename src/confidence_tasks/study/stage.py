@@ -43,6 +43,8 @@ class ModelReply:
         Tokens that the call used; NaN if the harness does not tell. Inspect's ``hf`` provider counts padding.
     problem : str
         Why there are no tokens; empty if there are, or if they were not asked for.
+    reasoning_tokens : float
+        Those of the output that went into reasoning; NaN if the provider does not tell.
     """
 
     text: str
@@ -50,10 +52,27 @@ class ModelReply:
     input_tokens: float = math.nan
     output_tokens: float = math.nan
     problem: str = ""
+    reasoning_tokens: float = math.nan
 
 
 Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]
 """The replies of each stage by its name, in the order of prompts and then of samples; none for a skipped stage."""
+
+TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
+
+
+def tokens_spent(replies: Replies) -> dict[str, float]:
+    """Return the tokens of all calls that a trial is made of, by kind; NaN if the harness does not tell.
+
+    Examples
+    --------
+    >>> said = [ModelReply("Paris", input_tokens=7.0, output_tokens=1.0)] * 2
+    >>> tokens_spent({"answer": said})
+    {'input_tokens': 14.0, 'output_tokens': 2.0, 'reasoning_tokens': nan}
+    """
+    said = [reply for its in replies.values() for reply in its]
+    return {kind: math.fsum(getattr(reply, kind) for reply in said) for kind in TOKENS}
+
 
 Ask: TypeAlias = Callable[[Question, str, Replies], str | Sequence[str] | None]
 """``ask(question, condition, replies)`` with the replies of earlier stages: one prompt, several, or None for none."""

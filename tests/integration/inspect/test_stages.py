@@ -17,8 +17,8 @@ from inspect_ai.model import (
 )
 from tests.stages import agreement, sureness
 
-from confidence_tasks._registry import boolq, riskeval, scale_granularity
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks._registry import boolq, riskeval, scale_granularity, signals
+from confidence_tasks.harness.inspect.staged import refuse_effort, study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.inspect_logs import read_inspect_log
 from confidence_tasks.report.run_config import prompt_digest
@@ -49,7 +49,13 @@ class Mock:
         return ModelOutput(
             model="mockllm/model",
             choices=[ChatCompletionChoice(message=turn, stop_reason="stop", logprobs=given)],
-            usage=ModelUsage(input_tokens=7, output_tokens=3, total_tokens=10),
+            usage=ModelUsage(
+                input_tokens=4,
+                input_tokens_cache_read=3,
+                output_tokens=3,
+                total_tokens=10,
+                reasoning_tokens=2,
+            ),
         )
 
 
@@ -178,12 +184,130 @@ def test_what_a_simulated_subject_was_given_comes_out(tmp_path, condition):
         ({"n": "ten"}, "n='ten' must be a whole number"),
         ({"n": 0}, "n=0 is not within"),
         ({"level": 1.5}, "level=1.5 is not within"),
+        ({"efforts": "low,hihg"}, "'hihg' is neither one of none, .* nor a number .* did you mean 'high'"),
+        ({"efforts": True}, "efforts=True must be a text or a whole number or a list"),
         ({"conditions": "stated,askd"}, "condition='askd' is not one of stated, asked; did you mean 'asked'"),
     ],
 )
 def test_a_wrong_parameter_is_named_before_the_first_call(given, said):
     with pytest.raises(ValueError, match=said):
         study_task(SURENESS)(**given)
+
+
+def test_every_call_has_the_effort_that_its_trial_has(tmp_path):
+    mock = Mock(
+        lambda turns, config: "40%" if "How sure" in turns[-1] else f"Yes {EFFORTS[effort_of(config)]}%"
+    )
+    log = run(study_task(SURENESS)(n=3, efforts="low,2048", metrics="all"), mock.model(), tmp_path)
+
+    found = trials(log, "sureness_scorer")
+    assert len(found) == len({name.rpartition("/")[0] for name in found}) * 2 == 12
+    assert {trial["effort"] for trial in found.values()} == {"low", "2048"}
+    stated = {trial["effort"]: trial["confidence"] for name, trial in found.items() if "/stated/" in name}
+    assert stated == {"low": 0.6, "2048": 0.9}
+    # at each effort 3 answers that both conditions share, and 3 questions about them
+    assert sorted(effort_of(config) for _, config in mock.asked) == ["2048"] * 6 + ["low"] * 6
+    assert log.results
+    accuracy = log.results.scores[0].metrics["accuracy/stated/low"].value
+    assert log.results.scores[0].metrics["ece/stated/low"].value == pytest.approx(abs(0.6 - accuracy))
+    assert log.results.scores[0].metrics["ece/stated/2048"].value == pytest.approx(abs(0.9 - accuracy))
+
+    more = Mock(mock.reply)
+    run(study_task(SURENESS)(n=3, efforts=["low", "high"]), more.model(), tmp_path)
+    assert {effort_of(config) for _, config in more.asked} == {"high"}  # low is in the cache
+
+
+EFFORTS = {"low": 60, "2048": 90, "high": 95}
+
+
+def effort_of(config: Any) -> str:
+    return config.reasoning_effort or str(config.reasoning_tokens)
+
+
+def made_small(made: Any, **efforts: Any) -> Any:
+    wanted = {riskeval: {"penalties": "1,10"}, scale_granularity: {"scales": "0-10,0-100"}}[made]
+    source = "sources" if made is scale_granularity else "source"
+    return made(n=3, **wanted, **{source: "arithmetic"}, **efforts)
+
+
+@pytest.mark.parametrize("made", [riskeval, scale_granularity])
+def test_efforts_of_one_run_read_as_runs_of_one_effort_each(made, tmp_path):
+    mock = Mock(lambda *_: "Answer: A\nConfidence: 10")
+    both = run(made_small(made, efforts="low,high"), mock.model(), tmp_path / "both")
+    alone = [
+        run(made_small(made), mock.model(), tmp_path / effort, reasoning_effort=effort)
+        for effort in ("high", "low")
+    ]
+
+    read = read_inspect_log(both.location)
+    expected = [file for log in alone for file in read_inspect_log(log.location)]
+    assert [file.setup["reasoning_effort"] for file in read] == ["low", "high"]
+    for file in expected:
+        (same,) = [each for each in read if each.setup == file.setup]
+        assert (same.lost, len(same)) == (file.lost, len(file)) == (0, 6)
+        for name in ("question_id", "condition", "confidence", "question_digest", "prompt_digest"):
+            ours, theirs = (list(map(str, each.columns[name])) for each in (same, file))
+            assert sorted(ours) == sorted(theirs), name
+    assert {score.value["effort"] for s in both.samples for score in s.scores.values()} == {"low", "high"}
+
+
+def test_a_trial_has_the_tokens_of_its_calls(tmp_path):
+    mock = Mock(lambda turns, config: "Answer: A\nConfidence: 40")
+    log = run(signals(n=2, signals="stated,stated_after"), mock.model(), tmp_path)
+
+    (file,) = read_inspect_log(log.location)
+    calls = {"stated": 1, "stated_after": 2}
+    # a prompt that the provider had in its cache counts, too
+    for kind, tokens in (("input_tokens", 7), ("output_tokens", 3), ("reasoning_tokens", 2)):
+        spent = dict(zip(file.columns["condition"], file.columns[kind], strict=True))
+        assert spent == {condition: tokens * n for condition, n in calls.items()}
+        assert {s.metadata["condition"]: s.metadata[kind] for s in log.samples} == spent
+
+
+def test_a_judge_does_not_think_harder(tmp_path):
+    mock, judge = Mock(lambda *_: "yes"), Mock(lambda *_: "no")
+    task = study_task(AGREEMENT)(n=1, samples=3, by="judge", efforts="low")
+    run(task, mock.model(), tmp_path, model_roles={"judge": judge.model()})
+    assert {config.reasoning_effort for _, config in mock.asked} == {"low"}
+    assert {config.reasoning_effort for _, config in judge.asked} == {None}
+
+
+@pytest.mark.parametrize(
+    ("provider", "effort", "said"),
+    [
+        ("hf", "low", "Inspect's hf provider passes none on to lab/model"),
+        ("openai", "1024", "Inspect's openai provider passes no number of tokens .*name efforts"),
+        ("openai", "low", ""),
+        ("anthropic", "1024", ""),
+    ],
+)
+def test_an_effort_that_the_provider_drops_is_refused(provider, effort, said):
+    api = type("API", (), {"__module__": f"inspect_ai.model._providers.{provider}"})()
+    model = type("Model", (), {"api": api, "__str__": lambda self: "lab/model"})()
+    if not said:
+        refuse_effort(model, effort)
+        return
+    with pytest.raises(ValueError, match=said):
+        refuse_effort(model, effort)
+
+
+def test_a_refused_effort_is_refused_before_the_first_call(tmp_path):
+    model = get_model(
+        "openai-api/local/model", base_url="http://127.0.0.1:9/v1", api_key="none", max_retries=0
+    )
+    log = run(study_task(SURENESS)(n=2, efforts="512"), model, tmp_path)
+    assert log.status == "error"
+    assert "passes no number of tokens to think in" in log.error.message
+
+
+def test_a_simulated_subject_replies_the_same_at_every_effort(tmp_path):
+    log = run(made_small(scale_granularity, efforts="low,high"), "simulated/ideal", tmp_path)
+    found = [
+        dict(zip(file.columns["prompt_digest"], file.columns["confidence"], strict=True))
+        for file in read_inspect_log(log.location)
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 6
 
 
 def test_a_parameter_has_the_choices_it_declares():
@@ -243,4 +367,4 @@ def test_the_question_that_the_sample_list_shows_first_is_not_sent(made, source,
     assert shown == ("user", sample.metadata["question"])
     assert [said for said, _ in mock.asked] == [sent]
     assert sent[-1][1].count(shown[1]) == 1
-    assert read_inspect_log(log.location).columns["prompt_digest"].tolist() == [prompt_digest(sent)]
+    assert read_inspect_log(log.location)[0].columns["prompt_digest"].tolist() == [prompt_digest(sent)]

@@ -100,7 +100,7 @@ def test_the_sample_list_begins_with_the_question_the_answer_and_the_key():
 @pytest.mark.parametrize("study", studies(), ids=lambda study: study.name)
 def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_back(study):
     trial = {key: "a" if kind is str else 0.5 for key, kind in study.record.items()}
-    score = trial_score(study, trial, answer="a", explanation="")
+    score = trial_score(study, trial, {}, answer="a", explanation="")
     shown = [column.id for column in viewer(study).task_samples_view.columns if column.visible]
     assert shown[3:] == [f"score__{study.scorer_name}__{key}" for key in score.value]
     assert set(score.value) == {*SHOWN, *study.columns}

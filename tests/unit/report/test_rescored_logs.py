@@ -60,8 +60,8 @@ def test_a_rescored_log_says_when_and_by_which_version(stale: Path, tmp_path: Pa
     rescore(stale, "-o", tmp_path / "new")
     written = read_eval_log(str(tmp_path / "new" / "run.eval"), header_only=True)
     assert written.metadata["rescored"]["versions"]["confidence-tasks"] == version("confidence-tasks")
-    assert read_inspect_log(str(tmp_path / "new" / "run.eval")).rescored > written.eval.created
-    assert read_inspect_log(str(stale)).rescored == ""
+    assert read_inspect_log(str(tmp_path / "new" / "run.eval"))[0].rescored > written.eval.created
+    assert read_inspect_log(str(stale))[0].rescored == ""
 
 
 @pytest.mark.parametrize("folder", ["a", "z"])
@@ -84,8 +84,8 @@ def test_versions_are_those_of_the_reading_that_counts(stale: Path, tmp_path: Pa
     log.eval.metadata["versions"]["confidence-tasks"] = "0.0.1"
     write_eval_log(log, str(stale))
     rescore(stale, "-o", tmp_path / "new")
-    assert read_inspect_log(str(stale)).versions["confidence-tasks"] == "0.0.1"
-    assert read_inspect_log(str(tmp_path / "new" / "run.eval")).versions["confidence-tasks"] == version(
+    assert read_inspect_log(str(stale))[0].versions["confidence-tasks"] == "0.0.1"
+    assert read_inspect_log(str(tmp_path / "new" / "run.eval"))[0].versions["confidence-tasks"] == version(
         "confidence-tasks"
     )
 
@@ -133,9 +133,9 @@ def test_a_remote_log_is_written_in_its_place(stale: Path, memory: fsspec.Abstra
     memory.pipe("/bucket/run.eval", stale.read_bytes())
     rescore("memory://bucket", "--write")
     assert memory.ls("/bucket", detail=False) == ["/bucket/run.eval"]
-    assert set(read_inspect_log("memory://bucket/run.eval").columns["confidence_raw"]) == {5.0}
+    assert set(read_inspect_log("memory://bucket/run.eval")[0].columns["confidence_raw"]) == {5.0}
     rescore("memory://bucket", "-o", "memory://other/new")
-    assert read_inspect_log("memory://other/new/run.eval").rescored
+    assert read_inspect_log("memory://other/new/run.eval")[0].rescored
 
 
 def test_what_cannot_be_written_is_refused_before_anything_is_read(stale: Path) -> None:

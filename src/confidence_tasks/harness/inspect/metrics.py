@@ -11,6 +11,7 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
+from confidence_tasks.harness.inspect.samples import EFFORT
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, named, summarise
@@ -37,6 +38,7 @@ def metrics_of(
     *,
     overall: Sequence[str] = (),
     headline: Sequence[str] = (),
+    efforts: Sequence[str] = (),
     **arguments: Any,
 ) -> list[Any]:
     """Return what a task logs.
@@ -52,12 +54,14 @@ def metrics_of(
         The conditions that come first: of the others the log then has the first headline measure only.
     headline : sequence of str
         The measures that are logged by default, if other than the study's headline.
+    efforts : sequence of str
+        The efforts at which the task asks; empty for that of the run.
     **arguments
         Those of ``summary``, as JSON holds them.
     """
     names = list(headline or study.headline) if _logged.get() == METRICS.default else None
     reference = reference_of(summary)
-    return [study_metrics(reference, arguments, names, list(overall) if names else [])]
+    return [study_metrics(reference, arguments, names, list(overall) if names else [], list(efforts))]
 
 
 def reference_of(summary: Callable[..., Any]) -> str:
@@ -71,8 +75,11 @@ def study_metrics(
     arguments: dict[str, Any],
     measures: Sequence[str] | None = None,
     overall: Sequence[str] = (),
+    efforts: Sequence[str] = (),
 ) -> Metric:
     """Measures of a study by condition, as `metrics_of` chooses them; all where ``measures`` is None.
+
+    Of a task that asks at several efforts they are ``measure/condition/effort``.
 
     While a run goes on, they are computed anew when there are a quarter more scores: all live values take the
     time of five computations, however many samples it has. What the log holds is computed from all scores.
@@ -97,6 +104,15 @@ def study_metrics(
             for score in scores
             if isinstance(score.score.value, Mapping)
         ]
+        return {
+            "/".join(filter(None, (key, effort))): value
+            for effort in efforts or [""]
+            for key, value in of_effort(
+                [trial for trial in trials if trial.get(EFFORT, "") == effort]
+            ).items()
+        }
+
+    def of_effort(trials: list[dict[str, Any]]) -> dict[str, float]:
         values = summarised(trials, names=measures, **arguments)
         if not measures or not overall:
             return dict(values)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, get_args
 
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
@@ -15,10 +15,12 @@ from inspect_ai.model import (
     Content,
     ContentImage,
     ContentText,
+    GenerateConfig,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.questions import question_metadata
+from confidence_tasks.study.parameter import meant
 from confidence_tasks.study.question import Question
 
 T = TypeVar("T", bound=str)
@@ -53,8 +55,8 @@ class Item:
 
     @property
     def id(self) -> str:
-        """The sample id, ``question/condition``."""
-        return f"{self.question.id}/{self.condition}"
+        """The sample id: ``question/condition``, or ``question/condition/effort``."""
+        return "/".join((self.question.id, self.condition, *filter(None, [self.metadata.get(EFFORT)])))
 
 
 def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
@@ -75,6 +77,48 @@ def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> l
     if not items:
         raise ValueError(f"{what} is empty: name at least one")
     return items
+
+
+EFFORT = "effort"
+"""The key of a sample's metadata, and of its trial, that says at which of several efforts it was asked."""
+
+_EFFORTS = [
+    name
+    for kind in get_args(GenerateConfig.model_fields["reasoning_effort"].annotation)
+    for name in get_args(kind)
+]
+
+
+def effort_settings(effort: str | None) -> dict[str, Any]:
+    """Return the settings of generation that an effort stands for: a name, or a number of tokens to think in.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+
+    Examples
+    --------
+    >>> effort_settings("low"), effort_settings("8192"), effort_settings(None)
+    ({'reasoning_effort': 'low'}, {'reasoning_tokens': 8192}, {})
+    """
+    if effort is None:
+        return {}
+    if effort.isdecimal():
+        return {"reasoning_tokens": int(effort)}
+    if effort not in _EFFORTS:
+        raise ValueError(
+            f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of tokens to think in"
+            f"{meant(effort, _EFFORTS)}"
+        )
+    return {"reasoning_effort": effort}
+
+
+def at_efforts(items: Sequence[Item], efforts: Sequence[str]) -> list[Item]:
+    """Return every item at each of some efforts; as they are if there is none."""
+    if not efforts:
+        return list(items)
+    return [replace(item, metadata={**item.metadata, EFFORT: effort}) for item in items for effort in efforts]
 
 
 def with_key(questions: Sequence[Question], source: str) -> Sequence[Question]:

@@ -25,6 +25,7 @@ from inspect_ai.model import (
     Model,
     ModelAPI,
     ModelOutput,
+    ModelUsage,
     get_model,
 )
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -35,7 +36,14 @@ from confidence_tasks.harness.inspect.explanation import plain, reading, table, 
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text
-from confidence_tasks.harness.inspect.samples import dataset, without_shown_question
+from confidence_tasks.harness.inspect.samples import (
+    EFFORT,
+    at_efforts,
+    dataset,
+    effort_settings,
+    listed,
+    without_shown_question,
+)
 from confidence_tasks.harness.inspect.token_probabilities import (
     ProbabilityGate,
     has_probabilities,
@@ -62,9 +70,9 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.simulation.draws import pick
 from confidence_tasks.simulation.respond import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import METRICS, Parameter
+from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token, tokens_spent
 
 REPLIES = "replies"
 """The key of a sample's store that holds the replies of every stage."""
@@ -114,10 +122,13 @@ def _called(function: Callable[..., Any], study: Study, name: str) -> None:
 def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
+    efforts = [] if parameters[EFFORTS.name] is None else listed(parameters[EFFORTS.name], EFFORTS.name)
+    for effort in efforts:
+        effort_settings(effort)
     items = list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
     conditions = conditions or list(dict.fromkeys(item.condition for item in items))
     logged = task_metrics(study, parameters, conditions)
-    data = dataset(items, study.title)
+    data = dataset(at_efforts(items, efforts), study.title)
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
     options = signature(study.make_scorer).parameters
     return Task(
@@ -129,7 +140,12 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),
         scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(
-            study, logged.summary, overall=logged.overall, headline=logged.names, **logged.arguments
+            study,
+            logged.summary,
+            overall=logged.overall,
+            headline=logged.names,
+            efforts=efforts,
+            **logged.arguments,
         ),
         config=GenerateConfig(
             **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
@@ -137,7 +153,9 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         epochs=Epochs(parameters[study.repeats], []) if study.repeats else None,
         version=study.version,
         metadata=provenance(parameters["seed"], data),
-        headline_metric=HeadlineMetric(metric=f"{(logged.names or study.headline)[0]}/{logged.headline}"),
+        headline_metric=HeadlineMetric(
+            metric="/".join(((logged.names or study.headline)[0], logged.headline, *efforts[:1]))
+        ),
         viewer=viewer(study),
     )
 
@@ -310,11 +328,11 @@ class _Asker:
 
     def _settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
         temperature, epoch = stage.temperature_in(self.condition), self.state.epoch
-        settings: dict[str, Any] = {}
+        settings = {} if stage.role else effort_settings(self.state.metadata.get(EFFORT))
         if not is_single(self.stages):
-            settings = {"temperature": temperature, "max_tokens": stage.max_tokens}
+            settings |= {"temperature": temperature, "max_tokens": stage.max_tokens}
         elif callable(stage.temperature):
-            settings = {"temperature": temperature}
+            settings |= {"temperature": temperature}
         if is_local(model) and temperature is not None:
             settings |= _local_sampling(model, stage.name, temperature)
         if stage.samples > 1 or temperature:
@@ -380,15 +398,40 @@ def refuse_given(model: Model, stages: Sequence[Stage]) -> None:
         )
 
 
+_WITHOUT_EFFORT = frozenset({"azureai", "hf", "nnterp", "transformer_lens"})
+"""Inspect's providers that do not pass on a reasoning effort."""
+
+_WITH_BUDGET = ("anthropic", "bedrock", "google", "mockllm", "openrouter")
+"""Inspect's providers that pass on a number of tokens to think in."""
+
+
+def refuse_effort(model: Model, effort: str | None) -> None:
+    """Raise ValueError if a model's provider is known not to pass on an effort: the replies would be the same."""
+    package, _, provider = type(model.api).__module__.rpartition(".")
+    if effort is None or package != "inspect_ai.model._providers":
+        return
+    if provider in _WITHOUT_EFFORT:
+        raise ValueError(
+            f"efforts: Inspect's {provider} provider passes none on to {model}: leave efforts out, or use another one"
+        )
+    if effort.isdecimal() and provider not in _WITH_BUDGET:
+        raise ValueError(
+            f"efforts: Inspect's {provider} provider passes no number of tokens to think in on to {model}, as those of "
+            "anthropic, bedrock, google and openrouter do: name efforts, such as low,high"
+        )
+
+
 def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
-    used = output.usage
-    return ModelReply(
-        reply_text(output),
-        tuple(tokens),
-        float(used.input_tokens) if used else math.nan,
-        float(used.output_tokens) if used else math.nan,
-        problem,
-    )
+    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **_tokens_used(output.usage))
+
+
+def _tokens_used(usage: ModelUsage | None) -> dict[str, float]:
+    """Return the tokens of a call, as far as the provider tells; a prompt that it had in its cache counts, too."""
+    if usage is None:
+        return {}
+    prompt = (usage.input_tokens, usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0)
+    told = zip(TOKENS, (sum(prompt), usage.output_tokens, usage.reasoning_tokens), strict=True)
+    return {kind: float(count) for kind, count in told if count is not None}
 
 
 def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
@@ -400,6 +443,8 @@ def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
 @solver
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
     """Run the stages of a study, and keep every reply in the sample's store, unless the output is the only one.
+
+    The sample's metadata keep the tokens that the calls took.
 
     Parameters
     ----------
@@ -422,8 +467,10 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_of(state.metadata)
+        effort = state.metadata.get(EFFORT)
         refuse_given(get_model(), stages)
-        with shared.of((get_model().api, question.id, state.epoch)) as calls:
+        refuse_effort(get_model(), effort)
+        with shared.of((get_model().api, question.id, state.epoch, effort)) as calls:
             asker = _Asker(
                 loaded,
                 stages,
@@ -437,6 +484,8 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
                 calls,
             )
             replies = await asker.ask_all()
+        spent = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
+        state.metadata = {**state.metadata, **spent}
         if not is_single(stages):
             state.store.set(REPLIES, kept_replies(replies))
         return state
@@ -485,7 +534,7 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
             explain = study.explain or _explanation
             first, *_ = next(iter(replies.values()))
             told = explain(trial, question, first.tokens)
-            return trial_score(study, trial, answer=trial.get("answer", ""), explanation=told)
+            return trial_score(study, trial, state.metadata, answer=trial.get("answer", ""), explanation=told)
 
         return score
 

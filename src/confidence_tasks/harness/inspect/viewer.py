@@ -18,7 +18,7 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
-from confidence_tasks.harness.inspect.samples import is_sent
+from confidence_tasks.harness.inspect.samples import EFFORT, is_sent
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.definition import Study
 
@@ -68,15 +68,17 @@ def viewer(study: Study) -> ViewerConfig:
     )
 
 
-def trial_score(study: Study, trial: Mapping[str, Any], *, answer: str, explanation: str) -> Score:
-    """Return a trial as a score, which :func:`scored_trial` gives back.
+def trial_score(
+    study: Study, trial: Mapping[str, Any], asked: Mapping[str, Any], *, answer: str, explanation: str
+) -> Score:
+    """Return a trial as a score, which :func:`scored_trial` gives back, with the effort of the sample's metadata.
 
     The viewer makes a column of every key of a score's value, also of those that its configuration hides. So the value
     has the columns that a reader of the sample list wants, and the metadata the others.
     """
     shown = (*SHOWN, *study.columns)
     return Score(
-        value={key: trial[key] for key in shown},
+        value={**{key: trial[key] for key in shown}, **({EFFORT: asked[EFFORT]} if EFFORT in asked else {})},
         answer=answer,
         explanation=explanation,
         metadata={key: value for key, value in trial.items() if key not in shown},

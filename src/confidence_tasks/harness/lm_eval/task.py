@@ -203,6 +203,7 @@ SAID_ELSEWHERE: Mapping[str, str] = {
     "seed": "say question_seed, for lm-eval has seeds of its own",
     "fewshot": "add --num_fewshot",
     "cache": "add --use_cache and a path",
+    "efforts": "run once at each, with --gen_kwargs reasoning_effort=low, where the server takes it",
 }
 """Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
 

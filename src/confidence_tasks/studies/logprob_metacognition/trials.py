@@ -320,7 +320,7 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
         trial = read_answer(question, state.metadata["condition"], replies)
         trial["domain"] = await _domain(question, state, domains, cache)
         explanation = _explanation(trial, question, why_unknown(replies[ANSWER][0].tokens))
-        return trial_score(STUDY, trial, answer=trial["answer"], explanation=explanation)
+        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=explanation)
 
     return score
 

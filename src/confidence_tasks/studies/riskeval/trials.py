@@ -206,7 +206,8 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
             )
         by_rules = _by_rules(question, state) if parser == "model" else None
         trial = riskeval_trial(question, penalty, reading, right, by_rules)
-        return trial_score(STUDY, trial, answer=_said(reading), explanation=_explanation(trial, question))
+        explanation = _explanation(trial, question)
+        return trial_score(STUDY, trial, state.metadata, answer=_said(reading), explanation=explanation)
 
     return score
 

@@ -23,6 +23,7 @@ from confidence_tasks.study.measures import (
     right_and_wrong,
     statistic_of,
 )
+from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray, IntArray
@@ -329,7 +330,7 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
             problem = str(error)
     probability = value if SIGNALS[condition].is_probability else math.nan
     samples = _counts(answered, condition)
-    used = [reply for said in replies.values() for reply in said]
+    spent = tokens_spent(replies)
     return SignalTrial(
         question_id=question.id,
         source=question.source,
@@ -343,9 +344,9 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
         problem=problem,
         samples=samples[0],
         meanings=samples[1],
-        calls=float(len(used)),
-        input_tokens=math.fsum(reply.input_tokens for reply in used),
-        output_tokens=math.fsum(reply.output_tokens for reply in used),
+        calls=float(sum(map(len, replies.values()))),
+        input_tokens=spent["input_tokens"],
+        output_tokens=spent["output_tokens"],
     )
 
 
