@@ -43,8 +43,7 @@ from tests.unit.studies.published_figures import (
 
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS
-from confidence_tasks.sources.life_table import load_life_table
-from confidence_tasks.sources.lifeeval import lifeeval_questions
+from confidence_tasks.sources.lifeeval import lifeeval_questions, load_life_table
 from confidence_tasks.statistics import ece, ece_interval, fit_meta_d, meta_information, optimal_threshold
 from confidence_tasks.statistics.calibration import confidence_correlation
 from confidence_tasks.statistics.discretization import round_share

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.source import SourceError
 
 COMMANDS: Mapping[str, str] = {
     "cache": "confidence_tasks.report.commands.cache:cache",

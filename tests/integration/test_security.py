@@ -13,10 +13,10 @@ from tests.unit.report.runs import rows, write
 
 import confidence_tasks
 from confidence_tasks.report.commands.report import report
-from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.fermi import COMMIT, FILES
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.sources.own_file import read_own_file
+from confidence_tasks.sources.source import SourceError
 from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.sources.table import SOURCES
 

@@ -13,8 +13,7 @@ from tests.validity.simulated_studies import Population, replies
 
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.groups import Grouping, by_condition
-from confidence_tasks.simulation.draws import normal
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval

@@ -32,7 +32,7 @@ from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import Columns, Measure, Value
 
 MANY = 1e3

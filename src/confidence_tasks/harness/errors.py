@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.markup import escape
 
 from confidence_tasks.harness.compat import prerequisite_error
-from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.source import SourceError
 
 
 class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]

@@ -24,9 +24,9 @@ from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.draws import TrialCounts, alike_units, exchanged_kinds, is_exact
-from confidence_tasks.statistics.inference.test_inversion import mover
+from confidence_tasks.statistics.inference.limits import mover
+from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
-from confidence_tasks.statistics.inference.units import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.study.measures import Influence, Measure
 

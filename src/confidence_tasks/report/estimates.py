@@ -15,14 +15,12 @@ from typing import TypeAlias
 import numpy as np
 
 from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.report.groups import Columns, Group, TrialSubset
+from confidence_tasks.report.groups import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.draws import resampled_kinds
-from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, Method, Resampled
-from confidence_tasks.statistics.inference.resampling import interval_of
-from confidence_tasks.statistics.inference.test_inversion import InvertedTest
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
+from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.study.measures import Informative, Measure
 
@@ -33,10 +31,6 @@ _ROUNDING = 1e-12
 
 _BLOCK = 256
 """Kinds of trials that are looked at alone at a time."""
-
-
-ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names of groups with the names of their models."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import why_missing
+from confidence_tasks.report.labels import group_label, measure_label, why_missing
+from confidence_tasks.study.stage import TOKENS
 
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
@@ -104,6 +105,29 @@ def table_of_entries(
         {label: (f"{label} low", f"{label} high") for label in labels},
         reasons=reasons,
     )
+
+
+def ways_table(results: TaskResults) -> ExtraTable:
+    """Return the headline measures of each way of asking a model, on the group that models are compared on."""
+    names, where = [measure.name for measure in results.headline], results.reference
+    ways = {part.label: part for parts in results.asked_in_several_ways.values() for part in parts}
+    rows = [(label, [results.estimate(label, where, name) for name in names]) for label in ways]
+    place = "Over all conditions" if where == "all" else f"On {group_label(where)}"
+    table = table_of_entries(
+        f"{results.task_trials.slug}_ways",
+        "Asked in several ways",
+        f"{place}. Trials of different ways are never taken together. confidence-tasks compare pairs two ways by"
+        " question, and tests the difference. Tokens are means over all trials, of the calls that a trial is made of.",
+        rows,
+        names,
+    )
+    frame = table.frame
+    for kind in TOKENS if "model" in frame else ():
+        told = [ways[label].columns[kind] for label in frame["model"]]
+        means = [float(np.mean(known)) if len(known := its[~np.isnan(its)]) else np.nan for its in told]
+        if not np.isnan(means).all():
+            frame[kind.replace("_", " ")] = means
+    return table
 
 
 def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:

@@ -1,20 +1,31 @@
-"""Which trials a column of a table is about: the trials of a condition, from one source or from several."""
+"""Which trials a column of a table is about, and the groups of models that the user names.
+
+A column is about the trials of a condition, from one source or from several. Groups of models, such as reasoning and
+chat models, have rows of their means in tables.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics.core import IntArray
 
+if TYPE_CHECKING:
+    from confidence_tasks.report.task_trials import ModelTrials
+
+
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 BY_CONDITION = "condition"
+
+ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of groups with the names of their models."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,3 +127,37 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def _natural(label: str) -> tuple[str, Sequence[float], str]:
     return _NUMBER.split(label)[0], [float(number) for number in _NUMBER.findall(label)], label
+
+
+def parse_groups(texts: Iterable[str]) -> ModelGroups:
+    """Read groups as a command line gives them; ValueError unless each is a name and models.
+
+    Examples
+    --------
+    >>> parse_groups(["reasoning=o3,deepseek-r1", "chat=gpt-4o"])
+    (('reasoning', ('o3', 'deepseek-r1')), ('chat', ('gpt-4o',)))
+    """
+    groups = []
+    for text in texts:
+        name, _, models = text.partition("=")
+        members = tuple(model.strip() for model in models.split(",") if model.strip())
+        if not name.strip() or not members:
+            raise ValueError(f"{text!r} is not a name and models, such as reasoning=openai/o3,deepseek-r1")
+        groups.append((name.strip(), members))
+    return tuple(groups)
+
+
+def is_member(model: ModelTrials, members: Sequence[str]) -> bool:
+    """Return whether a model is named, by its whole name, its label or the name behind its provider."""
+    return not {model.name, model.label, model.name.rpartition("/")[2]}.isdisjoint(members)
+
+
+def ordered_by_group(models: Sequence[ModelTrials], groups: ModelGroups) -> list[ModelTrials]:
+    """Return the models of each group in turn, then those of none."""
+    of_groups = [model for _, members in groups for model in members_of(models, members)]
+    return list({model.label: model for model in (*of_groups, *models)}.values())
+
+
+def members_of(models: Sequence[ModelTrials], members: Sequence[str]) -> list[ModelTrials]:
+    """Return the models of a group, in the order in which the user names them."""
+    return [model for member in members for model in models if is_member(model, [member])]

@@ -23,14 +23,13 @@ from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
 from confidence_tasks.report.groups import Columns, TrialSubset
-from confidence_tasks.report.power_design import EffectParameter, PowerDesign
-from confidence_tasks.report.simulated_trials import Draws, paired_draws
+from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, paired_draws
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import Measure
 
 LOG2_POPULATION = 15

@@ -1,14 +1,84 @@
-"""What a study is planned with: how simulated subjects answer it, and what moves its measures."""
+"""What a study is planned with: how simulated subjects answer it, and what moves its measures.
+
+They answer a hundred thousand questions at once, without words: the observer of :mod:`confidence_tasks.simulation` on
+arrays. Habits that make a reply hard to read are left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
+from scipy.stats import qmc
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.simulated_trials import Draws
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import STRONGEST, Subject
+from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.study.measures import Measure
+
+Draws: TypeAlias = Mapping[str, FloatArray]
+"""Standard normal numbers by what they decide, one a question."""
+
+OF_QUESTION = ("outcome", "evidence", "belief", "difficulty")
+"""What a question does to a subject: it may do much the same to another."""
+
+OF_REPLY = ("noise", "rounding", "tunnel")
+"""What is drawn anew for every reply."""
+
+
+def paired_draws(
+    log2_n: int, correlation: float, rng: np.random.Generator, n_replies: int = 1
+) -> tuple[list[Draws], list[Draws]]:
+    """Draw for two subjects that are asked the same 2 ** log2_n questions, evenly rather than independently.
+
+    What a question does to one and to the other correlates: 0 for models that have nothing in common, 1 for one
+    model asked twice. Each subject has draws for ``n_replies`` replies to a question, one a condition.
+
+    References
+    ----------
+    Sobol' points, scrambled: Owen (1998), doi:10.1006/jcom.1998.0487.
+    """
+    # What matters most comes first, where the points are most even.
+    names = [(subject, name) for name in OF_QUESTION for subject in (0, 1)]
+    names += [(subject, f"{name}/{i}") for i in range(n_replies) for name in OF_REPLY for subject in (0, 1)]
+    points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
+    drawn = dict(zip(names, ndtri(np.clip(points, _TINY, 1.0 - _TINY)).T, strict=True))
+    rest = np.sqrt(1.0 - correlation**2)
+    for name in OF_QUESTION:
+        drawn[1, name] = correlation * drawn[0, name] + rest * drawn[1, name]
+
+    def of(subject: int) -> list[Draws]:
+        shared = {name: drawn[subject, name] for name in OF_QUESTION}
+        return [
+            {**shared, **{name: drawn[subject, f"{name}/{i}"] for name in OF_REPLY}} for i in range(n_replies)
+        ]
+
+    return of(0), of(1)
+
+
+_TINY = 2.0**-40
+"""A point of the unit cube may lie on its edge, where there is no normal number."""
+
+
+def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArray, FloatArray]:
+    """Return whether the subject is right about each question, and its confidence, as ``Subject.decide``."""
+    accuracy = accuracy_of(subject, draws)
+    correct = ndtr(draws["outcome"]) < accuracy
+    meta = np.clip(subject.meta_d_prime * subject.scale_gain.get(condition, 1.0), -STRONGEST, STRONGEST)
+    mean = np.where(correct, meta / 2, -meta / 2)
+    below = ndtr(-mean)
+    quantile = np.minimum(below + ndtr(draws["evidence"]) * (1.0 - below), 1.0 - 1e-16)
+    calibrated = meta * (mean + ndtri(quantile)) + logit(accuracy) + log_ndtr(-meta / 2) - log_ndtr(meta / 2)
+    return correct, expit(subject.bias + subject.noise * draws["noise"] + subject.gain * calibrated)
+
+
+def accuracy_of(subject: Subject, draws: Draws) -> FloatArray:
+    """Return the chance that the subject is right about each question."""
+    d_prime = subject.d_prime + subject.difficulty_spread * draws["difficulty"]
+    return np.asarray(ndtr(np.clip(d_prime, -STRONGEST, STRONGEST) / 2))
 
 
 @dataclass(frozen=True, slots=True)

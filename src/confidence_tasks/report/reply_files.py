@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.own_file import EXTRA_CELLS, LIST_FIELDS, csv_rows, json_lines, unreadable
+from confidence_tasks.sources.source import SourceError
 
 Row: TypeAlias = Mapping[str, Any]
 

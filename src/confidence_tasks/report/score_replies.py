@@ -28,8 +28,8 @@ from confidence_tasks.report.reply_files import Row, read_rows
 from confidence_tasks.report.reply_form import ReplyForm
 from confidence_tasks.report.rescore import NO_MODEL, score_log
 from confidence_tasks.sources import Question
-from confidence_tasks.sources.errors import SourceError
 from confidence_tasks.sources.own_file import QUESTION_FIELDS, parse_question
+from confidence_tasks.sources.source import SourceError
 
 VERSION = "1-A"
 

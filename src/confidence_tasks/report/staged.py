@@ -12,10 +12,9 @@ from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.staged import STUDY, default_parameters, is_single, task_metrics
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import METACOGNITION, EffectParameter, PowerDesign
+from confidence_tasks.report.power_design import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, conditions_of
-from confidence_tasks.report.simulated_trials import Draws, decide
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure

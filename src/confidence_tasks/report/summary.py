@@ -32,7 +32,7 @@ from confidence_tasks.report.given_trials import (
     trials_of_table,
 )
 from confidence_tasks.report.groups import Columns, Group, split_by_source
-from confidence_tasks.report.page.numbers import why_missing
+from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.summary_tables import Differences, Summary
 from confidence_tasks.statistics import Interval, Reason

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from confidence_tasks.report.figures.style import LIGHT, Colour, series
+from confidence_tasks.report.figures.figure import LIGHT, Colour, series
 from confidence_tasks.report.given_trials import grouped
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import number, p_value, signed
+from confidence_tasks.report.labels import measure_label, number, p_value, signed
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
 

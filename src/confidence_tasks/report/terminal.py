@@ -14,8 +14,7 @@ from rich.markup import escape
 from confidence_tasks.report.console import errors, print_table
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
-from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.page.numbers import limits, number, why_missing
+from confidence_tasks.report.labels import group_label, limits, measure_label, number, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.simulation.profiles import make_subject

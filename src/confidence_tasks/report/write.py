@@ -9,21 +9,25 @@ from itertools import chain
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.extra_tables import ExtraTable, ways_table
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.report.overviews import Overview, overviews
 from confidence_tasks.report.page.first_screen import headline_of
 from confidence_tasks.report.page.page import page
-from confidence_tasks.report.page.tasks import figures_of, overview_figures, overview_view, task_view
-from confidence_tasks.report.page.views import TaskView
+from confidence_tasks.report.page.tasks import (
+    TaskView,
+    figures_of,
+    overview_figures,
+    overview_view,
+    task_view,
+)
 from confidence_tasks.report.paper import Filled, Replication, filled_papers
 from confidence_tasks.report.paper.files import item_view
 from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped
-from confidence_tasks.report.variants import ways_table
 from confidence_tasks.report.workers import Advance, Workers
 from confidence_tasks.study.reference import loaded
 

@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import TypeAlias
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
+from confidence_tasks.simulation.profiles import Instrument, InstrumentResponder
 from confidence_tasks.simulation.reply import Reply, Request, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.question import Question

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from confidence_tasks.sources.errors import SourceError
-from confidence_tasks.sources.sampling import seeded_key
-from confidence_tasks.sources.source import Source, State
+from confidence_tasks.sources.source import Source, SourceError, State, seeded_key
 from confidence_tasks.study.question import LETTERS, Question
 
 Form = Literal["choice", "number", "boolean"]

@@ -11,9 +11,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from confidence_tasks.sources.errors import SourceError
-from confidence_tasks.sources.loading import find_source
-from confidence_tasks.sources.source import Source
+from confidence_tasks.sources import find_source
+from confidence_tasks.sources.source import Source, SourceError
 from confidence_tasks.sources.storage import mirror_folder
 from confidence_tasks.sources.table import SOURCES
 

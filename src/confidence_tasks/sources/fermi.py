@@ -18,9 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from confidence_tasks.sources.errors import SourceError
-from confidence_tasks.sources.sampling import ordered
-from confidence_tasks.sources.source import Source, State
+from confidence_tasks.sources.source import Source, SourceError, State, ordered
 from confidence_tasks.sources.storage import cache_folder, sha256_of, without_network, write_atomically
 from confidence_tasks.study.question import Question
 

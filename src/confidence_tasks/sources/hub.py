@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.sources.errors import RowError, SourceError
-from confidence_tasks.sources.sampling import ordered
 from confidence_tasks.sources.shapes import Row, RowIdentity, Shape
-from confidence_tasks.sources.source import Source, State
+from confidence_tasks.sources.source import RowError, Source, SourceError, State, ordered
 from confidence_tasks.sources.storage import (
     MIRROR_VARIABLE,
     cache_folder,

@@ -30,8 +30,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, get_args
 
-from confidence_tasks.sources.errors import RowError, SourceError
-from confidence_tasks.sources.sampling import ordered
+from confidence_tasks.sources.source import RowError, SourceError, ordered
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.question import LETTERS, Kind, Question
 

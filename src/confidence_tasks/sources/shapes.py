@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confidence_tasks.sources.errors import RowError
-from confidence_tasks.sources.sampling import shuffled_options
+from confidence_tasks.sources.source import RowError, shuffled_options
 from confidence_tasks.study.question import LETTERS, Kind, Question
 
 Row = Mapping[str, Any]

@@ -1,13 +1,28 @@
-"""What every source of questions is: an entry of the table that can load, fetch and verify itself."""
+"""What every source of questions is: an entry of the table that can load, fetch and verify itself, in a seeded order.
+
+Orders depend on identifiers alone, so that they are the same on every machine. A sample is a prefix of an order: the
+100 questions of one seed are the first of its 200.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import LETTERS, Question
+
+
+class SourceError(ValueError):
+    """A source is unknown, unreachable, or does not hold what its entry in the table promises."""
+
+
+class RowError(ValueError):
+    """One row does not have the shape of its source; the loader adds which source and which row."""
+
 
 State = Literal["generated", "shipped", "mirror", "cached", "absent"]
 """Where the questions of a source are right now; an absent one must be fetched."""
@@ -62,3 +77,48 @@ class Source(ABC):
     @abstractmethod
     def verify(self, mirror: Path | None) -> int:
         """Check hashes, counts and every row of what is there; return the number of questions."""
+
+
+T = TypeVar("T")
+
+
+def seeded_key(seed: int, *parts: object) -> bytes:
+    """Sort key of an identifier under a seed: SHA-256, which no library version changes.
+
+    Examples
+    --------
+    >>> seeded_key(0, "mmlu-00017").hex()[:8] == seeded_key(1, "mmlu-00017").hex()[:8]
+    False
+    """
+    return hashlib.sha256("\x1f".join(map(str, (seed, *parts))).encode()).digest()
+
+
+def ordered(questions: Sequence[Question], seed: int, balance: Sequence[str] = ()) -> list[Question]:
+    """Shuffle by seed, whatever the order given, such that every prefix, the sample of its size, is balanced.
+
+    ``balance`` names attributes of a question, the widest first. The groups of the first take turns, within each group
+    those of the second, and so on; a group that has run out leaves its turns to the others.
+    """
+    if not balance:
+        return sorted(questions, key=lambda question: seeded_key(seed, question.id))
+    groups: dict[str, list[Question]] = {}
+    for question in questions:
+        groups.setdefault(getattr(question, balance[0]), []).append(question)
+    turns = sorted(groups, key=lambda label: seeded_key(seed, label))
+    return _take_turns([ordered(groups[label], seed, balance[1:]) for label in turns])
+
+
+def _take_turns(groups: Sequence[Sequence[T]]) -> list[T]:
+    rounds = max(map(len, groups), default=0)
+    return [group[turn] for turn in range(rounds) for group in groups if turn < len(group)]
+
+
+def shuffled_options(
+    options: Sequence[str], gold: int, seed: int, identifier: str
+) -> tuple[tuple[str, ...], str]:
+    """Shuffle the options of one question, and say which letter the right one, at position ``gold``, has then.
+
+    The order hangs on the seed and the question's id.
+    """
+    order = sorted(range(len(options)), key=lambda position: seeded_key(seed, identifier, position))
+    return tuple(options[position] for position in order), LETTERS[order.index(gold)]

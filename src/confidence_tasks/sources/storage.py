@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.source import SourceError
 
 MIRROR_VARIABLE = "CONFIDENCE_TASKS_MIRROR"
 CACHE_VARIABLE = "CONFIDENCE_TASKS_CACHE"

@@ -13,7 +13,7 @@ from confidence_tasks.statistics.inference.limits import (
     both_classes_freedom,
     transformed_limits,
 )
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, ratio, tied, trials
 from confidence_tasks.statistics.numerics import running_sums
 

@@ -303,7 +303,7 @@ class Study:
         simulated subject (:mod:`confidence_tasks.simulation.true_values`); ValueError for a condition that is none.
     instruments : Reference, optional
         Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
-        simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).
+        simulated one replies (:class:`~confidence_tasks.simulation.profiles.Instrument`).
     reply_forms : Reference, optional
         By name, how files of replies to it are scored without a model
         (:class:`~confidence_tasks.report.score_replies.ReplyForm`).

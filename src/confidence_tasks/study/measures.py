@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
-    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
+    from confidence_tasks.statistics.inference.limits import InvertedTest
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"

@@ -31,8 +31,8 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import latex
+from confidence_tasks.report.figures.figure import LIGHT, Colour
 from confidence_tasks.report.figures.general import model_styles
-from confidence_tasks.report.figures.style import LIGHT, Colour
 from confidence_tasks.report.overviews import overviews
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper import FilledTable, NotMade, PaperTable, filled_papers, heading

@@ -17,8 +17,8 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
-from confidence_tasks.report.figures.style import DARK, LIGHT, Colour
-from confidence_tasks.report.page.numbers import number
+from confidence_tasks.report.figures.figure import DARK, LIGHT, Colour
+from confidence_tasks.report.labels import number
 from confidence_tasks.report.page.page import page_part
 from confidence_tasks.report.page.tables import extra_view
 from confidence_tasks.report.write import report_of

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confidence_tasks.simulation.draws import normal, pick, uniform
 from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 
 N = 20_000
 PHI = NormalDist().cdf

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.sources.sampling import ordered, seeded_key, shuffled_options
+from confidence_tasks.sources.source import ordered, seeded_key, shuffled_options
 from confidence_tasks.study.question import Question
 
 

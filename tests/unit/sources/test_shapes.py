@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources import shapes
-from confidence_tasks.sources.errors import RowError
 from confidence_tasks.sources.shapes import RowIdentity, Shape
+from confidence_tasks.sources.source import RowError
 from confidence_tasks.study.question import Question
 
 MMLU = {"question": "Q?", "subject": "college_physics", "choices": ["w", "x", "y", "z"], "answer": 2}

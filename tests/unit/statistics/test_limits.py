@@ -15,7 +15,7 @@ from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference.limits import METHODS, MIN_INFORMATIVE, Resampled
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import ACCURACY, Informative, Measure
 
 

@@ -8,8 +8,8 @@ from sklearn.metrics import mutual_info_score
 
 from confidence_tasks.statistics import Reason, meta_information
 from confidence_tasks.statistics.inference import bootstrap_distribution
+from confidence_tasks.statistics.information import estimates as machinery
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.statistics.information import mutual_information as machinery
 
 
 @pytest.fixture
@@ -158,10 +158,10 @@ def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
 def test_the_mean_of_samples_is_that_of_drawn_samples(rng):
     table = np.array([[[12.0, 6.0, 3.0], [5.0, 14.0, 25.0]]])
     drawn = rng.multinomial(65, table.ravel() / 65, size=200_000).reshape(-1, 2, 3)
-    simulated = machinery.information(drawn.astype(float))
+    simulated = machinery.table_information(drawn.astype(float))
     error = simulated.std() / np.sqrt(len(simulated))
     assert machinery.sampled_mean(table)[0] == pytest.approx(simulated.mean(), abs=4 * error)
-    bits = machinery.information(table)[0]
+    bits = machinery.table_information(table)[0]
     correct = np.repeat([0, 0, 0, 1, 1, 1], table.ravel().astype(int))
     rating = np.repeat([1, 2, 3, 1, 2, 3], table.ravel().astype(int))
     assert meta_information(correct, rating, unit="bits") == pytest.approx(
@@ -171,9 +171,9 @@ def test_the_mean_of_samples_is_that_of_drawn_samples(rng):
 
 def test_correction_takes_most_of_the_bias_off(rng):
     proportions = np.array([[0.20, 0.12, 0.05, 0.03], [0.10, 0.13, 0.15, 0.22]])
-    truth = machinery.information(proportions[np.newaxis])[0]
+    truth = machinery.table_information(proportions[np.newaxis])[0]
     tables = rng.multinomial(200, proportions.ravel(), size=4000).reshape(-1, 2, 4).astype(float)
-    raw = machinery.information(tables)
+    raw = machinery.table_information(tables)
     surplus = machinery.sampled_mean(tables) - raw
     assert raw.mean() - truth == pytest.approx(3 / (2 * 200 * np.log(2)), rel=0.15)
     assert abs((raw - surplus).mean() - truth) < 0.15 * (raw.mean() - truth)

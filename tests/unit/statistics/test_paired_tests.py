@@ -4,7 +4,7 @@ from scipy import stats
 from tests.unit.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
 from confidence_tasks.statistics.core import Reason
-from confidence_tasks.statistics.inference import units as _resampling
+from confidence_tasks.statistics.inference import resampling as _resampling
 from confidence_tasks.statistics.inference.resampling import bootstrap_difference
 from confidence_tasks.statistics.inference.tests import (
     equivalence_test,

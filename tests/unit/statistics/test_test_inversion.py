@@ -9,7 +9,7 @@ from scipy import stats
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration.error_interval import BinnedTrials
 from confidence_tasks.statistics.core import Estimate
-from confidence_tasks.statistics.inference.test_inversion import mover
+from confidence_tasks.statistics.inference.limits import mover
 
 
 @dataclass(frozen=True)

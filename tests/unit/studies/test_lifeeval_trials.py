@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from confidence_tasks.sources import SourceError
-from confidence_tasks.sources.life_table import load_life_table
+from confidence_tasks.sources.lifeeval import load_life_table
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     TOKEN_MEASURES,

@@ -20,7 +20,7 @@ from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import write_figures
-from confidence_tasks.report.model_groups import parse_groups
+from confidence_tasks.report.groups import parse_groups
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial

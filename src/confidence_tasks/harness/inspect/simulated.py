@@ -21,8 +21,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.questions import asked_question
-from confidence_tasks.simulation.instruments import make_instrument
-from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.profiles import make_instrument, make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.simulation.respond import assist, respond, respond_to_stage, stage_call
 from confidence_tasks.study.question import Question
@@ -81,7 +80,7 @@ class SimulatedSubject(ModelAPI):
 
 
 class SimulatedInstrument(ModelAPI):
-    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.instruments``.
+    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.profiles``.
 
     Replies are a function of the instrument, its rates, the seed and the prompt.
     """

@@ -67,8 +67,8 @@ from confidence_tasks.harness.staged import (
     task_metrics,
     trial_of,
 )
-from confidence_tasks.simulation.draws import pick
 from confidence_tasks.simulation.respond import StageCall, stage_call
+from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
 from confidence_tasks.study.question import Question

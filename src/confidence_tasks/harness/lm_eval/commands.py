@@ -11,7 +11,7 @@ import click
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import stub_folder, task_groups
-from confidence_tasks.sources.errors import SourceError
+from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.parameter import meant
 
 

@@ -16,7 +16,7 @@ from lm_eval.api.model import LM
 
 from confidence_tasks.harness.compat import add_request_type, cache_result, cached_result
 from confidence_tasks.harness.reply_seed import LARGEST_SEED
-from confidence_tasks.simulation.draws import pick
+from confidence_tasks.simulation.subject import pick
 
 REQUEST_TYPE = "generate_samples"
 

@@ -23,10 +23,10 @@ from confidence_tasks.report.console import (
     settings_options,
     workers_of,
 )
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import (
+from confidence_tasks.report.labels import (
     json_number,
     limits,
+    measure_label,
     number,
     p_value,
     signed,

@@ -20,8 +20,7 @@ from confidence_tasks.report.console import (
     progress,
     seed_option,
 )
-from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.page.numbers import json_number, number, signed
+from confidence_tasks.report.labels import group_label, json_number, measure_label, number, signed
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.sources.storage import write_atomically
 
@@ -254,8 +253,7 @@ def _figure(curve: PowerCurve) -> Figure:
     import numpy as np
 
     from confidence_tasks.report.figures import panels
-    from confidence_tasks.report.figures.figure import Figure, Panel
-    from confidence_tasks.report.figures.style import SERIES, Colour
+    from confidence_tasks.report.figures.figure import SERIES, Colour, Figure, Panel
 
     positions = np.arange(len(curve.n), dtype=np.float64)
     line = panels.Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)

@@ -28,7 +28,7 @@ from confidence_tasks.sources.storage import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.report.collection import Collection
-    from confidence_tasks.report.estimates import ModelGroups
+    from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.terminal import Requirement, Verdict
     from confidence_tasks.report.write import Report
 
@@ -46,7 +46,7 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: tuple[s
     """Read groups of models."""
     if not value:
         return ()
-    from confidence_tasks.report.model_groups import parse_groups
+    from confidence_tasks.report.groups import parse_groups
 
     try:
         return parse_groups(value)

@@ -21,7 +21,7 @@ from confidence_tasks.report.console import (
     workers_of,
     workers_options,
 )
-from confidence_tasks.report.page.numbers import json_number
+from confidence_tasks.report.labels import json_number
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

@@ -10,8 +10,7 @@ import click
 
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.report.console import StudyChoice, json_option, list_option, print_json, print_table
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import json_number, number
+from confidence_tasks.report.labels import json_number, measure_label, number
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

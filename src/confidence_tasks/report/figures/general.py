@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.cell_tables import number_questions
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
-from confidence_tasks.report.labels import group_label
+from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
 
@@ -315,6 +314,39 @@ def _selective(
     its_panels = tuple(Panel(label, partial(draw, lines=lines)) for label, lines in curves)
     name = f"{results.task_trials.slug}_risk_coverage"
     return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(results, styles))
+
+
+def ways_figure(results: TaskResults, styles: ModelStyles) -> Figure:
+    """Draw the headline measures of each such model against the conditions, a line a way."""
+    labels, several = results.conditions, results.asked_in_several_ways
+    rows = []
+    for name, parts in several.items():
+        its_panels = []
+        for measure in results.headline:
+            lines = [
+                interval_line(results, part.label, labels, measure.name, *styles[part.label])
+                for part in parts
+            ]
+            title = measure_label(measure.name)
+            ticks = [group_label(label).partition("\u00a0=\u00a0")[2] or label for label in labels]
+            draw = (
+                partial(panels.trends, labels=ticks, lines=lines, x="condition", y="", lowest=None)
+                if len(labels) > 1
+                else partial(panels.intervals, labels=ticks, lines=lines, y="")
+            )
+            its_panels.append(Panel(title, draw))
+        rows.append((name, tuple(its_panels)))
+    shown = {part.label for parts in several.values() for part in parts}
+    keys = [key for key in model_keys(results, styles) if key.label in shown]
+    return Figure(
+        f"{results.task_trials.slug}_ways",
+        "Asked in several ways",
+        "The headline measures of models that were asked in several ways, with intervals: a line is a way. Lines that"
+        " lie on one another are a result that does not hang on the prompt.",
+        tuple(rows),
+        tuple(keys),
+        size=(2.5, 2.0),
+    )
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)

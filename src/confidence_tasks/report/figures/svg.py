@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.style import LIGHT, SETTINGS, Colour
+from confidence_tasks.report.figures.figure import LIGHT, SETTINGS, Colour, Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -19,8 +19,8 @@ from confidence_tasks.report.checks import Notice, Severity, in_order_of_severit
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import LATEX
+from confidence_tasks.report.figures.figure import DARK, LIGHT
 from confidence_tasks.report.figures.general import ModelStyles
-from confidence_tasks.report.figures.style import DARK, LIGHT
 from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES
 from confidence_tasks.report.page.first_screen import (
@@ -29,7 +29,7 @@ from confidence_tasks.report.page.first_screen import (
     headline_table,
     told_apart,
 )
-from confidence_tasks.report.page.views import OverviewView, TaskView
+from confidence_tasks.report.page.tasks import OverviewView, TaskView
 
 _MARKS: Mapping[str, Markup] = {
     marker: Markup(shape)  # noqa: S704 - constants

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -13,23 +14,88 @@ import pandas as pd
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
-from confidence_tasks.report.labels import group_label, measure_label, printable
-from confidence_tasks.report.overviews import Overview
-from confidence_tasks.report.page.numbers import (
+from confidence_tasks.report.labels import (
     decimals_for,
+    group_label,
     limits,
+    measure_label,
     number,
     p_is,
     p_value,
+    printable,
     signed,
     why_missing,
 )
-from confidence_tasks.report.page.views import CellView, RowView, TableView
+from confidence_tasks.report.overviews import Overview
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
 
 if TYPE_CHECKING:
     from confidence_tasks.report.task_trials import ModelTrials
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """A number in a table, with its interval in words and as shares of the table's range, or why there is none."""
+
+    value: str
+    limits: str = ""
+    tip: str = ""
+    told: bool = False
+    text: bool = False
+    reason: str = ""
+    link: str = ""
+    at: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def bar(self) -> bool:
+        """Whether there is an interval to draw."""
+        return not math.isnan(self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A row of a table: its heading, with a note below it or a link, its cells, and of how many trials it is."""
+
+    label: str
+    cells: tuple[CellView, ...]
+    n: str = ""
+    note: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table with its column headings; of a dense one, the notes below say alone why something is missing."""
+
+    columns: tuple[str, ...]
+    rows: tuple[RowView, ...]
+    caption: str = ""
+    head: str = "model"
+    dense: bool = False
+    left_out: str = ""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why intervals or values are missing: the notes under the table, in order."""
+        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row.cells if cell.reason))
+
+    @property
+    def told(self) -> bool:
+        """Whether any cell is marked as told apart, which a note must then explain."""
+        return any(cell.told for row in self.rows for cell in row.cells)
+
+    @property
+    def spans(self) -> list[int]:
+        """How many rows the heading of each row covers: 0 for a row whose heading is that of the row above."""
+        sizes: list[int] = []
+        for _, same in groupby(row.label for row in self.rows):
+            n = len(list(same))
+            sizes += [n, *[0] * (n - 1)]
+        return sizes
+
 
 NOTHING = CellView("")
 

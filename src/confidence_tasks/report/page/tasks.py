@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from markupsafe import Markup
 
-from confidence_tasks.report.checks import notices
+from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.figures.general import ModelStyles, by_condition, interval_line, intervals_figure
+from confidence_tasks.report.figures.general import (
+    ModelStyles,
+    by_condition,
+    interval_line,
+    intervals_figure,
+    ways_figure,
+)
 from confidence_tasks.report.figures.svg import panel_svg
-from confidence_tasks.report.labels import STATUSES, group_label, measure_label, printable
+from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
 from confidence_tasks.report.overviews import Overview
-from confidence_tasks.report.page.first_screen import Headline, model_sentence
-from confidence_tasks.report.page.numbers import number, signed
-from confidence_tasks.report.page.sentences import sentences
+from confidence_tasks.report.page.first_screen import Headline, model_sentence, sentences
 from confidence_tasks.report.page.tables import (
+    TableView,
     contrast_table,
     extra_view,
     measure_tables,
@@ -28,21 +34,121 @@ from confidence_tasks.report.page.tables import (
     sample_link,
     source_tables,
 )
-from confidence_tasks.report.page.views import (
-    FigureView,
-    MeasureView,
-    OverviewView,
-    SampleView,
-    StatusView,
-    TableView,
-    TaskView,
-)
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.variants import ways_figure
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureView:
+    """A figure as SVG elements."""
+
+    name: str
+    title: str
+    caption: str
+    rows: tuple[tuple[str, tuple[Markup, ...]], ...]
+    keys: tuple[tuple[str, str, str], ...]
+    width: int
+    wide: bool
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureView:
+    """A headline measure: how it is defined, its figure and its table."""
+
+    name: str
+    label: str
+    description: str
+    direction: str
+    figure: FigureView
+    tables: tuple[TableView, ...]
+
+    @property
+    def told(self) -> bool:
+        """Whether any of its tables marks what is told apart."""
+        return any(table.told for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleView:
+    """A sample worth reading: a confident error, or a right answer without confidence."""
+
+    model: str
+    kind: str
+    condition: str
+    question: str
+    answer: str
+    confidence: str
+    link: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusView:
+    """How the replies of a model under a condition were read: shares by status."""
+
+    model: str
+    condition: str
+    n: int
+    parts: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewView:
+    """Tasks side by side, measure by measure."""
+
+    name: str
+    title: str
+    question: str
+    study: Study
+    sentences: tuple[str, ...]
+    measures: tuple[MeasureView, ...]
+    note: str
+    n_trials: int
+    n_questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaperItemView:
+    """A table or a figure of a paper: the table laid out, or the figures of the page that stand for it."""
+
+    title: str
+    caption: str
+    table: Markup | None
+    figures: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task on the page."""
+
+    name: str
+    title: str
+    question: str
+    study: Study
+    sentences: tuple[str, ...]
+    notices: tuple[Notice, ...]
+    measures: tuple[MeasureView, ...]
+    figures: tuple[FigureView, ...]
+    all_measures: tuple[TableView, ...]
+    definitions: tuple[tuple[str, str], ...]
+    extras: tuple[tuple[str, str, TableView], ...]
+    contrasts: TableView | None
+    contrasts_baseline: str
+    sources: tuple[TableView, ...]
+    statuses: tuple[StatusView, ...]
+    samples: tuple[SampleView, ...]
+    samples_a_model: int
+    n_models: int
+    n_trials: int
+    n_questions: int
+    replication: tuple[PaperItemView, ...] = ()
+
 
 PANELS_SHOWN = 24
 """Panels of a figure that a page shows."""

@@ -14,15 +14,17 @@ from confidence_tasks.report.paper.items import (
     PaperFigure,
     PaperTable,
     Replication,
+    Runs,
     TaskParameters,
     Value,
     by_group,
     by_measure,
     heading,
+    is_better,
+    is_worse,
     mean,
     spread,
 )
-from confidence_tasks.report.paper.runs import Runs, is_better, is_worse
 
 __all__ = [
     "MODELS",

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.figures.svg import figure_pdf, figure_svg
 from confidence_tasks.report.page.page import coded, page_part
-from confidence_tasks.report.page.views import PaperItemView
+from confidence_tasks.report.page.tasks import PaperItemView
 from confidence_tasks.report.paper import Filled, FilledCell, FilledFigure, FilledTable, NotMade, Replication
 from confidence_tasks.sources.storage import write_atomically
 

@@ -12,8 +12,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.groups import in_order
-from confidence_tasks.report.labels import group_label, printable
-from confidence_tasks.report.page.numbers import why_missing
+from confidence_tasks.report.labels import group_label, printable, why_missing
 from confidence_tasks.report.paper.items import (
     MODELS,
     Cell,
@@ -22,12 +21,12 @@ from confidence_tasks.report.paper.items import (
     PaperItem,
     PaperTable,
     Replication,
+    Runs,
     TaskParameters,
     Value,
     crossed,
     heading,
 )
-from confidence_tasks.report.paper.runs import Runs
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
 

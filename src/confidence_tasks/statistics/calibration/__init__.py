@@ -1,16 +1,15 @@
 """Calibration: errors over bins, proper scores, reliability curves, recalibration."""
 
-from confidence_tasks.statistics.calibration.association import (
-    HardEasyRegression,
-    confidence_correlation,
-    hard_easy_regression,
-    hard_easy_slope,
-)
+from confidence_tasks.statistics.calibration.binning import ReliabilityCurve, reliability_curve
 from confidence_tasks.statistics.calibration.error_interval import BinnedTrials, ece_interval
 from confidence_tasks.statistics.calibration.errors import (
+    HardEasyRegression,
+    confidence_correlation,
     debiased_ece,
     ece,
     ece_noise_floor,
+    hard_easy_regression,
+    hard_easy_slope,
     mce,
     overconfidence,
     rms_calibration_error,
@@ -24,7 +23,6 @@ from confidence_tasks.statistics.calibration.recalibration import (
     cross_fitted_logistic,
     logistic_recalibration,
 )
-from confidence_tasks.statistics.calibration.reliability import ReliabilityCurve, reliability_curve
 from confidence_tasks.statistics.calibration.scores import (
     CorpDecomposition,
     MurphyDecomposition,

@@ -20,7 +20,7 @@ from confidence_tasks.statistics.core import (
     label_index,
     undefined,
 )
-from confidence_tasks.statistics.inference.test_inversion import accepted, limits_over_questions
+from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio, trials
 from confidence_tasks.statistics.numerics import folded_normal_mean
 

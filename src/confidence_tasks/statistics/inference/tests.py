@@ -14,15 +14,17 @@ from numpy.typing import ArrayLike
 from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
 from confidence_tasks.statistics.inference.draws import Seed, is_exact
 from confidence_tasks.statistics.inference.limits import Resampled
-from confidence_tasks.statistics.inference.resampling import Interval, interval_of, seed_value
-from confidence_tasks.statistics.inference.units import (
+from confidence_tasks.statistics.inference.resampling import (
     Alternative,
+    Interval,
     Statistic,
     check_options,
     exchanged,
+    interval_of,
     paired_contrast,
     resample_values,
     rounding_of,
+    seed_value,
     share_as_extreme,
 )
 

@@ -22,9 +22,9 @@ from confidence_tasks.statistics.core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics.inference.test_inversion import accepted, limits_over_questions
+from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.statistics.information.mutual_information import log_factorials
+from confidence_tasks.statistics.information.estimates import log_factorials
 from confidence_tasks.statistics.numerics import decreasing_root
 
 FEWEST_APART = 2.0

@@ -20,8 +20,10 @@ from confidence_tasks.statistics.sdt.meta_d import (
 )
 from confidence_tasks.statistics.sdt.sensitivity import (
     TypeOne,
+    UnequalVarianceSDT,
     d_a,
     d_prime_ratings,
+    fit_uv_sdt,
     mean_difference,
     type1,
     z_roc_slope,
@@ -43,7 +45,6 @@ from confidence_tasks.statistics.sdt.trials import (
     meta_d_intervals,
     meta_d_ratings,
 )
-from confidence_tasks.statistics.sdt.unequal_variance import UnequalVarianceSDT, fit_uv_sdt
 
 __all__ = [
     "FiellerInterval",

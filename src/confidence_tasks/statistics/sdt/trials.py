@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.limits import Resampled
-from confidence_tasks.statistics.inference.resampling import Interval, interval_of
-from confidence_tasks.statistics.inference.units import as_estimate, check_options
+from confidence_tasks.statistics.inference.resampling import Interval, as_estimate, check_options, interval_of
 from confidence_tasks.statistics.inference.weights import Result
 from confidence_tasks.statistics.sdt.count_tables import correctness_table, two_choice_table
 from confidence_tasks.statistics.sdt.meta_d import MetaDOptions, fit_meta_d

@@ -20,10 +20,9 @@ from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
 from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour, series
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
 from confidence_tasks.report.staged import metrics_of_items

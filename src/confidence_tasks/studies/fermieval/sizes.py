@@ -19,8 +19,7 @@ from confidence_tasks.report.figures.figure import Figure, Panel
 from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.labels import group_label
-from confidence_tasks.report.page.numbers import why_missing
+from confidence_tasks.report.labels import group_label, why_missing
 from confidence_tasks.statistics import bootstrap, coverage
 from confidence_tasks.studies.fermieval.trials import TEST, within_split
 

@@ -23,12 +23,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import EffectParameter, PowerDesign, by_name
-from confidence_tasks.report.simulated_trials import Draws
-from confidence_tasks.simulation.draws import normal, uniform
-from confidence_tasks.simulation.json_replies import said, ways_to_say
+from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name
+from confidence_tasks.simulation.answers import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level

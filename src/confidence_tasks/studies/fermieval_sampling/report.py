@@ -15,10 +15,9 @@ import pandas as pd
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.statistics.intervals import empirical_distribution, tunnel_index

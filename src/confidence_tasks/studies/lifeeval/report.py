@@ -26,18 +26,16 @@ from confidence_tasks.report.estimates import (
 )
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys, rows_of_models
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour
-from confidence_tasks.report.groups import Columns, Group, split_by_source
+from confidence_tasks.report.groups import Columns, Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.model_groups import members_of, ordered_by_group
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, told_apart, whole_number_in
 from confidence_tasks.report.staged import metrics_of_items
-from confidence_tasks.sources.errors import SourceError
-from confidence_tasks.sources.life_table import SHIPPED_LAST_AGE, load_life_table
+from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, load_life_table
+from confidence_tasks.sources.source import SourceError
 from confidence_tasks.statistics import bootstrap, complete, ece, overconfidence
 from confidence_tasks.statistics.calibration import hard_easy_regression
 from confidence_tasks.statistics.life_table import best_guess, close_life_table

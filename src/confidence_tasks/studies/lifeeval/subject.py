@@ -17,10 +17,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from confidence_tasks.simulation.draws import normal
-from confidence_tasks.simulation.json_replies import said, ways_to_say
+from confidence_tasks.simulation.answers import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
 from confidence_tasks.studies.scales.prompts import Scale
@@ -54,7 +53,7 @@ def _belief(question: Question, subject: Subject, score: float) -> tuple[int, fl
 @lru_cache(maxsize=64)
 def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
     """Multiply the cumulative hazard of every year; the last age stays the last."""
-    from confidence_tasks.sources.life_table import load_life_table
+    from confidence_tasks.sources.lifeeval import load_life_table
     from confidence_tasks.statistics.life_table import close_life_table
 
     true = close_life_table(load_life_table(path or None).probabilities(sex))

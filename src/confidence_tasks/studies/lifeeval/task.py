@@ -12,7 +12,7 @@ from typing import Any
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import load
-from confidence_tasks.sources.life_table import load_life_table
+from confidence_tasks.sources.lifeeval import load_life_table
 from confidence_tasks.studies.lifeeval import RADII, STUDY
 from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt
 from confidence_tasks.studies.lifeeval.trials import MEASURES, TOKEN_MEASURES, lifeeval_summary

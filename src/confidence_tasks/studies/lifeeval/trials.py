@@ -18,7 +18,7 @@ from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.stated_probability import with_confidence
 from confidence_tasks.reading.token_probabilities import number_probability, why_unknown
-from confidence_tasks.sources.life_table import LifeTable, load_life_table
+from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
 from confidence_tasks.study.measures import (
     CONFIDENCE,

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.statistics.calibration.binning import Bins
-from confidence_tasks.statistics.calibration.reliability import independent_trials
+from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.logprob_metacognition.outcomes import (
     ENOUGH,

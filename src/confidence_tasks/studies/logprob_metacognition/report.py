@@ -17,13 +17,11 @@ from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import TrialSubset
-from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.page.numbers import p_value
+from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import undefined
 from confidence_tasks.statistics.information import meta_information_test

@@ -19,12 +19,17 @@ import numpy as np
 from scipy.special import ndtr
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import METACOGNITION, EffectParameter, PowerDesign, by_name
-from confidence_tasks.report.simulated_trials import Draws, accuracy_of
+from confidence_tasks.report.power_design import (
+    METACOGNITION,
+    Draws,
+    EffectParameter,
+    PowerDesign,
+    accuracy_of,
+    by_name,
+)
 from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.draws import normal, pick, uniform
 from confidence_tasks.simulation.reply import Reply, Request, StageRequest, call_temperature, subject_seed
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.studies.logprob_metacognition.prompts import DIRECTIONS, temperature_of

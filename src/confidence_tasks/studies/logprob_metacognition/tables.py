@@ -30,8 +30,8 @@ from confidence_tasks.statistics import (
 )
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.test_inversion import InvertedTest
-from confidence_tasks.statistics.inference.units import as_estimate
+from confidence_tasks.statistics.inference.limits import InvertedTest
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.statistics.sdt import MetaD, UnequalVarianceSDT, fit_uv_sdt
 from confidence_tasks.studies.logprob_metacognition.trials import COVERAGES

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.json_replies import said, ways_to_say
+from confidence_tasks.simulation.answers import answer, said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, Request
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import long_run

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
+    from confidence_tasks.statistics.inference.limits import InvertedTest
     from confidence_tasks.study.measures import Columns, Compute, Value
 
 HIGH_PENALTY = 10.0

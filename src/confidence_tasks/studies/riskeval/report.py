@@ -17,10 +17,9 @@ from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, averaged, interval_line
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import Columns, Group, by_condition
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm

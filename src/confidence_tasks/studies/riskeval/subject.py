@@ -15,13 +15,11 @@ import numpy as np
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import EffectParameter, PowerDesign, by_name
-from confidence_tasks.report.simulated_trials import Draws, decide
+from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name, decide
 from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.draws import pick, uniform
-from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
+from confidence_tasks.simulation.profiles import Instrument, InstrumentResponder
 from confidence_tasks.simulation.reply import Reply, Request
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import long_run, sloppily
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES

@@ -15,7 +15,7 @@ from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, ordered
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     averaged,
@@ -26,7 +26,6 @@ from confidence_tasks.report.figures.general import (
     rows_of_models,
 )
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour, ordered
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm

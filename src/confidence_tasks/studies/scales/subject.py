@@ -9,12 +9,17 @@ import numpy as np
 from scipy.special import ndtr
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import METACOGNITION, EffectParameter, PowerDesign, by_name
-from confidence_tasks.report.simulated_trials import Draws, decide
+from confidence_tasks.report.power_design import (
+    METACOGNITION,
+    Draws,
+    EffectParameter,
+    PowerDesign,
+    by_name,
+    decide,
+)
 from confidence_tasks.simulation.answers import answer, ranked_guesses
-from confidence_tasks.simulation.draws import pick, uniform
 from confidence_tasks.simulation.reply import Reply, Request
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import decisions, long_run, sloppily
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.scales.prompts import BASELINE, TOP_K, Elicitation, Scale, reply_in_format

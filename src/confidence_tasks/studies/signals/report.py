@@ -13,10 +13,9 @@ from scipy.stats import rankdata, spearmanr
 from confidence_tasks.report.checks import Notice, notice_if_any
 from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, Panel
 from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.figures.style import Colour
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS

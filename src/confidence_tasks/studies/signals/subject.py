@@ -14,10 +14,9 @@ from statistics import NormalDist
 
 from confidence_tasks.reading.grading import normalise_text
 from confidence_tasks.simulation.answers import answer as answer_text
-from confidence_tasks.simulation.draws import normal, pick, uniform
-from confidence_tasks.simulation.instruments import Instrument
+from confidence_tasks.simulation.profiles import Instrument
 from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.studies.signals.prompts import EXPRESSIONS, GUESSES
 from confidence_tasks.studies.signals.reader import read_answer_reply
 from confidence_tasks.study import Question

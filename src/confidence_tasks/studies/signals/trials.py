@@ -27,7 +27,7 @@ from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.statistics.inference.test_inversion import InvertedTest
+    from confidence_tasks.statistics.inference.limits import InvertedTest
     from confidence_tasks.studies.signals.reader import AnswerReply
 
 
