@@ -100,6 +100,11 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
         (STAGED["scales"], {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
         (
             STAGED["riskeval"],
+            {"efforts": "low,high"},
+            "riskeval has no parameter 'efforts' on lm-eval: run once at each, with --gen_kwargs reasoning_effort=low",
+        ),
+        (
+            STAGED["riskeval"],
             {"penalties": "1"},
             "riskeval has no parameter 'penalties' on lm-eval: name tasks",
         ),

@@ -8,6 +8,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import read_eval_log
 from lm_eval.api.model import CachingLM
 from lm_eval.evaluator import evaluate
+from lm_eval.models.api_models import JsonChatStr
 from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.stages import agreement, sureness
 
@@ -78,9 +79,21 @@ def without(trials, *names):
     }
 
 
-@pytest.mark.parametrize("chat", [False, True])
-def test_the_same_replies_give_the_same_trials_as_inspect(tmp_path, chat):
-    model = Scripted(sure)
+class ChatInterface(Scripted):
+    """A model that is sent turns and no text, as lm-eval's ``local-chat-completions``."""
+
+    def generate_until(self, requests, disable_tqdm=False):
+        for request in requests:
+            request.arguments = (request.args[0].prompt, *request.args[1:])
+        return super().generate_until(requests)
+
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
+        return JsonChatStr(super().apply_chat_template(chat_history))
+
+
+@pytest.mark.parametrize(("scripted", "chat"), [(Scripted, False), (Scripted, True), (ChatInterface, True)])
+def test_the_same_replies_give_the_same_trials_as_inspect(tmp_path, scripted, chat):
+    model = scripted(sure)
     tasks = {**task(SURENESS, "stated"), **task(SURENESS, "asked")}
     found = samples(model, tasks, apply_chat_template=chat)
     expected = inspect_trials(SURENESS, replying(sure), tmp_path)

@@ -316,8 +316,9 @@ class _Conversation:
         return model.apply_chat_template(self.turns) if self.turns else self.text
 
     def then(self, role: str, content: str) -> _Conversation:
-        turns = [*self.turns, {"role": role, "content": content}] if self.turns else []
-        return _Conversation(turns, f"{self.text.rstrip()}\n\n{content}")
+        if self.turns:  # whose text is none with models of a chat interface
+            return _Conversation([*self.turns, {"role": role, "content": content}], "")
+        return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
 
 
 @dataclass
