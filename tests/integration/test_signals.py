@@ -78,7 +78,8 @@ def test_without_log_probabilities_a_named_signal_is_refused_and_the_default_goe
     model = mock(logprobs=False)
     refused = run(study_task(STUDY)(n=4, signals="stated,p_true"), model.model(), tmp_path)
     assert refused.status == "error"
-    assert "stage 'p_true' of signals needs token probabilities" in refused.error.message
+    assert "stage 'answer' of signals needs token probabilities" in refused.error.message
+    assert len(model.asked) == 1
 
 
 def test_a_second_run_makes_no_call(tmp_path):

@@ -375,7 +375,8 @@ def test_log_probabilities_are_required_where_a_signal_was_named():
         }
 
     assert needs() == dict.fromkeys(("answer", "p_true", "samples", "p_true_samples"), "wanted")
-    assert needs(signals="stated,p_true") == {"p_true": "required"}
+    assert needs(signals="stated,p_true") == {"answer": "required", "p_true": "required"}
+    assert needs(signals="stated,agreement") == {}
     assert needs(signals=["min_logprob", "agreement"]) == {"answer": "required"}
 
 

@@ -198,7 +198,10 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
 def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the calls; log-probabilities are required where a signal that needs them was named."""
     named = chosen_signals({**parameters, "entailment": "match"}) if parameters.get("signals") else []
-    needed = {SIGNALS[name].logprobs for name in named if name in SIGNALS}
+    needed = {stage for name in named if name in SIGNALS and (stage := SIGNALS[name].logprobs)}
+    needed |= (
+        {"answer"} if needed else set()
+    )  # a provider without any is then refused at the first call of all
 
     def logprobs(stage: str) -> Literal["", "wanted", "required"]:
         if stage in needed:
