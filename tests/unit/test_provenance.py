@@ -11,7 +11,7 @@ from confidence_tasks.studies.question_sets.task import boolq
 
 def test_seed_and_versions_are_there() -> None:
     made = boolq(n=2, source="arithmetic_boolean", seed=7).metadata
-    assert made["seed"] == 7
+    assert made["seed"] == made["parameters"]["seed"] == 7
     assert made["versions"]["numpy"] == version("numpy")
     assert made["sources"] == {"arithmetic_boolean": ""}
 
@@ -25,7 +25,7 @@ def test_the_digest_of_the_prompts_is_that_of_what_is_asked() -> None:
 def test_a_changed_system_message_changes_the_digest() -> None:
     question = SOURCES["arithmetic"].load(1, 0, None)[0]
     digests = {
-        provenance(0, dataset([Item(question, "c", "prompt", system=system)], "x"))["prompts"]
+        provenance({"seed": 0}, dataset([Item(question, "c", "prompt", system=system)], "x"))["prompts"]
         for system in ("", "be brief", "be brief ")
     }
     assert len(digests) == 3

@@ -301,6 +301,8 @@ def _provenance(header: EvalLog) -> dict[str, str]:
 def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
     """Parameters that may set two runs of a model apart, as text; an effort stands as in a run at no other."""
     spec = header.eval
+    # The arguments of a log are those that were given; an older one has the defaults among them.
+    parameters = {**((spec.metadata or {}).get("parameters") or {}), **spec.task_args}
     return setup_of(
         {
             # The settings of the task come over those of the model, as in the run.
@@ -309,7 +311,7 @@ def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
             **effort_settings(effort),
             **({"base_url": spec.model_base_url} if spec.model_base_url else {}),
             **spec.model_args,
-            **study.how(spec.task_args),
+            **study.how(parameters),
             **_solver(spec),
             **_roles(spec),
         }

@@ -163,7 +163,7 @@ def _empty_log(study: str, form: ReplyForm, items: Sequence[Item]) -> EvalLog:
         scorer=form.scorer(),
         metrics=metrics,
         version=VERSION,
-        metadata=provenance(0),
+        metadata=provenance({"seed": 0}),
     )
     with tempfile.TemporaryDirectory() as scratch:
         (run,) = eval(

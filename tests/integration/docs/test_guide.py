@@ -114,7 +114,7 @@ def test_every_parameter_is_explained(name: str) -> None:
     wanted = {
         parameter.name
         for task in TASKS_OF[name]
-        for parameter in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters.values()
+        for parameter in inspect.signature(getattr(_registry, task)).parameters.values()
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     }
     assert wanted <= explained
@@ -125,7 +125,7 @@ def test_inspect_commands_name_tasks_parameters_and_subjects_that_exist(page: Pa
     for words in said(page, "inspect"):
         if words[1] != "eval" or "/" not in words[2]:
             continue
-        known = inspect.signature(inspect.unwrap(task_named(words[2]))).parameters
+        known = inspect.signature(task_named(words[2])).parameters
         assert named(words, "-T").keys() <= known.keys(), words
         for model in ",".join(options(words, "--model")).split(","):
             if model.startswith("simulated/"):

@@ -74,7 +74,7 @@ def test_entry_agrees_with_its_task(path: Path) -> None:
     (study,) = [study for study in studies() if name in study.designs]
     code = (ROOT / task["task_path"]).read_text(encoding="utf-8")
     assert re.search(rf"^@task\ndef {name}\(", code, re.M)
-    every = inspect.signature(inspect.unwrap(getattr(_registry, name))).parameters.values()
+    every = inspect.signature(getattr(_registry, name)).parameters.values()
     parameters = ", ".join(
         each.name for each in every if each.kind is not each.VAR_KEYWORD and each.name != "metrics"
     )

@@ -83,4 +83,4 @@ def test_the_log_shows_the_headline_and_where_numbers_come_from(run: Run) -> Non
     assert log.eval.metadata["seed"] == 3
     assert log.eval.headline_metric is not None
     assert log.eval.headline_metric.metric in metrics(log)
-    assert log.eval.task_args["window"] == "half_open"
+    assert log.eval.metadata["parameters"]["window"] == "half_open"

@@ -56,7 +56,8 @@ def test_known_evidence_is_recovered_at_every_temperature(run: Run) -> None:
     assert all(map(math.isfinite, found.values()))
     assert log.eval.headline_metric is not None
     assert log.eval.headline_metric.metric == "meta_information/T=1"
-    assert log.eval.task_args["k"] == 4
+    assert log.eval.metadata is not None
+    assert log.eval.metadata["parameters"]["k"] == 4
 
 
 def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -> None:

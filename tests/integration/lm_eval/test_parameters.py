@@ -72,7 +72,7 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
     of_inspect = {
         name
         for task in names
-        for name, its in inspect.signature(inspect.unwrap(getattr(_registry, task))).parameters.items()
+        for name, its in inspect.signature(getattr(_registry, task)).parameters.items()
         if its.kind is not inspect.Parameter.VAR_KEYWORD
     }
     elsewhere = {**SAID_ELSEWHERE, **study.ELSEWHERE}

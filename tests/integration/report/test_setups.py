@@ -128,6 +128,11 @@ DIFFERENCES: Mapping[str, tuple[str, Callable[[EvalLog], Any], Callable[[EvalLog
         lambda log: setattr(log.eval, "model_base_url", "https://me:hunter2@a.example/v1?api_key=hunter2"),
         lambda log: setattr(log.eval, "model_base_url", "https://me:hunter2@b.example/v1?code=hunter2"),
     ),
+    "a default": (
+        "elicitation",
+        lambda log: None,
+        lambda log: log.eval.metadata["parameters"].update(elicitation="top_k"),
+    ),
     "settings of a role": (
         "judge",
         lambda log: _judged(log, config=GenerateConfig(temperature=0.0)),
@@ -167,6 +172,7 @@ def _without_half(log: EvalLog) -> None:
 
 def _of_an_old_version(log: EvalLog) -> None:
     assert log.eval.metadata
+    log.eval.task_args = log.eval.metadata["parameters"] | log.eval.task_args  # defaults among them
     log.eval.metadata = {"seed": 0, "versions": {"confidence-tasks": "0.0.1"}}
     log.eval.packages["inspect_ai"] = "0.3.1"
 

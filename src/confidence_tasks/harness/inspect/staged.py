@@ -96,13 +96,15 @@ def _study_task(study: Study, name: str) -> Callable[..., Task]:
             with logging(parameters.pop(METRICS.name)):
                 return _build(study, {**parameters, "task": name})
 
-    # Inspect drops what is not in the signature, unless that takes any keyword; then a misspelt name arrives here.
-    others = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
-    build.__signature__ = _signature(declared, others, Task)  # type: ignore[attr-defined]
     helps = "\n".join(f"{parameter.name}\n    {parameter.help}" for parameter in declared)
     build.__doc__ = f"{study.designs[name].question}\n\nParameters\n----------\n{helps}\n"
     _called(build, study, name)
-    return task(build)
+    # Inspect logs the parameters of this signature with their defaults, and the viewer heads a log with all of them. So
+    # it sees any keyword, of which it logs those given; a misspelt name arrives here; and the metadata has them all.
+    made = task(build)
+    others = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
+    made.__signature__ = _signature(declared, others, Task)  # type: ignore[attr-defined]
+    return made
 
 
 def _signature(declared: Sequence[Parameter], others: SignatureParameter | None, returned: Any) -> Signature:
@@ -152,7 +154,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         ),
         epochs=Epochs(parameters[study.repeats], []) if study.repeats else None,
         version=study.version,
-        metadata=provenance(parameters["seed"], data),
+        metadata=provenance({key: its for key, its in parameters.items() if key != "task"}, data),
         headline_metric=HeadlineMetric(
             metric="/".join(((logged.names or study.headline)[0], logged.headline, *efforts[:1]))
         ),

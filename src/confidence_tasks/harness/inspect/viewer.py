@@ -90,23 +90,24 @@ def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -
     return {**(metadata or {}), **value}
 
 
-def provenance(seed: int, data: MemoryDataset | None = None) -> dict[str, Any]:
-    """Return what a log's numbers depend on: the seed, versions, and what was asked, from which questions.
+def provenance(parameters: Mapping[str, Any], data: MemoryDataset | None = None) -> dict[str, Any]:
+    """Return what a log's numbers depend on: parameters, versions, and what was asked, from which questions.
 
     Parameters
     ----------
-    seed : int
-        Of the task.
+    parameters : mapping
+        All those of the task, by name, ``seed`` among them.
     data : MemoryDataset, optional
         What is asked.
 
     Returns
     -------
     dict
-        ``seed``; ``versions`` by package; with ``data`` also ``sources``, the pinned revision of each (empty for
-        questions that come with this package or in a file), and ``prompts``, a digest of every message of every sample.
+        ``seed``; ``parameters``; ``versions`` by package; with ``data`` also ``sources``, the pinned revision of each
+        (empty for questions that come with this package or in a file), and ``prompts``, a digest of every message of
+        every sample.
     """
-    made = {"seed": seed, "versions": versions()}
+    made = {"seed": parameters["seed"], "parameters": dict(parameters), "versions": versions()}
     if data is None:
         return made
     names = dict.fromkeys(str((sample.metadata or {}).get("source", "")) for sample in data)
