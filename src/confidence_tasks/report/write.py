@@ -24,7 +24,7 @@ from confidence_tasks.report.page.tasks import (
     task_view,
 )
 from confidence_tasks.report.paper import Filled, Replication, filled_papers
-from confidence_tasks.report.paper.files import item_view
+from confidence_tasks.report.paper.files import html_table
 from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped
@@ -130,7 +130,9 @@ def _with_papers(
     """Put each paper's tables with the last of its tasks."""
     names = [task.task_trials.task for task in results]
     last = {
-        max(i for i, name in enumerate(names) if name in replication.tasks): tuple(map(item_view, items))
+        max(i for i, name in enumerate(names) if name in replication.tasks): tuple(
+            (made, html_table(made) if made.rows else None) for made in items
+        )
         for replication, items in papers
     }
     return tuple(replace(view, replication=last.get(i, ())) for i, view in enumerate(tasks))

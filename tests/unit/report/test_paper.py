@@ -35,7 +35,7 @@ from confidence_tasks.report.figures.figure import LIGHT, Colour
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.overviews import overviews
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
-from confidence_tasks.report.paper import FilledTable, NotMade, PaperTable, filled_papers, heading
+from confidence_tasks.report.paper import NotMade, PaperTable, filled_papers, heading
 from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
@@ -84,7 +84,7 @@ def items(made, study):
 
 
 def table(made, study, number):
-    kinds = [each for each in items(made, study) if isinstance(each, FilledTable)]
+    kinds = [each for each in items(made, study) if isinstance(each.item, PaperTable)]
     return next(each for each in kinds if each.item.number == number)
 
 
@@ -123,10 +123,10 @@ def test_everything_is_filled_but_what_these_runs_lack_which_says_why(made, stud
     unfilled = [each for each in items(made, study) if not each.is_filled]
     assert {each.title for each in unfilled} == UNFILLED[study]
     for each in unfilled:
-        assert isinstance(each, NotMade) or all(note.startswith("Lacks") for note in each.notes)
+        assert isinstance(each.item, NotMade) or all(note.startswith("Lacks") for note in each.notes)
         assert each.notes
     for each in items(made, study):
-        if isinstance(each, FilledTable):
+        if isinstance(each.item, PaperTable):
             assert {len(cells) for _, cells in each.rows} <= {len(each.columns)}
             assert {len(labels) for labels, _ in each.rows} <= {len(each.item.stubs)}
 

@@ -10,7 +10,7 @@ import pytest
 
 from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.paper import FilledFigure, FilledTable
+from confidence_tasks.report.paper import Filled, PaperFigure
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE, SOURCES
@@ -62,7 +62,7 @@ NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w
 """The paper's columns, without arrows."""
 
 
-def table_of(report: Report, number: int) -> FilledTable:
+def table_of(report: Report, number: int) -> Filled:
     ((_, items),) = report.papers
     return next(each for each in items if each.item.kind == "table" and each.item.number == str(number))
 
@@ -141,7 +141,7 @@ def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_a
     write(tmp_path / "one.jsonl", [row for row in trials if row["source"] == "gsm8k"], "lab/one")
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     ((_, items),) = made.papers
-    shown = {each.title: each for each in items if isinstance(each, FilledFigure)}
+    shown = {each.title: each for each in items if isinstance(each.item, PaperFigure)}
     titles = {
         title: [[panel.title for panel in panels] for figure in each.figures for _, panels in figure.rows]
         for title, each in shown.items()
@@ -159,7 +159,7 @@ def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_a
 def test_a_figure_without_the_papers_sources_is_not_made_of_others(tmp_path: Path) -> None:
     write(tmp_path / "other.jsonl", made_up("arithmetic", 9, n=5), "lab/other")
     ((_, items),) = report_of(collect(tmp_path), settings=Settings(n_resamples=20)).papers
-    figures = [each for each in items if isinstance(each, FilledFigure)]
+    figures = [each for each in items if isinstance(each.item, PaperFigure)]
     assert not any(each.is_filled for each in figures)
     assert all("-T source=hle" in note for each in figures for note in each.notes)
 

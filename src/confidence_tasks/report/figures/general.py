@@ -89,33 +89,6 @@ def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
     return rows
 
 
-def by_condition(
-    results: TaskResults,
-    styles: ModelStyles,
-    measure: str,
-    *,
-    title: str,
-    caption: str,
-    reference: float | None = None,
-) -> Figure:
-    """Draw a measure against the conditions, every model with its intervals."""
-    labels = results.conditions
-    lines = [
-        interval_line(results, model.label, labels, measure, *styles[model.label])
-        for model in results.models[:MANY_LINES]
-    ]
-    n_models = len(results.models)
-    left_out = f" Drawn are the first {MANY_LINES} of {n_models} models; the table has all."
-    return intervals_figure(
-        f"{results.task_trials.slug}_{measure}",
-        title,
-        caption + (left_out if n_models > MANY_LINES else ""),
-        [group_label(label) for label in labels],
-        lines,
-        reference,
-    )
-
-
 def intervals_figure(
     name: str,
     title: str,

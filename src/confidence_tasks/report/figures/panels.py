@@ -193,18 +193,8 @@ def intervals(
             axes.vlines(
                 positions, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75
             )
-        (dots,) = axes.plot(
-            positions,
-            value,
-            line.marker or "o",
-            linestyle="-" if joined else "none",
-            color=line.colour,
-            linewidth=0.6,
-            alpha=1.0,
-            markersize=4.2,
-            markeredgewidth=0,
-        )
-        tips(dots, [_tip(line, int(k), labels) for k in np.flatnonzero(some)])
+        told = [_tip(line, int(k), labels) for k in np.flatnonzero(some)]
+        _dots(axes, line, positions, value, told, linestyle="-" if joined else "none")
     axes.set(xlim=(-0.5, len(labels) - 0.5), xlabel=x, ylabel=y)
     if span is not None:
         axes.set_ylim(*span)
@@ -227,17 +217,10 @@ def points(
     for line in lines:
         if line.low is not None and line.high is not None:
             axes.vlines(line.x, line.low, line.high, color=line.colour, linewidth=1.1, alpha=0.75)
-        (dots,) = axes.plot(
-            line.x,
-            line.y,
-            line.marker or "o",
-            linestyle="-",
-            color=line.colour,
-            linewidth=0.6,
-            markersize=4.2,
-            markeredgewidth=0,
-        )
-        tips(dots, [_point_tip(line, k) for k in range(len(line.x))])
+        told = [
+            f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_between(line, k)}" for k in range(len(line.x))
+        ]
+        _dots(axes, line, line.x, line.y, told)
     if diagonal:
         ends = np.concatenate([line.x for line in lines])
         low, high = min(0.0, 1.1 * ends.min()), max(1.0, 1.1 * ends.max())
@@ -246,8 +229,21 @@ def points(
     axes.set(xlabel=x, ylabel=y)
 
 
-def _point_tip(line: Line, k: int) -> str:
-    return f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_between(line, k)}"
+def _dots(
+    axes: Axes,
+    line: Line,
+    x: FloatArray,
+    y: FloatArray,
+    told: Sequence[str],
+    *,
+    linestyle: str = "-",
+    linewidth: float = 0.6,
+    markersize: float = 4.2,
+) -> None:
+    """Draw the points of a line, each with what it says on hovering."""
+    look: dict[str, Any] = {"linestyle": linestyle, "linewidth": linewidth, "markersize": markersize}
+    (dots,) = axes.plot(x, y, line.marker or "o", color=line.colour, markeredgewidth=0, **look)
+    tips(dots, told)
 
 
 def _between(line: Line, k: int) -> str:
@@ -300,17 +296,8 @@ def trends(
     for line in lines:
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, linewidth=0)
-        (curve,) = axes.plot(
-            line.x,
-            line.y,
-            line.marker or "o",
-            linestyle="-",
-            color=line.colour,
-            linewidth=1.2,
-            markersize=3,
-            markeredgewidth=0,
-        )
-        tips(curve, [_tip(line, k, labels) for k in range(len(line.x)) if not np.isnan(line.y[k])])
+        told = [_tip(line, k, labels) for k in range(len(line.x)) if not np.isnan(line.y[k])]
+        _dots(axes, line, line.x, line.y, told, linewidth=1.2, markersize=3)
     if logarithmic and _spans_decades(lines):
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from markupsafe import Markup
@@ -14,8 +14,8 @@ from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import (
+    MANY_LINES,
     ModelStyles,
-    by_condition,
     interval_line,
     intervals_figure,
     ways_figure,
@@ -38,6 +38,9 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.paper import Filled
 
 T = TypeVar("T")
 
@@ -73,31 +76,7 @@ class MeasureView:
         return any(table.told for table in self.tables)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleView:
-    """A sample worth reading: a confident error, or a right answer without confidence."""
-
-    model: str
-    kind: str
-    condition: str
-    question: str
-    answer: str
-    confidence: str
-    link: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class StatusView:
-    """How the replies of a model under a condition were read: shares by status."""
-
-    model: str
-    condition: str
-    n: int
-    parts: tuple[tuple[str, str, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewView:
     """Tasks side by side, measure by measure."""
 
@@ -107,33 +86,20 @@ class OverviewView:
     study: Study
     sentences: tuple[str, ...]
     measures: tuple[MeasureView, ...]
-    note: str
     n_trials: int
     n_questions: int
+    note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperItemView:
-    """A table or a figure of a paper: the table laid out, or the figures of the page that stand for it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskView(OverviewView):
+    """A task on the page.
 
-    title: str
-    caption: str
-    table: Markup | None
-    figures: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
+    ``statuses`` say how the replies of each model under each condition were read, ``samples`` are worth reading:
+    confident errors, and right answers without confidence. ``replication`` are the tables and figures of the paper.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class TaskView:
-    """A task on the page."""
-
-    name: str
-    title: str
-    question: str
-    study: Study
-    sentences: tuple[str, ...]
     notices: tuple[Notice, ...]
-    measures: tuple[MeasureView, ...]
     figures: tuple[FigureView, ...]
     all_measures: tuple[TableView, ...]
     definitions: tuple[tuple[str, str], ...]
@@ -141,13 +107,11 @@ class TaskView:
     contrasts: TableView | None
     contrasts_baseline: str
     sources: tuple[TableView, ...]
-    statuses: tuple[StatusView, ...]
-    samples: tuple[SampleView, ...]
+    statuses: tuple[dict[str, Any], ...]
+    samples: tuple[dict[str, str], ...]
     samples_a_model: int
     n_models: int
-    n_trials: int
-    n_questions: int
-    replication: tuple[PaperItemView, ...] = ()
+    replication: tuple[tuple[Filled, Markup | None], ...] = ()
 
 
 PANELS_SHOWN = 24
@@ -178,13 +142,19 @@ def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
 
 
 def _measure_figure(results: TaskResults, styles: ModelStyles, measure: Measure) -> Figure:
-    return by_condition(
-        results,
-        styles,
-        measure.name,
-        title=measure_label(measure.name),
-        caption=measure_caption(measure, results.settings),
-        reference=REFERENCES.get(measure.name),
+    """Draw a measure against the conditions, every model with its intervals."""
+    labels, n_models = results.conditions, len(results.models)
+    left_out = f" Drawn are the first {MANY_LINES} of {n_models} models; the table has all."
+    return intervals_figure(
+        f"{results.task_trials.slug}_{measure.name}",
+        measure_label(measure.name),
+        measure_caption(measure, results.settings) + (left_out if n_models > MANY_LINES else ""),
+        [group_label(label) for label in labels],
+        [
+            interval_line(results, model.label, labels, measure.name, *styles[model.label])
+            for model in results.models[:MANY_LINES]
+        ],
+        REFERENCES.get(measure.name),
     )
 
 
@@ -285,7 +255,7 @@ def _some(items: Sequence[T], most: int) -> list[T]:
     return [items[i] for i in chosen]
 
 
-def _statuses(results: TaskResults) -> Iterator[StatusView]:
+def _statuses(results: TaskResults) -> Iterator[dict[str, Any]]:
     for model in results.models:
         for condition in results.conditions:
             statuses = model.columns["status"][model.columns["condition"] == condition]
@@ -296,10 +266,15 @@ def _statuses(results: TaskResults) -> Iterator[StatusView]:
                 for status, name in STATUSES.items()
                 if (share := float(np.mean(statuses == status))) > 0
             )
-            yield StatusView(model.label, group_label(condition), len(statuses), parts)
+            yield {
+                "model": model.label,
+                "condition": group_label(condition),
+                "n": len(statuses),
+                "parts": parts,
+            }
 
 
-def _samples(results: TaskResults, viewer: str) -> Iterator[SampleView]:
+def _samples(results: TaskResults, viewer: str) -> Iterator[dict[str, str]]:
     """The wrong answers given with most confidence and the right ones with least, a few of each model."""
     for model in results.models:
         columns = model.columns
@@ -309,16 +284,17 @@ def _samples(results: TaskResults, viewer: str) -> Iterator[SampleView]:
             first = rows[np.argsort(sign * columns["confidence"][rows], kind="stable")]
             for row in first[: samples_of_a_model(results)]:
                 answer = printable(" ".join(str(answers[row])[:_READ_OF_ANSWER].split()))
-                yield SampleView(
-                    model.label,
-                    kind,
-                    group_label(str(columns["condition"][row])),
-                    printable(str(columns["question_id"][row])[:ANSWER_SHOWN]),
-                    answer[:ANSWER_SHOWN] + ("…" if len(answer) > ANSWER_SHOWN else ""),
-                    number(float(columns["confidence"][row])),
-                    sample_link(model, int(row), viewer),
-                    printable(model.files[int(columns["file"][row])].path.rsplit("/", 1)[-1][-ANSWER_SHOWN:]),
-                )
+                path = model.files[int(columns["file"][row])].path
+                yield {
+                    "model": model.label,
+                    "kind": kind,
+                    "condition": group_label(str(columns["condition"][row])),
+                    "question": printable(str(columns["question_id"][row])[:ANSWER_SHOWN]),
+                    "answer": answer[:ANSWER_SHOWN] + ("…" if len(answer) > ANSWER_SHOWN else ""),
+                    "confidence": number(float(columns["confidence"][row])),
+                    "link": sample_link(model, int(row), viewer),
+                    "file": printable(path.rsplit("/", 1)[-1][-ANSWER_SHOWN:]),
+                }
 
 
 _KINDS = (("wrong, sure", 0.0, -1.0), ("right, unsure", 1.0, 1.0))

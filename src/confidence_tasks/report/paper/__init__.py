@@ -4,7 +4,7 @@ A study lists them in its ``replication.py``: what each row and column stands fo
 digits. A number is an entry of the report's estimates, or what a function of the study makes of the trials.
 """
 
-from confidence_tasks.report.paper.filled import Filled, FilledCell, FilledFigure, FilledTable, filled_papers
+from confidence_tasks.report.paper.filled import Filled, FilledCell, filled_papers
 from confidence_tasks.report.paper.items import (
     MODELS,
     Axis,
@@ -33,8 +33,6 @@ __all__ = [
     "Compute",
     "Filled",
     "FilledCell",
-    "FilledFigure",
-    "FilledTable",
     "NotMade",
     "PaperFigure",
     "PaperTable",

@@ -15,8 +15,7 @@ from markupsafe import Markup
 from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.figures.svg import figure_pdf, figure_svg
 from confidence_tasks.report.page.page import coded, page_part
-from confidence_tasks.report.page.tasks import PaperItemView
-from confidence_tasks.report.paper import Filled, FilledCell, FilledFigure, FilledTable, NotMade, Replication
+from confidence_tasks.report.paper import Filled, FilledCell, Replication
 from confidence_tasks.sources.storage import write_atomically
 
 _BREAK = r"\1\\allowbreak{}"
@@ -55,23 +54,19 @@ def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: 
 
 def _files(made: Filled, replication: Replication) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of the files of a table or a figure; none where runs are lacking."""
-    if isinstance(made, FilledTable) and made.rows:
+    if made.rows:
         yield f"{made.item.file}.tex", latex_paper_table(made, replication).encode(errors="replace")
         frame = paper_frame(made).map(plain_cell)
         yield f"{made.item.file}.csv", frame.to_csv(index=False).encode(errors="replace")
         yield f"{made.item.file}.html", html_table(made).encode(errors="xmlcharrefreplace")
-    elif isinstance(made, FilledFigure):
-        for figure in made.figures:
-            name = made.item.file + ("" if len(made.figures) == 1 else f"_{figure.name}")
-            yield f"{name}.svg", figure_svg(figure).encode(errors="xmlcharrefreplace")
-            yield f"{name}.pdf", figure_pdf(figure)
+    for figure in made.figures:
+        name = made.item.file + ("" if len(made.figures) == 1 else f"_{figure.name}")
+        yield f"{name}.svg", figure_svg(figure).encode(errors="xmlcharrefreplace")
+        yield f"{name}.pdf", figure_pdf(figure)
 
 
 def _of_document(made: Filled, replication: Replication, files: Sequence[str]) -> Iterator[str]:
     """Yield what the document says of a table or a figure."""
-    if isinstance(made, NotMade):
-        yield _paragraph(made.title, made.caption, (made.why,))
-        return
     for name in files:
         if name.endswith(".tex"):
             yield rf"\input{{{replication.name}/{name}}}"
@@ -81,12 +76,8 @@ def _of_document(made: Filled, replication: Replication, files: Sequence[str]) -
         yield from (rf"\par\noindent{{\footnotesize {_latex_words(note)}}}" for note in made.notes)
         yield r"\clearpage"
     else:
-        yield _paragraph(made.item.title, made.item.caption, made.notes)
-
-
-def _paragraph(title: str, caption: str, notes: Sequence[str]) -> str:
-    texts = " ".join(map(_latex_words, (caption, *notes)))
-    return rf"\paragraph{{{latex(title)}}} {texts}"
+        texts = " ".join(map(_latex_words, (made.item.caption, *made.notes)))
+        yield rf"\paragraph{{{latex(made.title)}}} {texts}"
 
 
 def _latex_words(text: str) -> str:
@@ -97,11 +88,11 @@ def _latex_words(text: str) -> str:
     )
 
 
-def _label(made: FilledTable | FilledFigure, replication: Replication) -> str:
+def _label(made: Filled, replication: Replication) -> str:
     return f"{made.item.kind[:3]}:{replication.name}-{made.item.number}"
 
 
-def _latex_figure(made: FilledTable | FilledFigure, replication: Replication, name: str) -> str:
+def _latex_figure(made: Filled, replication: Replication, name: str) -> str:
     return "\n".join(
         [
             r"\begin{figure}[!htbp]",
@@ -115,7 +106,7 @@ def _latex_figure(made: FilledTable | FilledFigure, replication: Replication, na
     )
 
 
-def latex_paper_table(made: FilledTable, replication: Replication) -> str:
+def latex_paper_table(made: Filled, replication: Replication) -> str:
     """Return a table of the paper in LaTeX, for ``booktabs``, with the paper's caption number and a label.
 
     What is missing and why stands in comments before it.
@@ -132,7 +123,7 @@ def latex_paper_table(made: FilledTable, replication: Replication) -> str:
     frame = pd.DataFrame(texts, columns=columns)
     table = frame.style.hide(axis="index").to_latex(
         hrules=True,
-        column_format="l" * len(made.item.stubs) + "r" * len(made.columns),
+        column_format="l" * len(made.stubs) + "r" * len(made.columns),
         multicol_align="c",
         position="!htbp",
         position_float="centering",
@@ -150,9 +141,9 @@ def latex_paper_table(made: FilledTable, replication: Replication) -> str:
     return notes + body
 
 
-def _rules(made: FilledTable) -> str:
+def _rules(made: Filled) -> str:
     """Return the rules under the outermost headings."""
-    rules, start = [], len(made.item.stubs) + 1
+    rules, start = [], len(made.stubs) + 1
     for label, same in groupby(labels[0] for labels in made.columns):
         width = len(list(same))
         if label:
@@ -161,10 +152,10 @@ def _rules(made: FilledTable) -> str:
     return " ".join(rules)
 
 
-def _headings(made: FilledTable) -> list[tuple[str, ...]]:
+def _headings(made: Filled) -> list[tuple[str, ...]]:
     """Return the headings of all columns, those of the rows in the last line."""
     depth = max(len(labels) for labels in made.columns)
-    stubs = [(*[""] * (depth - 1), latex(stub)) for stub in made.item.stubs]
+    stubs = [(*[""] * (depth - 1), latex(stub)) for stub in made.stubs]
     return [*stubs, *(tuple(map(latex, labels)) for labels in made.columns)]
 
 
@@ -186,7 +177,7 @@ def _latex_cell(cell: FilledCell) -> str:
     return rf"\textit{{{text}}}" if cell.italic else text
 
 
-def paper_frame(made: FilledTable) -> pd.DataFrame:
+def paper_frame(made: Filled) -> pd.DataFrame:
     """Return a table of the paper with its numbers in full; a cell of several numbers has a column for each."""
     columns = [
         " ".join(filter(None, (*labels, name)))
@@ -199,17 +190,16 @@ def paper_frame(made: FilledTable) -> pd.DataFrame:
         for cell, names in zip(cells, made.names, strict=True):
             values += [*cell.values, *[None] * (len(names) - len(cell.values))]
         rows.append([*labels, *(math.nan if value is None else value for value in values)])
-    return pd.DataFrame(rows, columns=[*made.item.stubs, *columns])
+    return pd.DataFrame(rows, columns=[*made.stubs, *columns])
 
 
-def html_table(made: FilledTable) -> Markup:
+def html_table(made: Filled) -> Markup:
     """Return a table of the paper in HTML, escaped, with its caption and notes."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["coded"] = coded
     lines = list(zip(*made.columns, strict=True))
     context: Mapping[str, object] = {
-        "item": made.item,
-        "notes": made.notes,
+        "made": made,
         "heads": [
             [(label, len(list(same))) for label, same in groupby(line)]
             if line is not lines[-1]
@@ -221,13 +211,3 @@ def html_table(made: FilledTable) -> Markup:
         ),
     }
     return Markup(environment.from_string(page_part("paper.html")).render(context))  # noqa: S704 - escaped there
-
-
-def item_view(made: Filled) -> PaperItemView:
-    """Return what the page shows of a table or a figure."""
-    if isinstance(made, NotMade):
-        return PaperItemView(made.title, made.caption, None, (), (made.why,))
-    table = html_table(made) if isinstance(made, FilledTable) and made.rows else None
-    figures = made.figures if isinstance(made, FilledFigure) else ()
-    named = tuple((figure.name, figure.title) for figure in figures)
-    return PaperItemView(made.item.title, made.item.caption, table, named, made.notes)

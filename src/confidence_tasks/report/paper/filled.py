@@ -45,28 +45,34 @@ class FilledCell:
 
 
 @dataclass(frozen=True, slots=True)
-class FilledTable:
-    """A table of the paper with the models of the report.
+class Filled:
+    """A table or a figure of the paper with the models of the report.
 
     Attributes
     ----------
-    item : PaperTable
+    item : PaperItem
         What it is.
+    notes : tuple of str
+        Why numbers are missing, over which sources means are, which runs are lacking, and why it cannot be made.
+    stubs : tuple of str
+        Headings of the columns that name the rows of a table.
     columns : tuple of tuple of str
         Headings of each column of numbers, outermost first.
     names : tuple of tuple of str
         Names of the numbers of each column, for files.
     rows : tuple of (tuple of str, tuple of FilledCell)
         Labels and cells of each row; none where the logs fill no cell.
-    notes : tuple of str
-        Why numbers are missing, over which sources means are, and which runs are lacking.
+    figures : tuple of Figure
+        The report's figures that stand for that of the paper; none where runs are lacking.
     """
 
-    item: PaperTable
-    columns: tuple[tuple[str, ...], ...]
-    names: tuple[tuple[str, ...], ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[FilledCell, ...]], ...]
+    item: PaperItem
     notes: tuple[str, ...]
+    stubs: tuple[str, ...] = ()
+    columns: tuple[tuple[str, ...], ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[tuple[str, ...], tuple[FilledCell, ...]], ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     @property
     def title(self) -> str:
@@ -75,30 +81,8 @@ class FilledTable:
 
     @property
     def is_filled(self) -> bool:
-        """Whether the logs fill any of its cells."""
-        return bool(self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class FilledFigure:
-    """A figure of the paper with the models of the report: none, with a note, where runs are lacking."""
-
-    item: PaperFigure
-    figures: tuple[Figure, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """What the paper calls it."""
-        return self.item.title
-
-    @property
-    def is_filled(self) -> bool:
-        """Whether the report draws it."""
-        return bool(self.figures)
-
-
-Filled: TypeAlias = FilledTable | FilledFigure | NotMade
+        """Whether the logs fill any of its cells, or the report draws it."""
+        return bool(self.rows or self.figures)
 
 
 def filled_papers(
@@ -119,9 +103,9 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
     if isinstance(item, PaperFigure):
         figures = tuple(runs.figures(item))
         notes = tuple(_lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
-        return FilledFigure(item, figures, notes)
+        return Filled(item, notes, figures=figures)
     if isinstance(item, NotMade):
-        return item
+        return Filled(item, (item.why,))
     raise TypeError(f"{item.title} is none of PaperTable, PaperFigure and NotMade")
 
 
@@ -138,7 +122,7 @@ def _lacking(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
     ]
 
 
-def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> FilledTable:
+def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
     """Fill a table of the paper with the models of a report."""
     models = _models_of(table, replication, runs)
     types = {label: name for name, labels in runs.groups for label in labels}
@@ -164,12 +148,13 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     labelled = [(row.labels, tuple(its)) for row, its in zip(rows, made, strict=True)]
     if table.total:
         labelled = list(_with_totals(table, table.total, runs, cells, labelled))
-    return FilledTable(
+    return Filled(
         table,
+        tuple(dict.fromkeys(notes)),
+        table.stubs,
         tuple(column.labels for column in columns),
         tuple(tuple(part.name for part in cell.parts) for cell in cells[0]),
         tuple(labelled) if len(lacking) < len(parts) else (),
-        tuple(dict.fromkeys(notes)),
     )
 
 

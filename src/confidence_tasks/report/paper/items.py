@@ -257,16 +257,6 @@ class NotMade(PaperItem):
 
     why: str
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Why it cannot be made."""
-        return (self.why,)
-
-    @property
-    def is_filled(self) -> bool:
-        """Never."""
-        return False
-
 
 @dataclass(frozen=True, slots=True)
 class TaskParameters:
