@@ -437,10 +437,7 @@ def implied_threshold(
     It is where a logistic curve of the decision on confidence passes one half. Where some confidence separates
     abstentions from answers without error, it is the middle of the gap between them, the limit of the curve.
 
-    Parameters
-    ----------
-    answered, confidence, weights
-        As in :func:`policy_consistency`.
+    Arguments are those of :func:`policy_consistency`.
 
     Returns
     -------

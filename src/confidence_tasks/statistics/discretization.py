@@ -80,10 +80,7 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -
 def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Count the distinct values reported.
 
-    Parameters
-    ----------
-    raw, weights
-        As in :func:`top_value`.
+    Arguments are those of :func:`top_value`.
 
     Returns
     -------
@@ -104,10 +101,7 @@ def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Resu
 def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     r"""Compute the Shannon entropy of the reports, :math:`-\sum_v p_v \log_2 p_v`.
 
-    Parameters
-    ----------
-    raw, weights
-        As in :func:`top_value`.
+    Arguments are those of :func:`top_value`.
 
     Returns
     -------
@@ -168,10 +162,7 @@ def violation_share(
 ) -> Result:
     """Compute the share of reports that are off the scale by more than 5% of its width.
 
-    Parameters
-    ----------
-    raw, lower, upper, weights
-        As in :func:`round_share`.
+    Arguments are those of :func:`round_share`.
 
     Returns
     -------
@@ -191,10 +182,7 @@ def scale_utilization(
 ) -> Result:
     """Compute the share of the scale that lies between the 5th and the 95th percentile of the reports.
 
-    Parameters
-    ----------
-    raw, lower, upper, weights
-        As in :func:`round_share`.
+    Arguments are those of :func:`round_share`.
 
     Returns
     -------

@@ -144,10 +144,7 @@ def auroc2_influence(
     answers, a right answer moves it by :math:`(F_w - A) / \sqrt{c (c - 1)}`, a wrong one by
     :math:`(1 - F_c - A) / \sqrt{w (w - 1)}`. The sum of their squares is DeLong's variance of the area.
 
-    Parameters
-    ----------
-    correct, confidence, weights
-        As in :func:`auroc2`.
+    Arguments are those of :func:`auroc2`.
 
     Returns
     -------
@@ -184,10 +181,7 @@ def auroc2_influence(
 def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
     """Compute the type-2 ROC curve; the area under its straight segments is :func:`auroc2`.
 
-    Parameters
-    ----------
-    correct, confidence
-        As in :func:`auroc2`.
+    Arguments are those of :func:`auroc2`.
 
     Returns
     -------

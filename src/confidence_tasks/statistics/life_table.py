@@ -101,10 +101,7 @@ def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
 def death_distribution(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
     """Compute the distribution of the age at death, in completed years, of someone of a given age.
 
-    Parameters
-    ----------
-    death_probability, minimum_age
-        As in :func:`survival`.
+    Arguments are those of :func:`survival`.
 
     Returns
     -------
@@ -189,10 +186,7 @@ def best_guess(
 ) -> BestGuess:
     """Find the guess that most probably comes within the radius, and its probability.
 
-    Parameters
-    ----------
-    death_probability, minimum_age, radius, window
-        As in :func:`window_probability`.
+    Arguments are those of :func:`window_probability`.
 
     Returns
     -------

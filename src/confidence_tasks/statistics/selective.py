@@ -110,10 +110,7 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
 def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the area under the risk-coverage curve, 1 minus :func:`auarc`.
 
-    Parameters
-    ----------
-    correct, confidence, weights
-        As in :func:`auarc`.
+    Arguments are those of :func:`auarc`.
 
     Returns
     -------
@@ -220,10 +217,7 @@ def accuracy_at_coverage(
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCoverageCurve:
     """Compute the risk-coverage curve, averaged exactly over the orderings of tied trials.
 
-    Parameters
-    ----------
-    correct, confidence
-        As in :func:`auarc`.
+    Arguments are those of :func:`auarc`.
 
     Returns
     -------

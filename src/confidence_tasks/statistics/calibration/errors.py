@@ -99,10 +99,7 @@ def rms_calibration_error(
 
     :math:`\sqrt{\sum_b \frac{n_b}{n} (\mathrm{acc}_b - \mathrm{conf}_b)^2}`, never below the ECE of the same bins.
 
-    Parameters
-    ----------
-    correct, confidence, bins, binning, edges, weights
-        As in :func:`ece`.
+    Arguments are those of :func:`ece`.
 
     Returns
     -------
@@ -136,10 +133,7 @@ def mce(
 ) -> Result:
     r"""Compute the maximum calibration error, :math:`\max_b |\mathrm{acc}_b - \mathrm{conf}_b|` over occupied bins.
 
-    Parameters
-    ----------
-    correct, confidence, bins, binning, edges, weights
-        As in :func:`ece`.
+    Arguments are those of :func:`ece`.
 
     Returns
     -------
@@ -228,10 +222,7 @@ def ece_noise_floor(
     The mean of :func:`ece` when every trial is right with the probability stated. An ECE near it says nothing
     against calibration.
 
-    Parameters
-    ----------
-    confidence, bins, binning, edges, weights
-        As in :func:`ece`.
+    Arguments are those of :func:`ece`, without ``correct``.
 
     Returns
     -------
@@ -270,10 +261,7 @@ def ece_noise_floor(
 def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute mean confidence minus accuracy.
 
-    Parameters
-    ----------
-    correct, confidence, weights
-        As in :func:`ece`.
+    Arguments are those of :func:`ece`.
 
     Returns
     -------

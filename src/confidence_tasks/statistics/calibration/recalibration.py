@@ -221,10 +221,7 @@ def calibration_slope(
 ) -> Result:
     """Compute the slope of :func:`logistic_recalibration`.
 
-    Parameters
-    ----------
-    correct, confidence, clip, weights
-        As in :func:`logistic_recalibration`.
+    Arguments are those of :func:`logistic_recalibration`.
 
     Returns
     -------
@@ -254,10 +251,7 @@ def calibration_intercept(
 
     The intercept of the recalibration whose slope is held at 1.
 
-    Parameters
-    ----------
-    correct, confidence, clip, weights
-        As in :func:`logistic_recalibration`.
+    Arguments are those of :func:`logistic_recalibration`.
 
     Returns
     -------

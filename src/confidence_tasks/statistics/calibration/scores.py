@@ -192,10 +192,7 @@ def corp_decomposition(
 ) -> CorpDecomposition:
     """Decompose the Brier score by isotonic regression of correctness on confidence, without bins.
 
-    Parameters
-    ----------
-    correct, confidence, weights
-        As in :func:`brier`.
+    Arguments are those of :func:`brier`.
 
     Returns
     -------

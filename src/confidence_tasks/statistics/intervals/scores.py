@@ -46,10 +46,7 @@ def coverage(
 def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the mean width of intervals.
 
-    Parameters
-    ----------
-    lower, upper, weights
-        As in :func:`coverage`.
+    Arguments are those of :func:`coverage`.
 
     Returns
     -------
@@ -68,10 +65,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None 
 def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the share of intervals that are a single point.
 
-    Parameters
-    ----------
-    lower, upper, weights
-        As in :func:`coverage`.
+    Arguments are those of :func:`coverage`.
 
     Returns
     -------

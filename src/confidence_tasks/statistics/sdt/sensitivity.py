@@ -399,10 +399,7 @@ def z_roc_slope(
 ) -> Result:
     """Compute the slope of the z-ROC of right against wrong answers: sd(wrong) / sd(right), if both are normal.
 
-    Parameters
-    ----------
-    correct, evidence, n_ratings, edges, padding, weights
-        As in :func:`d_prime_ratings`.
+    Arguments are those of :func:`d_prime_ratings`.
 
     Returns
     -------
@@ -440,10 +437,7 @@ def d_a(
 ) -> Result:
     """Compute the distance of right from wrong answers in root-mean-square standard deviations.
 
-    Parameters
-    ----------
-    correct, evidence, n_ratings, edges, padding, weights
-        As in :func:`d_prime_ratings`.
+    Arguments are those of :func:`d_prime_ratings`.
 
     Returns
     -------

@@ -66,10 +66,7 @@ def m_ratio_2afc(
 ) -> Result:
     """Compute meta-d' / d' of items with two alternatives, such as true and false.
 
-    Parameters
-    ----------
-    correct, confidence, stimulus, n_ratings, edges, weights, **options
-        As in :func:`meta_d_2afc`.
+    Arguments are those of :func:`meta_d_2afc`.
 
     Returns
     -------
@@ -144,10 +141,7 @@ def m_ratio_ratings(
     .. warning::
        Near 1 by construction, whatever the metacognition: see :func:`meta_d_ratings`. For replication only.
 
-    Parameters
-    ----------
-    correct, confidence, n_ratings, edges, weights, **options
-        As in :func:`meta_d_ratings`.
+    Arguments are those of :func:`meta_d_ratings`.
 
     Returns
     -------
