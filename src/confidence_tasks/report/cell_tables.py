@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.groups import Columns, TrialSubset
+from confidence_tasks.report.groups import Columns, TrialSubset, rows_of
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike
 from confidence_tasks.study.measures import Measure
@@ -32,7 +32,7 @@ class CellTable:
         members = self.kinds.members.tocoo()
         times = members.data.astype(np.int64)
         rows, unit = np.repeat(members.row, times), np.repeat(members.col.astype(np.int64), times)
-        trials = {name: column[rows] for name, column in self.columns.items()}
+        trials = rows_of(self.columns, rows)
         return {**trials, "question_id": unit.astype(str)}, unit
 
     def values(self, weights: FloatArray) -> dict[str, FloatArray]:
@@ -79,12 +79,12 @@ def tabulate(
     ``unit`` has the number of the question of each of the model's trials, of ``n_units`` questions.
     """
     unit = unit[cell.rows]
-    rows = {name: column[cell.rows] for name, column in columns.items()}
+    rows = rows_of(columns, cell.rows)
     telling = [column for name, column in rows.items() if name not in _APART and _is_read(name, column)]
     by_trial = count_alike(telling, np.arange(len(unit)), len(unit))
     asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
     alike = TrialCounts(by_trial.example, by_trial.members @ asked)
-    gathered = {name: column[alike.example] for name, column in rows.items()}
+    gathered = rows_of(rows, alike.example)
     if len(alike.example) == len(unit):
         return [CellTable(gathered, alike, tuple(measures))]
     # All of one total, because some measures work out a part of themselves for every number of trials.

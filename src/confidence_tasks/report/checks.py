@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.groups import split_by_source
+from confidence_tasks.report.groups import rows_of, split_by_source
 from confidence_tasks.report.run_config import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.trial import READABLE
@@ -87,7 +87,7 @@ def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDAr
             cells = split_by_source(model.columns, model.columns["condition"] == condition)
             for cell in cells:
                 named = condition if len(cells) == 1 else f"{condition}, {cell.source}"
-                yield model.label, named, {name: column[cell.rows] for name, column in model.columns.items()}
+                yield model.label, named, rows_of(model.columns, cell.rows)
 
 
 def incomplete(results: TaskResults) -> Iterator[Notice]:

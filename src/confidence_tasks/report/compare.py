@@ -22,7 +22,7 @@ from confidence_tasks.report.checks import (
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
+from confidence_tasks.report.groups import Columns, Group, in_order, rows_of, split_by_source
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, compute_results
 from confidence_tasks.report.run_config import PROMPT
@@ -182,13 +182,7 @@ def _split(
         raise ValueError(f"{by} has {len(values)} values, and at most {MOST_VALUES} can be compared by")
     for value in values:
         one, other = (
-            replace(
-                model,
-                columns={
-                    name: column[model.columns[by].astype(str) == value]
-                    for name, column in model.columns.items()
-                },
-            )
+            replace(model, columns=rows_of(model.columns, model.columns[by].astype(str) == value))
             for model in (first, second)
         )
         yield printable(value), one, other
@@ -259,11 +253,7 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     Questions that share an id and differ in their text are left out.
     """
     chosen = [
-        {
-            name: column[np.isin(columns["condition"].astype(str), conditions)]
-            for name, column in columns.items()
-        }
-        for columns in (first, second)
+        rows_of(columns, np.isin(columns["condition"].astype(str), conditions)) for columns in (first, second)
     ]
     asked = [
         np.array(list(map("\x1f".join, zip(*(columns[key] for key in _ASKED), strict=True))), dtype=str)
@@ -272,8 +262,7 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     unlike = {"\x1f".join((source, name, condition)) for condition, source, name in unlike_of_one_id(chosen)}
     common = np.setdiff1d(np.intersect1d(asked[0], asked[1]), np.array(sorted(unlike), dtype=str))
     kept = [
-        {name: column[np.isin(its_asked, common)] for name, column in columns.items()}
-        for columns, its_asked in zip(chosen, asked, strict=True)
+        rows_of(columns, np.isin(its_asked, common)) for columns, its_asked in zip(chosen, asked, strict=True)
     ]
     stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
@@ -293,12 +282,7 @@ def cautions(
     columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
     if len(side):
         compared = tuple(
-            replace(
-                model,
-                name=name,
-                label=name,
-                columns={key: column[side == whose] for key, column in columns.items()},
-            )
+            replace(model, name=name, label=name, columns=rows_of(columns, side == whose))
             for model, name, whose in ((first, "A", FIRST), (second, "B", SECOND))
         )
         fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))

@@ -106,19 +106,8 @@ def contrasts(
         }
         exchanges = settings.generator("exchange", group.label)
         tested = paired_differences(sources, sides, settings, exchanges)
-        for name, difference in tested.items():
-            found[name].append(
-                Contrast(
-                    model,
-                    group.label,
-                    baseline,
-                    name,
-                    difference.interval,
-                    difference.p_value,
-                    difference.p_value,
-                    difference.p_exchange,
-                )
-            )
+        for name, contrast in tested.items():
+            found[name].append(replace(contrast, model=model, group=group.label, baseline=baseline))
     return [contrast for of_measure in found.values() for contrast in of_measure]
 
 
@@ -197,15 +186,6 @@ class PairedTables:
         return np.asarray(stays @ self.alike.counts + moves.sum(axis=1) + added_left + added_right)
 
 
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """The difference of a measure with its interval, the p-value from the same pivot, and that of the papers' test."""
-
-    interval: Interval
-    p_value: float
-    p_exchange: float
-
-
 def paired_differences(
     sources: Sequence[PairedTables],
     sides: Mapping[str, tuple[Distribution, Distribution]],
@@ -213,8 +193,8 @@ def paired_differences(
     seed: np.random.Generator,
     *,
     papers_test: bool = True,
-) -> dict[str, PairedDifference]:
-    """Test the differences of measures between two conditions; return them by measure.
+) -> dict[str, Contrast]:
+    """Test the differences of measures between two conditions; return them by measure, without names and correction.
 
     What differs is the mean over ``sources``. ``sides`` has the value of each measure under either condition, with
     the resamples if it is tested by these. ``papers_test`` says whether the papers' test is made too.
@@ -258,7 +238,7 @@ def paired_differences(
             if len(values)
             else math.nan
         )
-        found[name] = PairedDifference(interval, p_value, p_exchange)
+        found[name] = Contrast("", "", "", name, interval, p_value, p_value, p_exchange)
     return found
 
 

@@ -172,9 +172,12 @@ def limits(interval: Interval, decimals: int = 2) -> str:
     >>> limits(bootstrap(lambda x, *, weights: weights @ x / weights.sum(axis=-1), np.arange(1000) < 800))
     '[0.78, 0.82]'
     """
-    if math.isnan(interval.low):
-        return ""
-    return f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]"
+    return between(interval.low, interval.high, decimals)
+
+
+def between(low: float, high: float, decimals: int = 2) -> str:
+    """Print two limits; nothing where there are none."""
+    return "" if math.isnan(low) else f"[{number(low, decimals)}, {number(high, decimals)}]"
 
 
 def why_missing(interval: Interval) -> str:

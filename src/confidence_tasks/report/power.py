@@ -22,7 +22,7 @@ from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
-from confidence_tasks.report.groups import Columns, TrialSubset
+from confidence_tasks.report.groups import Columns, TrialSubset, rows_of
 from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, paired_draws
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
@@ -245,7 +245,7 @@ class _Answers:
         own = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
         unit = np.repeat(np.arange(len(questions)), self.n_replies)
         members = csr_array((np.ones(len(own)), (own, unit)), shape=(len(rows), len(questions)))
-        columns = {name: column[rows] for name, column in self.trials.items()}
+        columns = rows_of(self.trials, rows)
         return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
 
     def value(self, measure: Measure) -> float:
@@ -261,7 +261,7 @@ def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], cond
         # Renumbered after each column, so that the product cannot overflow.
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind, counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
-    trials = design.trials({name: column[example] for name, column in replies.items()}, condition)
+    trials = design.trials(rows_of(replies, example), condition)
     return _Answers(kind, trials, design.n_replies, counts.astype(np.float64))
 
 

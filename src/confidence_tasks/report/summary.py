@@ -42,7 +42,7 @@ from confidence_tasks.study.parameter import meant
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 _NEEDS_OUTCOMES = "no value: correct is a probability, no outcome"
 
@@ -181,7 +181,7 @@ def _summarised(
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield the labels of each group with each of its measures."""
     columns, computable = _columns(trials), _computable(measures, trials)
-    parts = [(labels, _mask(len(trials), rows)) for labels, rows in grouped(trials, by)]
+    parts = [(labels, np.isin(np.arange(len(trials)), rows)) for labels, rows in grouped(trials, by)]
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, (_, mask) in enumerate(parts)]
     cells = [cell for group in groups for cell in group.cells]
     drawn = distributions(columns, cells, computable, settings)
@@ -196,12 +196,6 @@ def _summarised(
         for measure in measures:
             interval = found.get((str(i), measure.name))
             yield labels, {"measure": measure.name, **_row(measure, interval, trials[mask])}
-
-
-def _mask(n: int, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    mask = np.zeros(n, dtype=bool)
-    mask[rows] = True
-    return mask
 
 
 def _row(measure: Measure, interval: Interval | None, trials: pd.DataFrame) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from confidence_tasks.report.figures.figure import LIGHT, Colour, series
 from confidence_tasks.report.given_trials import grouped
-from confidence_tasks.report.labels import measure_label, number, p_value, signed
+from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
 
@@ -67,9 +66,7 @@ class Table:
         raise NotImplementedError
 
     def _interval(self, row: pd.Series[Any]) -> dict[str, str]:
-        low, high = row["low"], row["high"]
-        told = "" if math.isnan(low) else f"[{number(low, _DECIMALS)}, {number(high, _DECIMALS)}]"
-        return {f"{self.level:.0%} interval": told}
+        return {f"{self.level:.0%} interval": between(row["low"], row["high"], _DECIMALS)}
 
 
 @dataclass(frozen=True, repr=False, eq=False)

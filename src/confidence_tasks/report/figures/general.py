@@ -13,7 +13,7 @@ from confidence_tasks.report.cell_tables import number_questions
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
+from confidence_tasks.report.groups import BY_CONDITION, Columns, rows_of, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
@@ -51,7 +51,7 @@ def averaged(results: TaskResults, model: ModelTrials, condition: str | None = N
         if group.by == BY_CONDITION and condition in (None, group.label)
         for cell in group.cells
     ] or split_by_source(model.columns, _asked(model, condition))
-    return [{name: column[cell.rows] for name, column in model.columns.items()} for cell in cells]
+    return [rows_of(model.columns, cell.rows) for cell in cells]
 
 
 def judged(

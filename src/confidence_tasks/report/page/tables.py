@@ -15,6 +15,7 @@ from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.labels import (
+    between,
     decimals_for,
     group_label,
     limits,
@@ -230,14 +231,13 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
             low, high = (
                 (record[limit] for limit in limits_of[name]) if name in limits_of else (math.nan, math.nan)
             )
-            between = (
-                "" if math.isnan(low) else f"[{number(low, decimals[name])}, {number(high, decimals[name])}]"
-            )
             words = isinstance(record[name], str) and not record[name][:1].isdigit()
             reason = str(record.get(extra.reasons.get(name, ""), ""))
             shown = _text(record[name], decimals[name])
             link = sample_link(*extra.trials[name][position], viewer) if name in extra.trials else ""
-            cells.append(CellView(shown, between, text=words, reason=reason, link=link))
+            cells.append(
+                CellView(shown, between(low, high, decimals[name]), text=words, reason=reason, link=link)
+            )
         rows.append(RowView(str(record[head]), tuple(cells)))
     return TableView(tuple(name.replace("_", " ") for name in names), tuple(rows), head=head)
 

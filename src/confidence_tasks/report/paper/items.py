@@ -13,7 +13,7 @@ import numpy as np
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.groups import is_member
+from confidence_tasks.report.groups import is_member, rows_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
@@ -385,7 +385,7 @@ class Runs:
             return []
         model = next(each for each in task.models if each.label == cell.model)
         return [
-            {name: column[part.rows] for name, column in model.columns.items()}
+            rows_of(model.columns, part.rows)
             for group in task.groups[cell.model]
             if group.label == cell.group
             for part in (group.cells if not cell.source else (*group.cells, *group.apart))

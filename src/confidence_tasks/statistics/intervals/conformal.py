@@ -163,12 +163,8 @@ def fit_conformal(
         raise ValueError(f"width_floor must be above 0, got {width_floor}")
     floor = width_floor if normalized else None
     low, high = _ends(lower, upper)
-    scale = _scale(low, high, floor)
-    below, above = (miss / scale for miss in _misses(truth, low, high))
-    if not asymmetric:
-        below = above = np.maximum(below, above)
-    asked = as_decimal(nominal, "nominal")
-    k = rank((1 + asked) / 2 if asymmetric else asked, len(low) + 1)
+    below, above = _scores(truth, low, high, floor, asymmetric)
+    k = _rank(nominal, len(low), asymmetric)
     return ConformalAdjustment(_kth(below, k), _kth(above, k), k, len(low), nominal, floor)
 
 
@@ -294,6 +290,21 @@ def _misses(truth: ArrayLike, lower: FloatArray, upper: FloatArray) -> tuple[Flo
     return lower - y, y - upper
 
 
+def _scores(
+    truth: ArrayLike, lower: FloatArray, upper: FloatArray, width_floor: float | None, asymmetric: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far the truth lies beyond either end, or beyond either of the two, in the scale of the scores."""
+    scale = _scale(lower, upper, width_floor)
+    below, above = (miss / scale for miss in _misses(truth, lower, upper))
+    return (below, above) if asymmetric else (np.maximum(below, above),) * 2
+
+
+def _rank(nominal: float, n: int, asymmetric: bool) -> int:
+    """Return which score of n is taken, of each side by itself if ``asymmetric``."""
+    asked = as_decimal(nominal, "nominal")
+    return rank((1 + asked) / 2 if asymmetric else asked, n + 1)
+
+
 def _moved(
     lower: FloatArray, upper: FloatArray, down: FloatArray, up: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -337,13 +348,8 @@ def refit_conformal(
     these each row calls for.
     """
     plain = fit_conformal(*known, nominal, asymmetric=asymmetric, normalized=normalized)
-    truth, low, high = known
-    scale = _scale(low, high, plain.width_floor)
-    below, above = (miss / scale for miss in _misses(truth, low, high))
-    if not asymmetric:
-        below = above = np.maximum(below, above)
-    asked = as_decimal(nominal, "nominal")
-    k = _of_totals(weights, lambda n: rank((1 + asked) / 2 if asymmetric else asked, n + 1))
+    below, above = _scores(*known, plain.width_floor, asymmetric)
+    k = _of_totals(weights, lambda n: _rank(nominal, n, asymmetric))
     moves, which = _distinct(_kth_weighted(below, weights, k), _kth_weighted(above, weights, k))
     return [replace(plain, below=down, above=up).apply(*new) for down, up in moves], which
 
