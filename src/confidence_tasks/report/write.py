@@ -9,11 +9,10 @@ from itertools import chain
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.extra_tables import ExtraTable, ways_table
+from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.labels import TITLE, VIEWER
-from confidence_tasks.report.overviews import Overview, overviews
 from confidence_tasks.report.page.first_screen import headline_of
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import (

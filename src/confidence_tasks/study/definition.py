@@ -311,7 +311,7 @@ class Study:
         How it is simulated for power analysis (:class:`~confidence_tasks.report.power_design.PowerDesign`).
     overviews : Reference, optional
         Tuple of tables that set its tasks beside those of other studies
-        (:class:`~confidence_tasks.report.overviews.OverviewDesign`).
+        (:class:`~confidence_tasks.report.extra_tables.OverviewDesign`).
     replication : Reference, optional
         The tables and figures of its paper (:class:`~confidence_tasks.report.paper.Replication`). Of several studies of
         one paper, one has it.

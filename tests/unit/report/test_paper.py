@@ -31,9 +31,9 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import latex
+from confidence_tasks.report.extra_tables import overviews
 from confidence_tasks.report.figures.figure import LIGHT, Colour
 from confidence_tasks.report.figures.general import model_styles
-from confidence_tasks.report.overviews import overviews
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper import NotMade, PaperTable, filled_papers, heading
 from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper

@@ -19,7 +19,7 @@ from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.overviews import Overview
+    from confidence_tasks.report.extra_tables import Overview
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.labels import (
     between,
     decimals_for,
@@ -27,7 +27,6 @@ from confidence_tasks.report.labels import (
     signed,
     why_missing,
 )
-from confidence_tasks.report.overviews import Overview
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.measures import Measure
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import (
     MANY_LINES,
@@ -22,7 +22,6 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
-from confidence_tasks.report.overviews import Overview
 from confidence_tasks.report.page.first_screen import Headline, model_sentence, sentences
 from confidence_tasks.report.page.tables import (
     TableView,

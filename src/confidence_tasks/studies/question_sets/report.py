@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
+from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import ordered_by_group
-from confidence_tasks.report.overviews import OverviewDesign, Side
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, told_apart
 from confidence_tasks.report.staged import metrics_of_items
