@@ -203,16 +203,11 @@ class Overview:
         return pd.DataFrame(rows)
 
 
-def overviews(
-    results: Sequence[TaskResults], designs: Sequence[OverviewDesign] | None = None
-) -> list[Overview]:
-    """Return the overviews, by default of every study's designs, that have several columns to set side by side."""
-    made = [_overview(design, results) for design in (_designs() if designs is None else designs)]
+def overviews(results: Sequence[TaskResults]) -> list[Overview]:
+    """Return the overviews that the studies design and that have several columns to set side by side."""
+    designs = [design for study in studies() if study.overviews for design in study.overviews.load()]
+    made = [_overview(design, results) for design in designs]
     return [overview for overview in made if len(overview.tasks) > 1]
-
-
-def _designs() -> list[OverviewDesign]:
-    return [design for study in studies() if study.overviews for design in study.overviews.load()]
 
 
 def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overview:

@@ -35,7 +35,6 @@ from confidence_tasks.report.labels import (
 
 if TYPE_CHECKING:
     from confidence_tasks.report.checks import Notice
-    from confidence_tasks.report.collection import Collection
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.study.definition import Study
@@ -103,7 +102,9 @@ def compare(
     from confidence_tasks.report.task_trials import group_by_task
 
     settings = Settings(resamples, level, seed)
-    collections = _read_both(first, second, no_cache)
+    cache = cache_of(no_cache)
+    with workers_of(None, None) as workers:
+        collections = [read([path], workers, cache) for path in (first, second)]
     ours, theirs = (group_by_task(collection.files) for collection in collections)
     left_out = [
         {"what": file.path, "reason": file.reason}
@@ -135,12 +136,6 @@ def compare(
         raise SystemExit(1)
     if margin is not None:
         _fail_if_worse(found, {task.task: task.study for task, _, _ in pairs}, margin)
-
-
-def _read_both(first: str, second: str, no_cache: bool) -> list[Collection]:
-    cache = cache_of(no_cache)
-    with workers_of(None, None) as workers:
-        return [read([path], workers, cache) for path in (first, second)]
 
 
 def _fail_if_worse(found: Sequence[Comparison], studies: Mapping[str, Study], margin: float) -> None:

@@ -96,10 +96,8 @@ def histogram(
     weights: FloatArray,
     lower: float,
     upper: float,
-    *,
-    anchors: int = 3,
 ) -> None:
-    """Draw how often each confidence was stated, right answers below wrong ones, and mark the most frequent.
+    """Draw how often each confidence was stated, right answers below wrong ones, and mark the three most frequent.
 
     ``weights`` are the shares of the replies, which add up to 1.
     """
@@ -117,7 +115,7 @@ def histogram(
     values, index = np.unique(raw, return_inverse=True)
     top = max(float(every.max(initial=0.0)), 1e-9)
     often = np.bincount(index, weights, len(values)).round(9)
-    frequent = values[np.argsort(-often, kind="stable")[:anchors]]
+    frequent = values[np.argsort(-often, kind="stable")[:3]]
     inside = np.sort(frequent[(frequent >= lower - margin) & (frequent <= upper + margin)])
     # Each label stands left of its line, and higher than the one before it, so that neighbours do not collide.
     for height, value in zip(top * (1.12 + 0.15 * np.arange(len(inside))), inside, strict=True):

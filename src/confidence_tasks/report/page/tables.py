@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-import pandas as pd
 
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
@@ -220,7 +218,9 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
     hidden = {name for pair in limits_of.values() for name in pair} | set(extra.reasons.values())
     head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
     decimals = {
-        name: decimals_for(_numbers(extra.frame[name])) if extra.decimals is None else extra.decimals
+        name: decimals_for([float(value) for value in extra.frame[name] if isinstance(value, float)])
+        if extra.decimals is None
+        else extra.decimals
         for name in names
     }
     rows = []
@@ -230,9 +230,10 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
             low, high = (
                 (record[limit] for limit in limits_of[name]) if name in limits_of else (math.nan, math.nan)
             )
-            words = isinstance(record[name], str) and not record[name][:1].isdigit()
+            value = record[name]
+            words = isinstance(value, str) and not value[:1].isdigit()
             reason = str(record.get(extra.reasons.get(name, ""), ""))
-            shown = _text(record[name], decimals[name])
+            shown = number(value, decimals[name]) if isinstance(value, float) else str(value)
             link = sample_link(*extra.trials[name][position], viewer) if name in extra.trials else ""
             cells.append(
                 CellView(shown, between(low, high, decimals[name]), text=words, reason=reason, link=link)
@@ -249,14 +250,6 @@ def sample_link(model: ModelTrials, row: int, viewer: str) -> str:
     log = quote(file.path.rsplit("/", 1)[-1])
     sample = quote(str(model.columns["sample_id"][row]), safe="")
     return f"{viewer.rstrip('/')}/#/logs/{log}/samples/sample/{sample}/{model.columns['epoch'][row]}/"
-
-
-def _numbers(column: pd.Series[Any]) -> list[float]:
-    return [float(value) for value in column if isinstance(value, float)]
-
-
-def _text(value: object, decimals: int) -> str:
-    return number(value, decimals) if isinstance(value, float) else str(value)
 
 
 def _table(
@@ -287,13 +280,9 @@ def _span(entries: Sequence[Estimated | None]) -> tuple[float, float]:
     return (min(limits_), max(limits_)) if limits_ else (math.nan, math.nan)
 
 
-def _values(entries: Sequence[Estimated | None]) -> list[float]:
-    return [math.nan if entry is None else float(entry.interval.estimate) for entry in entries]
-
-
 def decimals_of(entries: Sequence[Estimated | None]) -> int:
     """Return how many decimals tell estimates apart."""
-    return decimals_for(_values(entries))
+    return decimals_for([float(entry.interval.estimate) for entry in entries if entry is not None])
 
 
 def _cells(
@@ -303,17 +292,13 @@ def _cells(
     decimals: int,
 ) -> tuple[CellView, ...]:
     """Cells of one row; those of one task have contrasts."""
-    return tuple(
-        NOTHING if entry is None else cell_of(entry, decimals, _contrast(results, entry), span)
-        for entry in entries
-    )
-
-
-def _contrast(results: TaskResults | None, entry: Estimated) -> Contrast | None:
-    """Return the contrast of an entry with the baseline, if it has one."""
-    if results is None or entry.source:
-        return None
-    return results.contrast(entry.model, entry.group, entry.measure)
+    cells = []
+    for entry in entries:
+        contrast = None
+        if results and entry and not entry.source:
+            contrast = results.contrast(entry.model, entry.group, entry.measure)
+        cells.append(NOTHING if entry is None else cell_of(entry, decimals, contrast, span))
+    return tuple(cells)
 
 
 def cell_of(

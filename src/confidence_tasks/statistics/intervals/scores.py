@@ -40,7 +40,7 @@ def coverage(
     """
     y, low, high = _checked(truth, lower, upper)
     weighting = Weighting.of(weights, len(y))
-    return weighting.settle(weighting.mean(_holds(y, low, high)), weighting.empty)
+    return weighting.settle(weighting.mean(((low <= y) & (y <= high)).astype(np.float64)), weighting.empty)
 
 
 def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
@@ -276,10 +276,6 @@ def _per_interval(nominal: ArrayLike, n: int) -> FloatArray:
     if not ((asked > 0.0) & (asked < 1.0)).all():
         raise ValueError("nominal must lie within (0, 1)")
     return np.broadcast_to(asked, (n,))
-
-
-def _holds(truth: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    return ((lower <= truth) & (truth <= upper)).astype(np.float64)
 
 
 def _mean(values: FloatArray, weights: ArrayLike | None) -> Result:

@@ -170,13 +170,12 @@ def _posteriors(draws: Mapping[str, FloatArray], level: float) -> dict[str, Post
         "m_ratio": np.exp(draws["log_m_mean"]),
         "unit_m_ratio": np.exp(draws["log_m"]),
     }
-    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    return {name: _posterior(values, tails, level) for name, values in quantities.items()}
-
-
-def _posterior(draws: FloatArray, tails: tuple[float, float], level: float) -> Posterior:
-    low, high = np.quantile(draws, tails, axis=(0, 1))
-    return Posterior(draws.mean(axis=(0, 1)), draws.std(axis=(0, 1)), low, high, level, draws)
+    found = {}
+    for name, values in quantities.items():
+        low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=(0, 1))
+        mean, deviation = values.mean(axis=(0, 1)), values.std(axis=(0, 1))
+        found[name] = Posterior(mean, deviation, low, high, level, values)
+    return found
 
 
 def _model(counts: FloatArray) -> None:

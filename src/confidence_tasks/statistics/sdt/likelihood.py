@@ -95,6 +95,7 @@ def unpack(thresholds: FloatArray, counts: FloatArray, first: float) -> FloatArr
 _KEPT_GAP = 0.1
 _LONGEST_BORDER_STEP = 1.0
 _SHORTEST_STEP = 1e-10
+_MOST_STEPS = 200
 #: Newton's error is about the square of the last step's: 1e-7 leaves rounding only.
 _LAST_STEP = 1e-7
 _ROUNDING = 1e-13
@@ -186,19 +187,18 @@ def maximise(
     *,
     limit: float,
     floor: float = 0.0,
-    max_steps: int = 200,
 ) -> Maximum:
     """Climb from (border, thresholds) to a stationary point with negative definite Hessian.
 
     Where a border parameter (P, B) leaves [-limit, limit], the maximum is taken to lie at infinity. Thresholds (S, T,
-    B) are strictly increasing along T and above ``floor``, and stay so. ``max_steps`` evaluations are made at most.
+    B) are strictly increasing along T and above ``floor``, and stay so.
     """
     found = Maximum(border.copy(), thresholds.copy(), np.zeros(border.shape[1], dtype=np.bool_))
     running: IntArray = np.arange(border.shape[1])
     x, t, at = border, thresholds, problems.expand(border, thresholds)
     damping: FloatArray = np.ones(running.size)
     idle = np.zeros(running.size, dtype=np.bool_)
-    for _ in range(max_steps):
+    for _ in range(_MOST_STEPS):
         if not running.size:
             break
         dx, dt, concave = _newton_step(at)

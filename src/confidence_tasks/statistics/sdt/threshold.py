@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
 from confidence_tasks.statistics.inference.weights import Result, ratio, trials
-from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, settle, with_reason
+from confidence_tasks.statistics.sdt.count_tables import Padding, settle, with_reason
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
 from confidence_tasks.statistics.sdt.sensitivity import Rate, solve_mafc, z_rate
 
@@ -148,7 +148,10 @@ def fit_meta_d_threshold(
     accuracy = z_rate(right, wrong)
     d_prime, d_variance = _type1(accuracy, right + wrong, type1, n_alternatives)
     meta_d, meta_variance = _solve(right_low, right_high, wrong_low, wrong_high)
-    reasons = _class_reasons(cells)
+    missing = cells.sum(axis=2) == 0.0
+    reasons = np.full(len(cells), None, dtype=np.object_)
+    reasons = with_reason(reasons, missing.all(axis=1), Reason.EMPTY)
+    reasons = with_reason(reasons, missing.any(axis=1), Reason.ONE_CLASS)
     d_reasons = with_reason(reasons, ~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
     reasons = with_reason(reasons, (cells.sum(axis=1) == 0.0).any(axis=1), Reason.CONSTANT)
     reasons = with_reason(reasons, ~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
@@ -343,14 +346,6 @@ def threshold_incomparable(
 
     criterion = float(scipy.optimize.brentq(surplus, 0.0, _FARTHEST))
     return Reason.EMPTY_CELL if n * float(scipy.special.ndtr(-half - criterion)) < _HARDLY_ANY else None
-
-
-def _class_reasons(cells: FloatArray) -> Reasons:
-    """Return the reasons of tables without trials, or without wrong or correct answers."""
-    reasons = np.full(len(cells), None, dtype=np.object_)
-    missing = cells.sum(axis=2) == 0.0
-    reasons = with_reason(reasons, missing.all(axis=1), Reason.EMPTY)
-    return with_reason(reasons, missing.any(axis=1), Reason.ONE_CLASS)
 
 
 def _type1(
