@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from confidence_tasks.report.labels import decimals_for, json_number, measure_la
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.statistics import Interval
+from confidence_tasks.study.measures import Measure
 
 LATEX = {
     "&": r"\&",
@@ -220,15 +220,6 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 def latex_table(results: TaskResults) -> str:
     """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
-    rows = [
-        (
-            model.label,
-            measure.name,
-            [results.estimate(model.label, label, measure.name) for label in results.conditions],
-        )
-        for model in results.models
-        for measure in results.headline
-    ]
     note = _latex_note(results.settings)
     if results.contrasts:
         baseline = results.task_trials.design.baseline
@@ -238,17 +229,13 @@ def latex_table(results: TaskResults) -> str:
         contrast = results.contrast(entry.model, entry.group, entry.measure)
         return contrast is not None and contrast.significant
 
-    return f"{note}\n{_latex_rows(results.conditions, rows, starred)}"
+    models = [model.label for model in results.models]
+    return f"{note}\n{_latex_rows(results, models, results.conditions, results.headline, starred)}"
 
 
 def latex_overview(overview: Overview) -> str:
     """Return the measures of several tasks side by side as a LaTeX table for ``booktabs``."""
-    rows = [
-        (model, measure.name, [overview.estimate(model, column, measure.name) for column in overview.columns])
-        for model in overview.models
-        for measure in overview.design.measures
-    ]
-    text = _latex_rows(overview.columns, rows, lambda entry: False)
+    text = _latex_rows(overview, overview.models, overview.columns, overview.design.measures)
     return f"{_latex_note(overview.tasks[0].settings)}\n{text}"
 
 
@@ -258,24 +245,26 @@ def _latex_note(settings: Settings) -> str:
 
 
 def _latex_rows(
+    of: TaskResults | Overview,
+    models: Sequence[str],
     columns: Sequence[str],
-    rows: Sequence[tuple[str, str, Sequence[Estimated | None]]],
-    starred: Callable[[Estimated], bool],
+    measures: Sequence[Measure],
+    starred: Callable[[Estimated], bool] = lambda entry: False,
 ) -> str:
-    """Return rows of a model, a measure and its entries as a table; the last row of a model is its trials."""
+    """Return estimates as a table, a row for each model and measure; the last row of a model is its trials."""
     lines = [
         r"\begin{tabular}{ll" + "r" * len(columns) + "}",
         r"\toprule",
         " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
     ]
-    for model, of_model in groupby(rows, key=lambda row: row[0]):
+    for model in models:
         lines.append(r"\midrule")
         first = latex(model)
-        for _, name, entries in of_model:
-            values = [float(entry.interval.estimate) for entry in entries if entry is not None]
-            decimals = decimals_for(values)
+        for measure in measures:
+            entries = [of.estimate(model, column, measure.name) for column in columns]
+            decimals = decimals_for([float(each.interval.estimate) for each in entries if each is not None])
             cells = [_latex_cell(entry, decimals, starred) for entry in entries]
-            lines.append(" & ".join([first, latex(measure_label(name)), *cells]) + r" \\")
+            lines.append(" & ".join([first, latex(measure_label(measure.name)), *cells]) + r" \\")
             first = ""
         sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
         lines.append(" & ".join(["", "Trials", *sizes]) + r" \\")
