@@ -13,11 +13,10 @@ from confidence_tasks.report.labels import group_label, limits, measure_label, n
 from confidence_tasks.report.page.tables import NOTHING, CellView, RowView, TableView, cell_of, decimals_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
-from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 
 _NAMED = 3
-"""Differences spelled out; of more, the number is given."""
+"""Differences, and models told apart, that are spelled out; of more, the number is given."""
 
 
 def sentences(results: TaskResults) -> list[str]:
@@ -69,15 +68,11 @@ def _is_borne_out(results: TaskResults, contrast: Contrast) -> bool:
 
 def _listed(told: Sequence[Contrast]) -> str:
     parts = [
-        f"{contrast.model} on {group_label(contrast.group)} ({_difference(contrast.interval)},"
-        f" {p_is(contrast.p_adjusted)})"
+        f"{contrast.model} on {group_label(contrast.group)} ({signed(contrast.interval.estimate)}"
+        f" {limits(contrast.interval)}, {p_is(contrast.p_adjusted)})"
         for contrast in told[:_NAMED]
     ]
     return "; ".join(parts) + (f", and {len(told) - _NAMED} more" if len(told) > _NAMED else "")
-
-
-def _difference(interval: Interval) -> str:
-    return f"{signed(interval.estimate)} {limits(interval)}".strip()
 
 
 _BEYOND_0 = {
@@ -273,16 +268,12 @@ def model_sentence(headline: Headline) -> Iterator[str]:
         others = "; ".join(
             f"{each.second} ({signed(each.difference.estimate, decimals)} {limits(each.difference, decimals)},"
             f" corrected {p_is(each.p_adjusted)})"
-            for each in told[:NAMED]
+            for each in told[:_NAMED]
         )
-        more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        more = f"; and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
         of = f"{len(told)} of {len(made)} models compared: " if len(made) > 1 else ""
         yield f"{start}, and is told apart from {of}{others}{more}."
     else:
         least = min((each.p_adjusted for each in made if not math.isnan(each.p_adjusted)), default=math.nan)
         of = f"any of {len(made)} models compared" if len(made) > 1 else made[0].second
         yield f"{start}, and is not told apart from {of} (smallest corrected {p_is(least)})."
-
-
-NAMED = 3
-"""Models named of those that the best is told apart from."""
