@@ -193,7 +193,6 @@ def write_tables(
     overviews: Iterable[Overview] = (),
 ) -> list[Path]:
     """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     above = list(overviews)
     tables = {"estimates": estimates_frame(results), "contrasts": contrasts_frame(results)}
@@ -210,7 +209,6 @@ def write_tables(
 
 def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     """Write every figure as an SVG file."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in figures:
         written.append(folder / f"{figure.name}.svg")

@@ -18,6 +18,7 @@ from confidence_tasks.report.console import (
     print_json,
     print_table,
     progress,
+    said_of_usage,
     seed_option,
 )
 from confidence_tasks.report.labels import group_label, json_number, measure_label, number, signed
@@ -163,25 +164,22 @@ def power(
     from confidence_tasks.report.figures.svg import figure_svg
     from confidence_tasks.report.power import QUESTIONS, power_curve
 
-    try:
-        with progress("simulating studies") as advance:
-            curve = power_curve(
-                study,
-                measure or next(iter(power_designs()[study].measures)),
-                effect,
-                n=sizes or QUESTIONS,
-                condition=condition,
-                profile=profile,
-                parameters=changes,
-                correlation=correlation,
-                alpha=alpha,
-                target=target,
-                n_studies=studies,
-                seed=seed,
-                advance=advance,
-            )
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    with said_of_usage(), progress("simulating studies") as advance:
+        curve = power_curve(
+            study,
+            measure or next(iter(power_designs()[study].measures)),
+            effect,
+            n=sizes or QUESTIONS,
+            condition=condition,
+            profile=profile,
+            parameters=changes,
+            correlation=correlation,
+            alpha=alpha,
+            target=target,
+            n_studies=studies,
+            seed=seed,
+            advance=advance,
+        )
     if table is not None:
         write_atomically(table, _frame(curve).to_csv(index=False).encode())
     if figure is not None:

@@ -43,11 +43,9 @@ def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: 
             files = dict(_files(made, replication))
             for name, content in files.items():
                 written.append(folder / replication.name / name)
-                written[-1].parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(written[-1], content)
             lines += _of_document(made, replication, list(files))
     written.append(folder / "paper.tex")
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(written[-1], (_DOCUMENT % "\n".join(lines)).encode(errors="replace"))
     return written
 

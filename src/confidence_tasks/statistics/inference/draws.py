@@ -222,14 +222,6 @@ def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
     return int(sizes.pop())
 
 
-def _blocks(samples: Sequence[TrialCounts], total: int) -> Iterator[int]:
-    """Sizes of the blocks that ``total`` resamples are made in."""
-    widest = max(sample.members.shape[0] for sample in samples)
-    step = max(1, _BLOCK_ELEMENTS // max(widest, 1))
-    for start in range(0, total, step):
-        yield min(step, total - start)
-
-
 def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
     """The smallest type of the whole numbers that kinds can have: sums of these are exact, and several times faster."""
     most = max(sample.members.shape[1] * sample.members.data.max(initial=0.0) for sample in samples)
@@ -251,7 +243,8 @@ def _of_kinds(
     members = scipy.sparse.vstack([sample.members for sample in samples], format="csc", dtype=dtype)
     bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
     step = max(1, _CACHED // max(members.shape[1], 1))
-    for size in _blocks(samples, total):
+    block = max(1, _BLOCK_ELEMENTS // max(1, *(sample.members.shape[0] for sample in samples)))
+    for size in (min(block, total - start) for start in range(0, total, block)):
         summed = np.empty((members.shape[0], size))
         for start in range(0, size, step):
             weights = unit_weights(min(step, size - start))

@@ -71,7 +71,11 @@ class Sample:
     def values(self, row_weights: FloatArray) -> FloatArray:
         """Evaluate the statistic for each row of a weight matrix."""
         values = np.asarray(self.statistic(*self.arrays, weights=row_weights), dtype=np.float64)
-        return check_values(values, len(row_weights))
+        if values.shape != (size := len(row_weights),):
+            raise ValueError(
+                f"the statistic must return one value per row of weights: shape ({size},), got {values.shape}"
+            )
+        return values
 
     def __call__(self, unit_weights: FloatArray) -> FloatArray:
         """Evaluate the statistic for each row of weights of the units."""
@@ -113,15 +117,6 @@ def as_estimate(value: Any) -> Estimate:
     if isinstance(value, Estimate):
         return value
     return Estimate(value, Reason.NOT_IDENTIFIED if np.isnan(value) else None)
-
-
-def check_values(values: FloatArray, size: int) -> FloatArray:
-    """Return ``values`` if the statistic gave one per row of weights; ValueError otherwise."""
-    if values.shape != (size,):
-        raise ValueError(
-            f"the statistic must return one value per row of weights: shape ({size},), got {values.shape}"
-        )
-    return values
 
 
 def check_options(n_resamples: int, level: float = 0.95, method: Method = "percentile") -> None:

@@ -186,28 +186,15 @@ def two_choice_table(
     >>> two_choice_table([1, 1, 0, 1], [0.9, 0.6, 0.5, 0.8], [0, 1, 1, 1], n_ratings=2, edges=[0.7])
     (array([1., 0., 0., 0.]), array([0., 1., 1., 1.]))
     """
-    sure, label = as_vector(confidence, "confidence"), label_cells(correct, stimulus)
-    weighting = Weighting.of(weights, same_length(correct=label, confidence=sure))
+    right, shown = as_binary(correct, "correct"), as_binary(stimulus, "stimulus")
+    sure = as_vector(confidence, "confidence")
+    weighting = Weighting.of(weights, same_length(correct=right, confidence=sure, stimulus=shown))
     if n_ratings < 1:
         raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
-    s1, s2 = fold_responses(binned_counts(label, sure, 4, n_ratings, edges, weighting))
+    label = (2 * shown + (right == shown)).astype(np.intp)  # stimulus x response
+    counts = binned_counts(label, sure, 4, n_ratings, edges, weighting)
+    s1, s2 = (np.concatenate([counts[:, 2 * s, ::-1], counts[:, 2 * s + 1]], axis=1) for s in (0, 1))
     return (s1, s2) if weighting.batch else (s1[0], s2[0])
-
-
-def label_cells(correct: ArrayLike, stimulus: ArrayLike) -> NDArray[np.intp]:
-    """Number the cells of stimulus x response: 2 x stimulus + response."""
-    right, shown = as_binary(correct, "correct"), as_binary(stimulus, "stimulus")
-    same_length(correct=right, stimulus=shown)
-    label: NDArray[np.intp] = (2 * shown + (right == shown)).astype(np.intp)
-    return label
-
-
-def fold_responses(counts: FloatArray) -> CountTable:
-    """Turn counts (R, 4, K) by cell of :func:`label_cells` and rising confidence into count tables (R, 2K)."""
-    s1, s2 = (
-        np.concatenate([counts[:, 2 * shown, ::-1], counts[:, 2 * shown + 1]], axis=1) for shown in (0, 1)
-    )
-    return s1, s2
 
 
 def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:

@@ -539,19 +539,15 @@ def _solutions(
 ) -> tuple[MetaDSolution, Reasons]:
     """Fit the tables that can be fitted; add the reasons of the others."""
     packed, left = pack(counts)
+    # Some response has two ratings in use, under both stimuli.
+    informative = ((packed.sum(axis=2) > 0.0).all(axis=1) & (left > 1)).any(axis=0)
     reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
-    reasons = with_reason(reasons, ~_informative(packed, left), Reason.NOT_IDENTIFIED)
+    reasons = with_reason(reasons, ~informative, Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(known(reasons))
     problems = MetaDProblems(packed, type1.criterion, relative=type1.relative, s=ratios)
     guess = np.clip(type1.d1[fitted], -10.0, 10.0)
     solution = scatter(solve(problems.take(fitted), guess), fitted, len(reasons))
     return solution, with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
-
-
-def _informative(packed: FloatArray, left: IntArray) -> BoolArray:
-    """Return where some response has two ratings in use, under both stimuli."""
-    both_stimuli = (packed.sum(axis=2) > 0.0).all(axis=1)
-    return np.asarray((both_stimuli & (left > 1)).any(axis=0))
 
 
 def _moments(
