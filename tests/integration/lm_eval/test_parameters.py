@@ -12,11 +12,10 @@ from tests.integration.lm_eval.harnesses import lm_eval_run, stubs
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.lm_eval import task as _task
+from confidence_tasks.harness.lm_eval import staged as _staged
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.staged import StudyOfStages, task_class
-from confidence_tasks.harness.lm_eval.task import SAID_ELSEWHERE
 
 STAGED: dict[str, type[StudyOfStages]] = {
     study.name: task_class(study) for study in studies() if study.stages
@@ -26,9 +25,9 @@ TASKS = tuple(STAGED.values())
 
 @pytest.fixture(autouse=True)
 def nothing_said() -> Iterator[None]:
-    _task.warn_once.cache_clear()
+    _staged.warn_once.cache_clear()
     yield
-    _task.warn_once.cache_clear()
+    _staged.warn_once.cache_clear()
 
 
 def scale_task(**metadata: object) -> StudyOfStages:
@@ -75,7 +74,7 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
         for name, its in inspect.signature(getattr(_registry, task)).parameters.items()
         if its.kind is not inspect.Parameter.VAR_KEYWORD
     }
-    elsewhere = {**SAID_ELSEWHERE, **study.ELSEWHERE}
+    elsewhere = study.ELSEWHERE
     assert of_inspect <= set(study.PARAMETERS) | elsewhere.keys() | study.FIXED.keys()
     assert not set(study.PARAMETERS) & elsewhere.keys()
     known = {name for each in task_groups(studies()) for name, _ in each.configurations()}

@@ -18,7 +18,7 @@ from confidence_tasks.harness.lm_eval.generation_scores import (
     unscored,
 )
 from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
-from confidence_tasks.harness.lm_eval.staged import StageGeneration
+from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
 from confidence_tasks.harness.questions import asked_question
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject

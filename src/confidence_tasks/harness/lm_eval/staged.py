@@ -1,42 +1,40 @@
-"""A study of stages on lm-eval: one class for all such studies, and one request type that runs the stages.
-
-lm-eval answers request types in the order in which any task first made them, so that a type for each stage would mix up
-studies of different shapes. One request type loops over the stages of all documents instead: the calls of one stage
-are made together, in the model's own batches.
-"""
+"""A study of stages on lm-eval: one class for all such studies, one configuration a condition and source."""
 
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar
 
+from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, TemplateLM
+from lm_eval.api.task import ConfigurableTask
 
-from confidence_tasks.harness.compat import (
-    add_request_type,
-    cache_result,
-    cached_result,
-    has_network,
-    network_logits,
-    token_loglikelihoods,
-)
+from confidence_tasks.harness.compat import model_arguments, set_metrics
+from confidence_tasks.harness.errors import as_usage_error
+from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item, one_of
-from confidence_tasks.harness.lm_eval.generation_scores import inability
+from confidence_tasks.harness.inspect.viewer import revisions
+from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
+from confidence_tasks.harness.lm_eval.generation_scores import unscored
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.sampled_generations import REQUEST_TYPE as SAMPLES
-from confidence_tasks.harness.lm_eval.task import GENERATION, SAID_ELSEWHERE, StudyTask
-from confidence_tasks.harness.questions import question_of
+from confidence_tasks.harness.lm_eval.stage_requests import (
+    REQUEST_TYPE,
+    StagesRequest,
+    Turns,
+    sampling_settings,
+)
+from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.harness.staged import (
     STUDY,
     complete_parameters,
     default_parameters,
     is_single,
-    kept_replies,
     label_of,
     load_study,
     restored_replies,
@@ -45,20 +43,31 @@ from confidence_tasks.harness.staged import (
     task_metrics,
     trial_of,
 )
-from confidence_tasks.harness.token_scores import scored_tokens
-from confidence_tasks.reading.answer_tokens import token_texts
-from confidence_tasks.simulation.respond import StageCall
 from confidence_tasks.study.definition import Study, TaskMetrics
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import named
+from confidence_tasks.study.parameter import METRICS
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
-
-REQUEST_TYPE = "run_stages"
-SCORES = "score_tokens"
 
 _log = logging.getLogger(__name__)
 
-Turns = list[dict[str, str]]
-"""A conversation as chat templates take it."""
+# lm-eval's own stop, a blank line, would cut off JSON and reasoning.
+GENERATION: Mapping[str, Any] = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
+"""How replies are generated unless the study or the user says otherwise."""
+
+_DEFAULTS: Mapping[str, Any] = {
+    "output_type": "generate_until",
+    "metric_list": [],
+    "description": "system",
+    "doc_to_text": "prompt",
+    "doc_to_target": "target",
+    "target_delimiter": "\n\n",
+    "fewshot_config": {"sampler": "first_n"},
+    "generation_kwargs": GENERATION,
+}
+"""The part of the configuration that is the same for every stub; names of columns stand for their values."""
+
+_HARNESS = frozenset({"config_source", "version"})
+"""What lm-eval itself puts into the metadata."""
 
 
 class StagedTask:
@@ -80,7 +89,7 @@ def task_class(study: Study) -> type[StudyOfStages]:
     """Make the class of the tasks of a study of stages."""
     base: type[StudyOfStages] = study.lm_eval_task.load() if study.lm_eval_task else StudyOfStages
     every = [each for task in study.designs for each in study.task_parameters(task)]
-    others = {study.condition_parameter, *_SAID_OTHERWISE, *SAID_ELSEWHERE}
+    others = {study.condition_parameter, *SAID_ELSEWHERE}
     taken = {**{each.name: each.type for each in every if each.name not in others}, **base.ADDED}
     if "sources" in {each.name for each in every}:
         taken["source"] = str
@@ -95,7 +104,7 @@ def task_class(study: Study) -> type[StudyOfStages]:
             "PARAMETERS": (STUDY, "condition", "question_seed", *taken),
             "FIXED": {} if "source" in taken else {"source": study.source or study.name},
             "ELSEWHERE": {
-                **_SAID_OTHERWISE,
+                **SAID_ELSEWHERE,
                 study.condition_parameter: f"name tasks, such as --tasks {named}",
             },
             "TYPES": {"question_seed": int, **taken},
@@ -103,14 +112,22 @@ def task_class(study: Study) -> type[StudyOfStages]:
     )
 
 
-_SAID_OTHERWISE: Mapping[str, str] = {
+SAID_ELSEWHERE: Mapping[str, str] = {
+    "seed": "say question_seed, for lm-eval has seeds of its own",
+    "fewshot": "add --num_fewshot",
+    "cache": "add --use_cache and a path",
+    "efforts": "run once at each, with --gen_kwargs reasoning_effort=low, where the server takes it",
     "sources": "say source, or name the tasks of the sources",
     "top_logprobs": "say token_probabilities, where the study has it",
 }
+"""Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
 
 
-class StudyOfStages(StudyTask):
-    """A study of stages under one condition.
+class StudyOfStages(ConfigurableTask):
+    """A study of stages under one condition, on one source of questions.
+
+    A stub's ``metadata`` holds the study's parameters, the condition and the source among them; lm-eval's
+    ``--metadata`` overrides them; null stands for the default. ``--num_fewshot`` gives the study's own worked examples.
 
     A study whose trials are made of one reply may have that generated as lm-eval's own tasks have theirs; others run
     their stages by a request type of their own.
@@ -121,22 +138,46 @@ class StudyOfStages(StudyTask):
         The study.
     ADDED : mapping of str to type
         Parameters that its tasks have on lm-eval only.
+    PARAMETERS : sequence of str
+        What the study reads of the metadata.
+    FIXED : mapping of str to str
+        What stubs say that cannot be changed, such as the source of a study that has but one.
+    ELSEWHERE : mapping of str to str
+        The other parameters of Inspect's tasks, which are refused, and how to say the same to lm-eval.
+    TYPES : mapping of str to type
+        Types of the parameters.
     """
 
     STUDY: ClassVar[Study]
     ADDED: ClassVar[Mapping[str, Any]] = {}
+    PARAMETERS: ClassVar[Sequence[str]]
+    FIXED: ClassVar[Mapping[str, str]]
+    ELSEWHERE: ClassVar[Mapping[str, str]]
+    TYPES: ClassVar[Mapping[str, Any]]
 
-    @property
-    def study_name(self) -> str:
-        """Name of the study."""
-        return self.STUDY.name
+    @as_usage_error()
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._docs = Dataset.from_list([])
+        self._docs_fewshot = -1
+        stub = {key: value for key, value in config.items() if key != "class"}
+        given = stub.get("metadata") or {}
+        parameters = {name: value for name, value in given.items() if value is not None}
+        check_metadata(self.STUDY.name, parameters, self.PARAMETERS, self.ELSEWHERE, self.FIXED, self.TYPES)
+        super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
+        which = parameters.get(METRICS.name, METRICS.default)
+        METRICS.check(which)
+        headline = self.logged.names or self.STUDY.headline
+        # lm-eval's own names of metrics end at a comma.
+        measures = [
+            replace(each, name=each.name.replace(",", "/"))
+            for each in named(self.logged.measures, headline if which == METRICS.default else None)
+        ]
+        better = {
+            measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
+        }
+        set_metrics(self, aggregations(measures), better)
 
-    @property
-    def headline(self) -> Sequence[str]:
-        """Names of the metrics by default."""
-        return self.logged.names or self.STUDY.headline
-
-    def defaults(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    def defaults(self) -> Mapping[str, Any]:
         """Return the limit of the only stage, which ``--gen_kwargs`` overrides."""
         first, *others = self.STUDY.stages_of(default_parameters(self.STUDY))
         if others or first.max_tokens is None:
@@ -185,18 +226,14 @@ class StudyOfStages(StudyTask):
         """What a log of Inspect has as metrics."""
         return task_metrics(self.STUDY, self.parameters, [str((self.config.metadata or {})["condition"])])
 
-    def measures(self, parameters: Mapping[str, Any]) -> Sequence[Measure]:
-        """Return the metrics; ``/`` stands where Inspect's names have a comma, which lm-eval's own end at."""
-        return [replace(each, name=each.name.replace(",", "/")) for each in self.logged.measures]
-
     @property
     def conditions(self) -> Sequence[str]:
         """The conditions that are asked; none where each question has its own."""
         said = str((self.config.metadata or {})["condition"])
         return [label_of(self.STUDY, said)] if self.STUDY.conditions else []
 
-    def items(self, parameters: Mapping[str, Any], fewshot: int) -> Iterable[Item]:
-        """Yield the questions under the condition, or each under its own."""
+    def items(self, fewshot: int) -> Sequence[Item]:
+        """Return the questions under the condition, or each under its own, with ``fewshot`` worked examples before."""
         study = self.STUDY
         items = list(staged_items(study, self.parameters, self.conditions, fewshot))
         questions = [item.question for item in items]
@@ -218,30 +255,84 @@ class StudyOfStages(StudyTask):
             for number in range(1, self.parameters[study.repeats] + 1)
         ]
 
+    def download(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: questions are loaded when the number of worked examples is known."""
+
+    def has_test_docs(self) -> bool:
+        """Every study has questions to ask."""
+        return True
+
+    @as_usage_error()
+    def test_docs(self) -> Dataset:
+        """Return what is asked, in the study's order.
+
+        lm-eval says how many worked examples it wants after it has made the task.
+        """
+        fewshot = self.config.num_fewshot or 0
+        if fewshot != self._docs_fewshot:
+            items = self.items(fewshot)
+            if any(item.examples != items[0].examples for item in items):
+                raise ValueError(
+                    f"num_fewshot={fewshot}: lm-eval shows the same worked examples throughout a task, and those of "
+                    f"{self.config.task} differ between its conditions: name one, as with --metadata "
+                    '\'{"levels": "0.9", "ask": "direct"}\''
+                )
+            self.sampler.replace_df(_examples(items[0]))
+            self._docs = Dataset.from_list([_document(item) for item in items])
+            names = dict.fromkeys(item.question.source for item in items)
+            self.config.metadata = {**(self.config.metadata or {}), REVISIONS: revisions(names)}
+            self._docs_fewshot = fewshot
+        return self._docs
+
+    def fewshot_docs(self) -> list[dict[str, Any]]:
+        """Return none yet: the study's worked examples come with its questions."""
+        return []
+
     def fewshot_context(
-        self, doc: dict[str, Any], *args: Any, chat_template: Any = None, **kwargs: Any
+        self,
+        doc: dict[str, Any],
+        *args: Any,
+        apply_chat_template: bool = False,
+        chat_template: Any = None,
+        **kwargs: Any,
     ) -> str | list[str]:
-        """Keep the turns of the first prompt, which later stages may continue."""
+        """Keep the turns of the first prompt, which later stages may continue.
+
+        In plain text a blank line stands between system message and prompt, where lm-eval puts nothing.
+        """
         self._turns: Turns = []
 
         def recorded(turns: Turns, **options: Any) -> Any:
             self._turns = list(turns)
             return chat_template(turns, **options)
 
-        return super().fewshot_context(
-            doc, *args, chat_template=recorded if chat_template else None, **kwargs
-        )
+        if doc["system"] and not apply_chat_template:
+            doc = {**doc, "system": f"{doc['system']}\n\n"}
+        options = {"apply_chat_template": apply_chat_template, **kwargs}
+        try:
+            context: str | list[str] = super().fewshot_context(
+                doc, *args, chat_template=recorded if chat_template else None, **options
+            )
+        except ValueError as error:
+            if not apply_chat_template:
+                raise
+            raise ValueError(
+                f"{self.config.task}: the model's chat template cannot be applied: {error} Leave out "
+                "--apply_chat_template for a base model, which then reads plain text"
+            ) from error
+        return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
-        """Ask for the reply, or for all stages at once."""
-        generation, *others = super().construct_requests(doc, ctx, **kwargs)
+        """Ask for the reply and what the study needs to know of it, or for all stages at once."""
+        generation = super().construct_requests(doc, ctx, **kwargs)
+        assert isinstance(generation, Instance)
         if self.generates:
             context, settings = generation.args
-            own = _settings(self.stages[0], doc["condition"], doc.get("repeat", 0))
+            own = sampling_settings(self.stages[0], doc["condition"], doc.get("repeat", 0))
             generation.arguments = (context, {**settings, **own})
             if "seed" in own:
                 generation.request_type = SAMPLES  # type: ignore[assignment]
-            return [generation, *others]
+            return [generation, *self.requests_about(generation, doc)]
         if given := [stage.name for stage in self.stages if stage.given]:
             raise ValueError(f"lm-eval runs no stage that gives a text to the model, such as {given[0]!r}")
         return [
@@ -256,6 +347,10 @@ class StudyOfStages(StudyTask):
             )
         ]
 
+    def requests_about(self, generation: Instance, doc: Mapping[str, Any]) -> list[Instance]:
+        """Return what is asked about the reply once there is one."""
+        return []
+
     def tokens(self, doc: Mapping[str, Any], reply: str, score: Any) -> Sequence[Token]:
         """Return the tokens of a reply by what else was asked about it."""
         return ()
@@ -269,257 +364,88 @@ class StudyOfStages(StudyTask):
             replies = restored_replies(reply)
         return trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
 
+    def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Return the trial for every metric that is configured, whatever the reply."""
+        reply, *scores = results
+        scored = scores or [unscored("not asked for")]
+        trial = self.trial(doc, "" if reply is None else reply, *scored)
+        return sample_metrics(trial, list(self.aggregation()))
 
-@dataclass
-class StagesRequest(Instance):
-    """A request for all stages of a document; the first prompt is its first argument.
 
-    Attributes
+def check_metadata(
+    study: str,
+    given: Mapping[str, Any],
+    known: Sequence[str],
+    elsewhere: Mapping[str, str],
+    fixed: Mapping[str, str] = MappingProxyType({}),
+    types: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Check the names and the types of what the metadata says to a study.
+
+    lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of the
+    study. Other names may be meant for another task of the same run, so they are warned of.
+
+    Parameters
     ----------
-    parameters : dict
+    study : str
+        Name of the study, for messages.
+    given : mapping
+        The metadata.
+    known : sequence of str
         The study's parameters.
-    turns : list of dict
-        The conversation that the first prompt was made of; empty without a chat template.
-    """
-
-    parameters: dict[str, Any] = field(kw_only=True)
-    turns: Turns = field(kw_only=True)
-
-
-@dataclass
-class StageGeneration(Instance):
-    """A call of one stage, as a request to generate.
-
-    Attributes
-    ----------
-    call : StageCall
-        What a simulated subject is told of it.
-    prompt : str
-        The user message.
-    alternatives : int
-        Number of the most probable tokens listed for each token of the reply, where the model is one of ``hf``.
-    """
-
-    call: StageCall = field(kw_only=True)
-    prompt: str = field(kw_only=True)
-    alternatives: int = field(default=0, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Conversation:
-    """What has been said: as turns for a chat template, or as plain text."""
-
-    turns: Turns
-    text: str
-
-    def context(self, model: LM) -> str:
-        return model.apply_chat_template(self.turns) if self.turns else self.text
-
-    def then(self, role: str, content: str) -> _Conversation:
-        if self.turns:  # whose text is none with models of a chat interface
-            return _Conversation([*self.turns, {"role": role, "content": content}], "")
-        return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
-
-
-@dataclass
-class _Document:
-    """The stages of one document, and what they have returned."""
-
-    request: StagesRequest
-    study: Study = field(init=False)
-    stages: tuple[Stage, ...] = field(init=False)
-    replies: dict[str, list[ModelReply]] = field(default_factory=dict)
-    conversations: dict[str, _Conversation] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        doc: dict[str, Any] = self.request.doc
-        self.study = load_study(doc[STUDY])
-        self.stages = self.study.stages_of(self.request.parameters)
-        self.question, self.condition = question_of(doc), str(doc["condition"])
-
-    def asked(self, stage: Stage) -> Iterator[tuple[str, _Conversation]]:
-        """Yield the prompts of a stage, each with the conversation that it ends.
-
-        A prompt that repeats the first one follows the same worked examples.
-        """
-        first = self.request.doc["prompt"]
-        opening = _Conversation(self.request.turns, self.request.args[0])
-        if not self.replies:
-            yield first, opening
-            return
-        for prompt in stage.prompts(self.question, self.condition, self.replies):
-            if prompt == first and not stage.follows:
-                yield prompt, opening
-            elif not stage.follows:
-                said = stage.system_of(self.question, self.condition)
-                system = [{"role": "system", "content": said}] if said else []
-                turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
-                text = f"{said}\n\n{prompt}" if said else prompt
-                yield prompt, _Conversation(turns, text)
-            elif stage.follows in self.conversations:
-                yield prompt, self.conversations[stage.follows].then("user", prompt)
-            else:
-                raise ValueError(
-                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
-                )
-
-    def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
-        """Yield the calls of a stage, each with its conversation."""
-        call = StageCall(self.question, self.condition, stage.name, self.replies, self.study.reference)
-        for prompt, conversation in self.asked(stage):
-            context = conversation.context(model) if self.replies else self.request.args[0]
-            for number in range(stage.samples):
-                settings = {**self.request.args[1], **_settings(stage, self.condition, number)}
-                if stage.max_tokens is not None and not is_single(self.stages):
-                    settings["max_gen_toks"] = stage.max_tokens
-                made = StageGeneration(
-                    "generate_until",
-                    self.request.doc,
-                    (context, settings),
-                    0,
-                    call=call,
-                    prompt=prompt,
-                    alternatives=stage.top_logprobs,
-                )
-                yield made, conversation
-
-
-def _settings(stage: Stage, condition: str, number: int) -> dict[str, Any]:
-    """Return the settings of sampling that a stage has of its own."""
-    temperature = stage.temperature_in(condition)
-    if temperature:
-        return {"do_sample": True, "temperature": temperature, "seed": number}
-    return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
-
-
-def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:
-    """Run the stages of documents; lm-eval calls this as a method of the model.
-
-    Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
-    subjects apart, whose replies depend on more than the prompt.
+    elsewhere : mapping of str to str
+        Names that are said in another way, and in which.
+    fixed : mapping of str to str
+        Names whose value cannot be changed.
+    types : mapping of str to type
+        Types of parameters by name.
 
     Raises
     ------
-    RuntimeError
-        Before the first call, if a stage requires log-probabilities that the model cannot give.
+    ValueError
+        For a parameter of Inspect's tasks that lm-eval is told in another way, another value of what is fixed, or a
+        value of another type.
+
+    Examples
+    --------
+    >>> check_metadata("scales", {"scales": "0-10"}, ["n"], {"scales": "name tasks, such as --tasks a"})
+    Traceback (most recent call last):
+    ...
+    ValueError: metadata: scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks a
     """
-    methods: Any = model  # with those that add_request_type gives to every model
-    documents = [_Document(request) for request in requests]
-    _refuse_without_logprobs(methods.token_problem(), documents)
-    for position in range(max((len(document.stages) for document in documents), default=0)):
-        asked = [
-            (document, document.stages[position], *call)
-            for document in documents
-            if position < len(document.stages)
-            for call in document.calls(model, document.stages[position])
-        ]
-        texts = methods.generate_samples([generation for _, _, generation, _ in asked])
-        for (_, _, generation, _), text in zip(asked, texts, strict=True):
-            generation.resps = [text or ""]
-        scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
-        tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
-        for document in documents:
-            if position < len(document.stages):
-                document.replies.setdefault(document.stages[position].name, [])
-        for document, stage, generation, conversation in asked:
-            said = generation.resps[0]
-            document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
-            document.conversations.setdefault(stage.name, conversation.then("assistant", said))
-    return [kept_replies(document.replies) for document in documents]
-
-
-add_request_type(REQUEST_TYPE, run_stages)
-
-
-def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
-    needing = {
-        (document.study.name, stage.name)
-        for document in documents
-        for stage in document.stages
-        if stage.logprobs == "required"
-    }
-    if needing and problem:
-        study, stage = min(needing)
-        raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
-
-
-add_request_type("token_problem", inability)
-
-
-def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
-    text = generation.resps[0]
-    problem = tokens if isinstance(tokens, str) else ""
-    return ModelReply(
-        text,
-        () if isinstance(tokens, str) else tuple(tokens),
-        _n_tokens(model, generation.args[0]),
-        _n_tokens(model, text),
-        problem,
-    )
-
-
-def _n_tokens(model: LM, text: str) -> float:
-    """Return the number of tokens of a text; NaN for a model that does not tell."""
-    if not isinstance(model, TemplateLM) or model.tokenizer is None:
-        return math.nan
-    return float(len(model.tok_encode(text)))
-
-
-def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
-    """Return the tokens of each reply with their log-probabilities, or why there are none.
-
-    A model of ``hf`` reads prompt and reply once, and lists alternatives to each token. For other models each token is
-    scored as the continuation of what stands before it, without alternatives, for which lm-eval has no interface.
-    """
-    if problem := inability(model):
-        _log.warning("Replies have no token probabilities: %s", problem)
-        return [problem] * len(generations)
-    assert isinstance(model, TemplateLM)
-    passages = [
-        (generation.args[0], generation.resps[0], generation.alternatives) for generation in generations
-    ]
-    known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
-    missing = [passage for passage, tokens in known.items() if tokens is None]
-    try:
-        computed = _computed_tokens(model, missing)
-    except Exception as error:
-        # The replies have been paid for, and are worth keeping without these scores.
-        _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
-        return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
-    for passage, tokens in computed.items():
-        known[passage] = tokens
-        cache_result(model, SCORES, passage, tokens)
-    return [known[passage] or "the reply is empty" for passage in passages]
-
-
-add_request_type(SCORES, score_tokens)
-
-
-_Passage: TypeAlias = tuple[str, str, int]
-"""A prompt, a reply, and a number of alternatives."""
-
-
-def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...]]:
-    encoded = {
-        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
-        for passage in passages
-    }
-    if has_network(model):
-        return {
-            passage: tuple(
-                scored_tokens(network_logits(model, before, said), model.tokenizer, said, passage[2])
+    passed = {*known, METRICS.name, *_HARNESS, *model_arguments()}
+    for name in given:
+        if name in passed or given[name] == fixed.get(name):
+            continue
+        if name in fixed:
+            raise ValueError(
+                f"metadata: {study} has {name}={fixed[name]!r} and no other, not {given[name]!r}"
             )
-            for passage, (before, said) in encoded.items()
-        }
-    asked = [
-        (before + said[:position], said[position : position + 1])
-        for before, said in encoded.values()
-        for position in range(len(said))
-    ]
-    results = iter(token_loglikelihoods(model, asked))
+        if name in elsewhere:
+            raise ValueError(f"metadata: {study} has no parameter {name!r} on lm-eval: {elsewhere[name]}")
+        warn_once(f"metadata: {unknown_parameter(study, name, known)}. It is ignored")
+    for name in types.keys() & given.keys() & {*known, METRICS.name}:
+        check_value(name, given[name], types[name])
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Warn, but not again for every condition and source of a study."""
+    _log.warning(message)
+
+
+def _examples(item: Item) -> list[dict[str, str]]:
+    """Return the worked examples before an item, which are those of every item of a condition."""
+    return [{"prompt": asked, "target": replied} for asked, replied in item.examples]
+
+
+def _document(item: Item) -> dict[str, Any]:
     return {
-        passage: tuple(
-            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
-        )
-        for passage, (_, said) in encoded.items()
+        "id": item.id,
+        "condition": item.condition,
+        "system": item.system,
+        "prompt": item.prompt,
+        "target": item.question.gold or "",
+        **question_metadata(item.question),
+        **item.metadata,
     }

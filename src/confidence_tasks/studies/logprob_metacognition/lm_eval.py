@@ -27,9 +27,9 @@ class LogprobTask(StudyOfStages):
 
     generates = True
 
-    def defaults(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    def defaults(self) -> Mapping[str, Any]:
         """Return the limit of a reply, and a space between ``Answer:`` and the answer of a worked example."""
-        return {**super().defaults(parameters), "target_delimiter": " "}
+        return {**super().defaults(), "target_delimiter": " "}
 
     def requests_about(self, generation: Instance, doc: Mapping[str, Any]) -> list[Instance]:
         """Ask for the log-probability of the answer and, with ``force_gold``, for that of the right answer."""

@@ -1,0 +1,297 @@
+"""The stages of a study on lm-eval, as requests: one request type that runs them all.
+
+lm-eval answers request types in the order in which any task first made them, so that a type for each stage would mix up
+studies of different shapes. One request type loops over the stages of all documents instead: the calls of one stage
+are made together, in the model's own batches.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, TemplateLM
+
+from confidence_tasks.harness.compat import (
+    add_request_type,
+    cache_result,
+    cached_result,
+    has_network,
+    network_logits,
+    token_loglikelihoods,
+)
+from confidence_tasks.harness.lm_eval.generation_scores import inability
+from confidence_tasks.harness.questions import question_of
+from confidence_tasks.harness.staged import STUDY, is_single, kept_replies, load_study
+from confidence_tasks.harness.token_scores import scored_tokens
+from confidence_tasks.reading.answer_tokens import token_texts
+from confidence_tasks.simulation.respond import StageCall
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.stage import ModelReply, Stage, Token
+
+REQUEST_TYPE = "run_stages"
+SCORES = "score_tokens"
+
+_log = logging.getLogger(__name__)
+
+Turns = list[dict[str, str]]
+"""A conversation as chat templates take it."""
+
+
+@dataclass
+class StagesRequest(Instance):
+    """A request for all stages of a document; the first prompt is its first argument.
+
+    Attributes
+    ----------
+    parameters : dict
+        The study's parameters.
+    turns : list of dict
+        The conversation that the first prompt was made of; empty without a chat template.
+    """
+
+    parameters: dict[str, Any] = field(kw_only=True)
+    turns: Turns = field(kw_only=True)
+
+
+@dataclass
+class StageGeneration(Instance):
+    """A call of one stage, as a request to generate.
+
+    Attributes
+    ----------
+    call : StageCall
+        What a simulated subject is told of it.
+    prompt : str
+        The user message.
+    alternatives : int
+        Number of the most probable tokens listed for each token of the reply, where the model is one of ``hf``.
+    """
+
+    call: StageCall = field(kw_only=True)
+    prompt: str = field(kw_only=True)
+    alternatives: int = field(default=0, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """What has been said: as turns for a chat template, or as plain text."""
+
+    turns: Turns
+    text: str
+
+    def context(self, model: LM) -> str:
+        return model.apply_chat_template(self.turns) if self.turns else self.text
+
+    def then(self, role: str, content: str) -> _Conversation:
+        if self.turns:  # whose text is none with models of a chat interface
+            return _Conversation([*self.turns, {"role": role, "content": content}], "")
+        return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
+
+
+@dataclass
+class _Document:
+    """The stages of one document, and what they have returned."""
+
+    request: StagesRequest
+    study: Study = field(init=False)
+    stages: tuple[Stage, ...] = field(init=False)
+    replies: dict[str, list[ModelReply]] = field(default_factory=dict)
+    conversations: dict[str, _Conversation] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        doc: dict[str, Any] = self.request.doc
+        self.study = load_study(doc[STUDY])
+        self.stages = self.study.stages_of(self.request.parameters)
+        self.question, self.condition = question_of(doc), str(doc["condition"])
+
+    def asked(self, stage: Stage) -> Iterator[tuple[str, _Conversation]]:
+        """Yield the prompts of a stage, each with the conversation that it ends.
+
+        A prompt that repeats the first one follows the same worked examples.
+        """
+        first = self.request.doc["prompt"]
+        opening = _Conversation(self.request.turns, self.request.args[0])
+        if not self.replies:
+            yield first, opening
+            return
+        for prompt in stage.prompts(self.question, self.condition, self.replies):
+            if prompt == first and not stage.follows:
+                yield prompt, opening
+            elif not stage.follows:
+                said = stage.system_of(self.question, self.condition)
+                system = [{"role": "system", "content": said}] if said else []
+                turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
+                text = f"{said}\n\n{prompt}" if said else prompt
+                yield prompt, _Conversation(turns, text)
+            elif stage.follows in self.conversations:
+                yield prompt, self.conversations[stage.follows].then("user", prompt)
+            else:
+                raise ValueError(
+                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
+                )
+
+    def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
+        """Yield the calls of a stage, each with its conversation."""
+        call = StageCall(self.question, self.condition, stage.name, self.replies, self.study.reference)
+        for prompt, conversation in self.asked(stage):
+            context = conversation.context(model) if self.replies else self.request.args[0]
+            for number in range(stage.samples):
+                settings = {**self.request.args[1], **sampling_settings(stage, self.condition, number)}
+                if stage.max_tokens is not None and not is_single(self.stages):
+                    settings["max_gen_toks"] = stage.max_tokens
+                made = StageGeneration(
+                    "generate_until",
+                    self.request.doc,
+                    (context, settings),
+                    0,
+                    call=call,
+                    prompt=prompt,
+                    alternatives=stage.top_logprobs,
+                )
+                yield made, conversation
+
+
+def sampling_settings(stage: Stage, condition: str, number: int) -> dict[str, Any]:
+    """Return the settings of sampling that a stage has of its own."""
+    temperature = stage.temperature_in(condition)
+    if temperature:
+        return {"do_sample": True, "temperature": temperature, "seed": number}
+    return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
+
+
+def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:
+    """Run the stages of documents; lm-eval calls this as a method of the model.
+
+    Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
+    subjects apart, whose replies depend on more than the prompt.
+
+    Raises
+    ------
+    RuntimeError
+        Before the first call, if a stage requires log-probabilities that the model cannot give.
+    """
+    methods: Any = model  # with those that add_request_type gives to every model
+    documents = [_Document(request) for request in requests]
+    _refuse_without_logprobs(methods.token_problem(), documents)
+    for position in range(max((len(document.stages) for document in documents), default=0)):
+        asked = [
+            (document, document.stages[position], *call)
+            for document in documents
+            if position < len(document.stages)
+            for call in document.calls(model, document.stages[position])
+        ]
+        texts = methods.generate_samples([generation for _, _, generation, _ in asked])
+        for (_, _, generation, _), text in zip(asked, texts, strict=True):
+            generation.resps = [text or ""]
+        scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
+        tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
+        for document in documents:
+            if position < len(document.stages):
+                document.replies.setdefault(document.stages[position].name, [])
+        for document, stage, generation, conversation in asked:
+            said = generation.resps[0]
+            document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
+            document.conversations.setdefault(stage.name, conversation.then("assistant", said))
+    return [kept_replies(document.replies) for document in documents]
+
+
+add_request_type(REQUEST_TYPE, run_stages)
+
+
+def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
+    needing = {
+        (document.study.name, stage.name)
+        for document in documents
+        for stage in document.stages
+        if stage.logprobs == "required"
+    }
+    if needing and problem:
+        study, stage = min(needing)
+        raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
+
+
+add_request_type("token_problem", inability)
+
+
+def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
+    text = generation.resps[0]
+    problem = tokens if isinstance(tokens, str) else ""
+    return ModelReply(
+        text,
+        () if isinstance(tokens, str) else tuple(tokens),
+        _n_tokens(model, generation.args[0]),
+        _n_tokens(model, text),
+        problem,
+    )
+
+
+def _n_tokens(model: LM, text: str) -> float:
+    """Return the number of tokens of a text; NaN for a model that does not tell."""
+    if not isinstance(model, TemplateLM) or model.tokenizer is None:
+        return math.nan
+    return float(len(model.tok_encode(text)))
+
+
+def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
+    """Return the tokens of each reply with their log-probabilities, or why there are none.
+
+    A model of ``hf`` reads prompt and reply once, and lists alternatives to each token. For other models each token is
+    scored as the continuation of what stands before it, without alternatives, for which lm-eval has no interface.
+    """
+    if problem := inability(model):
+        _log.warning("Replies have no token probabilities: %s", problem)
+        return [problem] * len(generations)
+    assert isinstance(model, TemplateLM)
+    passages = [
+        (generation.args[0], generation.resps[0], generation.alternatives) for generation in generations
+    ]
+    known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
+    missing = [passage for passage, tokens in known.items() if tokens is None]
+    try:
+        computed = _computed_tokens(model, missing)
+    except Exception as error:
+        # The replies have been paid for, and are worth keeping without these scores.
+        _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
+        return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
+    for passage, tokens in computed.items():
+        known[passage] = tokens
+        cache_result(model, SCORES, passage, tokens)
+    return [known[passage] or "the reply is empty" for passage in passages]
+
+
+add_request_type(SCORES, score_tokens)
+
+
+_Passage: TypeAlias = tuple[str, str, int]
+"""A prompt, a reply, and a number of alternatives."""
+
+
+def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...]]:
+    encoded = {
+        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
+        for passage in passages
+    }
+    if has_network(model):
+        return {
+            passage: tuple(
+                scored_tokens(network_logits(model, before, said), model.tokenizer, said, passage[2])
+            )
+            for passage, (before, said) in encoded.items()
+        }
+    asked = [
+        (before + said[:position], said[position : position + 1])
+        for before, said in encoded.values()
+        for position in range(len(said))
+    ]
+    results = iter(token_loglikelihoods(model, asked))
+    return {
+        passage: tuple(
+            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
+        )
+        for passage, (_, said) in encoded.items()
+    }
