@@ -66,7 +66,8 @@ def read_inspect_log(path: str) -> list[TrialFile]:
             scorer, keys = study.scorer_name, tuple(study.record)
         metadata = summary.metadata or _NOTHING
         # Of a sample run twice, the later summary counts, in the place of the first.
-        key, its = (str(summary.id), summary.epoch), rows.setdefault(metadata.effort, {})
+        effort = metadata.effort if isinstance(metadata.effort, str) else None
+        key, its = (str(summary.id), summary.epoch), rows.setdefault(effort, {})
         its[key] = None
         if study is None or (score := scores.get(scorer)) is None or key in invalid:
             continue
@@ -163,10 +164,10 @@ class _Score(Struct, gc=False):
 class _Asked(Struct, gc=False):
     question: Any = None
     choices: Any = None
-    effort: str | None = None
-    input_tokens: float | None = None
-    output_tokens: float | None = None
-    reasoning_tokens: float | None = None
+    effort: Any = None
+    input_tokens: Any = None
+    output_tokens: Any = None
+    reasoning_tokens: Any = None
 
 
 _NOTHING = _Asked()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import GenerateConfig, ModelConfig
@@ -164,6 +165,18 @@ def test_whatever_could_change_a_reply_keeps_logs_apart_and_is_named(
     assert all(name in label for label in labels if "(" in label)
     assert any("(" in label for label in labels)
     assert "hunter2" not in repr([labels, [file.setup for file in collect(tmp_path).files]])
+
+
+def test_metadata_of_the_names_that_efforts_and_tokens_have_cost_no_trial(log: Path, tmp_path: Path) -> None:
+    def edit(copy: EvalLog) -> None:
+        for sample in copy.samples or []:
+            sample.metadata |= {"effort": 3, "input_tokens": "many", "output_tokens": [1]}
+
+    _edited(log, tmp_path / "a.eval", edit)
+    assert _labels(tmp_path) == ["simulated/overconfident"]
+    (file,), (kept,) = collect(tmp_path).files, collect(log).files
+    assert len(file) == len(kept)
+    assert np.isnan([*file.columns["input_tokens"], *file.columns["output_tokens"]]).all()
 
 
 def _without_half(log: EvalLog) -> None:
