@@ -4,7 +4,7 @@
 
 Reading: every log in FOLDER, which `bench_report.py` fills, beside `json.loads` of the same summaries, which is less
 than reading was before. Writing: as many samples as SAMPLES says (by default 500, 1,000 and 2,000), beside
-`write_eval_log` of Inspect, which `score` and `rescore` used before. Times are CPU time, the least of three.
+`write_eval_log` of Inspect. Times are CPU time, the least of three.
 """
 
 import json
@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
-from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.log import EvalLog, condense_sample, read_eval_log, write_eval_log
 
-from confidence_tasks.harness.compat import write_log
+from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.report.inspect_logs import SUMMARIES, read_inspect_log
 
 
@@ -37,6 +37,19 @@ def loaded(path: Path) -> int:
         return len(json.loads(archive.read(SUMMARIES)))
 
 
+def write_each(log: EvalLog, path: str) -> None:
+    """Write a log sample by sample, as `score` and `rescore` do."""
+
+    async def write() -> None:
+        writer = LogWriter(log.eval, path)
+        await writer.start()
+        for sample in log.samples or []:
+            await writer.add(condense_sample(sample))
+        await writer.finish(log)
+
+    run_quietly(write())
+
+
 def main(folder: Path, sizes: list[int]) -> None:
     """Print both tables."""
     print("| trials | read, s | json.loads alone, s |\n| ---: | ---: | ---: |")
@@ -47,7 +60,7 @@ def main(folder: Path, sizes: list[int]) -> None:
         ours += seconds(lambda path=path: read_inspect_log(str(path)))
         theirs += seconds(lambda path=path: loaded(path))
     print(f"| {trials:,.0f} | {ours:.2f} | {theirs:.2f} |\n")
-    print("| samples | write_log, ms a sample | write_eval_log, ms a sample |\n| ---: | ---: | ---: |")
+    print("| samples | LogWriter, ms a sample | write_eval_log, ms a sample |\n| ---: | ---: | ---: |")
     log = read_eval_log(str(paths[0]))
     samples = log.samples or []
     with tempfile.TemporaryDirectory() as scratch:
@@ -55,7 +68,7 @@ def main(folder: Path, sizes: list[int]) -> None:
             log.samples = samples[:size]
             each = (
                 1000 * seconds(lambda write=write: write(log, f"{scratch}/made.eval")) / size
-                for write in (write_log, write_eval_log)
+                for write in (write_each, write_eval_log)
             )
             print(f"| {size:,} | {' | '.join(f'{time:.2f}' for time in each)} |", flush=True)
 

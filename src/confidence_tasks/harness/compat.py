@@ -6,19 +6,22 @@ functions that need it, so that this module can be imported beside a harness tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, EvalSpec
     from inspect_ai.model import ChatMessage, Model
     from lm_eval.api.model import LM, TemplateLM
     from lm_eval.api.task import ConfigurableTask
     from torch import Tensor
+
+T = TypeVar("T")
 
 
 def prerequisite_error() -> type[Exception]:
@@ -53,60 +56,127 @@ def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
     return api.model, api.tokenizer, api.tokenizer_call_args
 
 
-def write_log(log: EvalLog, path: str) -> None:
-    """Write a log as ``inspect_ai.log.write_eval_log`` does, in time that is linear in the number of samples.
+class LogWriter:
+    """A log that is written sample by sample, in time that is linear in their number.
 
-    Inspect's recorder compares each sample that it buffers, and each summary that it has written, with every other one.
-    Here it writes its buffer every 100 samples, and has no earlier summaries until the last sample is written.
+    Inspect's recorder compares each sample that it buffers, and each summary that it has written, with every other one,
+    and starts twelve threads to compress each sample. Here it writes its buffer every 100 samples, has no earlier
+    summaries until the last sample is written, and compresses in this thread. The log appears when it is finished.
 
     Needs ``inspect_ai.log._recorders.eval.EvalRecorder`` with ``log_init``, ``log_start``, ``log_sample``,
     ``log_finish``, ``_log_file_key`` and ``data``, whose values have ``write_buffered_samples`` and ``_summaries``, and
-    ``inspect_ai._util._async.run_coroutine``. Without these, Inspect's own function writes the log, which a warning
-    tells. Tested on Inspect 0.3.285.
+    ``inspect_ai._util.zipfile._ZSTD_THREADS``. Without these Inspect's own function writes all samples at the end,
+    which a warning tells; so it does where the path does not end in ``.eval``. Tested on Inspect 0.3.285.
     """
-    from inspect_ai.log import condense_sample, write_eval_log
 
-    if not path.endswith(".eval"):
-        write_eval_log(log, path)
-        return
+    def __init__(self, spec: EvalSpec, path: str) -> None:
+        self._spec, self._path = spec, path
+        self._recorder: Any = None
+        self._count = 0
+        self._summaries: dict[tuple[str, int], EvalSampleSummary] = {}
+        self._kept: list[EvalSample] = []
 
-    async def record() -> None:
-        recorder = import_module("inspect_ai.log._recorders.eval").EvalRecorder(path.rpartition("/")[0])
-        await recorder.log_init(log.eval, path, clean=True)
-        await recorder.log_start(log.eval, log.plan)
-        file = recorder.data[recorder._log_file_key(log.eval)]
-        summaries: dict[tuple[str, int], Any] = {}
+    async def start(self) -> None:
+        """Prepare to take samples."""
+        if not self._path.endswith(".eval"):
+            return
+        try:
+            _zip_module()._ZSTD_THREADS  # noqa: B018 - whether it is there
+            recorder = import_module("inspect_ai.log._recorders.eval").EvalRecorder(
+                self._path.rpartition("/")[0]
+            )
+            await recorder.log_init(self._spec, self._path, clean=True)
+            file = recorder.data[recorder._log_file_key(self._spec)]
+            file.write_buffered_samples, file._summaries  # noqa: B018
+        except (ImportError, AttributeError, TypeError) as error:
+            warn(f"This version of Inspect writes large logs slowly: {error}", stacklevel=2)
+            return
+        self._recorder, self._file = recorder, file
 
-        async def empty_buffer() -> None:
-            await file.write_buffered_samples()
-            for summary in file._summaries:
-                summaries.pop((str(summary.id), summary.epoch), None)
-                summaries[str(summary.id), summary.epoch] = summary
-            file._summaries = []
+    async def add(self, sample: EvalSample) -> None:
+        """Write a sample, as it is; of one that is there twice, the later counts."""
+        if self._recorder is None:
+            self._kept.append(sample)
+            return
+        await self._recorder.log_sample(self._spec, sample)
+        self._count += 1
+        if self._count % 100 == 0:
+            await self._empty_buffer()
 
-        for position, sample in enumerate(log.samples or [], start=1):
-            await recorder.log_sample(log.eval, condense_sample(sample))
-            if position % 100 == 0:
-                await empty_buffer()
-        await empty_buffer()
-        file._summaries = list(summaries.values())
-        await recorder.log_finish(
-            log.eval,
-            log.status,
-            log.stats,
-            log.results,
-            log.reductions,
-            log.error,
-            invalidated=log.invalidated,
-            log_updates=log.log_updates,
-            config_updates=log.config_updates,
-        )
+    async def finish(self, header: EvalLog) -> EvalLog:
+        """Write everything else, and return the log as written; its samples are read when they are asked for."""
+        from inspect_ai.log import write_eval_log_async
 
+        if self._recorder is None:
+            header.samples = self._kept
+            await write_eval_log_async(header, self._path)
+            return header
+        await self._empty_buffer()
+        self._file._summaries = list(self._summaries.values())
+        with _compressing_in_this_thread():
+            await self._recorder.log_start(header.eval, header.plan)
+            written: EvalLog = await self._recorder.log_finish(
+                header.eval,
+                header.status,
+                header.stats,
+                header.results,
+                header.reductions,
+                header.error,
+                invalidated=header.invalidated,
+                log_updates=header.log_updates,
+                config_updates=header.config_updates,
+            )
+        return written
+
+    async def _empty_buffer(self) -> None:
+        with _compressing_in_this_thread():
+            await self._file.write_buffered_samples()
+        for summary in self._file._summaries:
+            self._summaries.pop((str(summary.id), summary.epoch), None)
+            self._summaries[str(summary.id), summary.epoch] = summary
+        self._file._summaries = []
+
+
+@contextmanager
+def _compressing_in_this_thread() -> Iterator[None]:
+    """Have Inspect start no threads to compress a member of a log.
+
+    Needs ``inspect_ai._util.zipfile._ZSTD_THREADS``. Tested on Inspect 0.3.285.
+    """
+    module = _zip_module()
+    before, module._ZSTD_THREADS = module._ZSTD_THREADS, 0
     try:
-        import_module("inspect_ai._util._async").run_coroutine(record())
-    except (ImportError, AttributeError, TypeError) as error:
-        warn(f"This version of Inspect writes large logs slowly: {error}", stacklevel=2)
-        write_eval_log(log, path)
+        yield
+    finally:
+        module._ZSTD_THREADS = before
+
+
+def _zip_module() -> Any:
+    """Return ``inspect_ai._util.zipfile``.
+
+    Needs that module. Tested on Inspect 0.3.285.
+    """
+    return import_module("inspect_ai._util.zipfile")
+
+
+def run_quietly(coroutine: Coroutine[None, None, T]) -> T:
+    """Run a coroutine that calls Inspect, also in a notebook, while Inspect draws nothing.
+
+    Its display ``none`` draws a bar, which it shows nobody, at every sample.
+
+    Needs ``inspect_ai._util._async.run_coroutine``, ``inspect_ai.util._display.init_display_type``,
+    ``inspect_ai._display.core.active._active_display`` and ``inspect_ai._display.log.display.LogDisplay``. Tested on
+    Inspect 0.3.285.
+    """
+    import_module("inspect_ai.util._display").init_display_type("none")
+    active: Any = import_module("inspect_ai._display.core.active")
+    before = active._active_display
+    active._active_display = import_module("inspect_ai._display.log.display").LogDisplay()
+    try:
+        result: T = import_module("inspect_ai._util._async").run_coroutine(coroutine)
+    finally:
+        active._active_display = before
+    return result
 
 
 def is_live_metric() -> bool:

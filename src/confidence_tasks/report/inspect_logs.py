@@ -60,7 +60,7 @@ def read_inspect_log(path: str) -> list[TrialFile]:
     invalid = _invalidated(path) if header.invalidated else frozenset()
     study: Study | None = None
     rows: dict[str | None, dict[tuple[str, int], tuple[Any, ...] | None]] = {}
-    for summary in _summaries(path):
+    for summary in summaries(path):
         scores = summary.scores or {}
         if study is None and (study := study_of_scores(scores)):
             scorer, keys = study.scorer_name, tuple(study.record)
@@ -164,6 +164,7 @@ class _Score(Struct, gc=False):
 class _Asked(Struct, gc=False):
     question: Any = None
     choices: Any = None
+    condition: Any = None
     effort: Any = None
     input_tokens: Any = None
     output_tokens: Any = None
@@ -181,12 +182,13 @@ class Summary(Struct, gc=False):
     input: Any = None
     metadata: _Asked | None = None
     scores: dict[str, _Score | None] | None = None
+    error: Any = None
 
 
 _SUMMARIES = Decoder(list[Summary])
 
 
-def _summaries(path: str) -> Iterator[Summary]:
+def summaries(path: str) -> Iterator[Summary]:
     """Yield the summary of each sample.
 
     A finished log has all summaries in one member. Decoding what is needed of it is a hundred times faster than

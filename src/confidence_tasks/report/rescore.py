@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike, fspath
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from inspect_ai import score
+import fsspec
+import numpy as np
+from inspect_ai import score_async
 from inspect_ai.log import (
     EvalLog,
     EvalSample,
     MetadataEdit,
     ProvenanceData,
+    condense_sample,
     edit_eval_log,
     read_eval_log,
+    read_eval_log_async,
+    read_eval_log_samples_by_id_async,
+    recompute_metrics,
 )
 from inspect_ai.scorer import Scorer
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
 from confidence_tasks.harness.inspect.viewer import scored_trial, versions
-from confidence_tasks.report.inspect_logs import RESCORED, refuse_unbounded
-from confidence_tasks.report.trial_files import NotTrialsError
+from confidence_tasks.report.inspect_logs import RESCORED, Summary, refuse_unbounded, summaries
+from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_collection
 
 NO_MODEL = "none/none"
 """Inspect's own stand-in where no model is called."""
@@ -32,9 +43,8 @@ NO_MODEL = "none/none"
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A log scored again: every metric, as the log had it and as it is now, and how many samples' trials differ."""
+    """Every metric of a log, as the log had it and as it is now, and how many samples' trials differ."""
 
-    log: EvalLog
     before: Mapping[str, float]
     after: Mapping[str, float]
     changed_trials: int
@@ -45,12 +55,19 @@ class Rescored:
         return [name for name in self.before if not _same(self.before[name], self.after.get(name))]
 
 
-def rescore(path: str | PathLike[str]) -> Rescored:
+def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Rescored:
     """Read the replies of a log anew, with the reading rules and statistics of this version.
 
-    What a parser or a judge said is taken from the log; no model is called. The log on disk is left alone; write
-    the new one with ``inspect_ai.log.write_eval_log``. The entry ``rescored`` of its metadata says when that was
-    and by which versions, and reports take the newest reading of a run.
+    What a parser or a judge said is taken from the log; no model is called. Samples are read, scored and written one
+    after the other.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The log, which is left alone.
+    target : str or PathLike, optional
+        Another file on this machine, into which the new log is written. The entry ``rescored`` of its metadata says
+        when that was and by which versions, and reports take the newest reading of a run.
 
     Raises
     ------
@@ -61,19 +78,76 @@ def rescore(path: str | PathLike[str]) -> Rescored:
     LostRepliesError
         If a sample of a study of several stages was recovered from a killed run, without its replies.
     """
-    refuse_unbounded(fspath(path))
-    log = read_eval_log(fspath(path))
-    if not log.samples:
-        raise NotTrialsError(f"the log has no samples (status: {log.status})")
-    scorers = _scorers(log)
-    before, trials = metrics_of(log), {_key(sample): _values(sample) for sample in log.samples}
-    every = log.samples
+    with _local(fspath(path)) as local:
+        refuse_unbounded(local)
+        log = read_eval_log(local, header_only=True)
+        samples = _in_order(log, summaries(local))
+        if not samples:
+            raise NotTrialsError(f"the log has no samples (status: {log.status})")
+        scorers, before = _scorers(log), metrics_of(log)
+        _log_every_measure(log, samples)
+        done, changed = run_quietly(_rescored(log, local, samples, scorers, fspath(target)))
+    return Rescored(before, metrics_of(done), changed)
+
+
+@contextmanager
+def _local(path: str) -> Iterator[str]:
+    """Give the path of a file on this machine that is the same as another one."""
+    system, root = fsspec.core.url_to_fs(path)
+    if "file" in np.atleast_1d(system.protocol):
+        yield root
+        return
+    with TemporaryDirectory() as scratch:
+        copy = str(Path(scratch) / PurePosixPath(root).name)
+        system.get_file(root, copy)
+        yield copy
+
+
+async def _rescored(
+    log: EvalLog, path: str, samples: Sequence[Summary], scorers: list[Scorer], target: str
+) -> tuple[EvalLog, int]:
+    """Score the samples of a log anew, write them, and return the log and how many trials are others."""
+    writer = LogWriter(log.eval, target) if target else None
+    if writer:
+        await writer.start()
     # A failed sample has no reply to read.
-    log.samples = [sample for sample in every if sample.error is None]
-    done = score_log(log, scorers, every_measure=True)
-    changed = sum(trials[_key(sample)] != _values(sample) for sample in log.samples)
-    done.samples = every
-    return Rescored(_signed(done), before, metrics_of(done), changed)
+    scored, failed = ([each for each in samples if (each.error is None) is told] for told in (True, False))
+    trials: dict[tuple[str, int], str] = {}
+    changed = 0
+
+    async def anew() -> AsyncIterator[EvalSample]:
+        async for sample in _read(path, scored):
+            trials[_key(sample)] = _values(sample)
+            yield sample
+
+    async def add(sample: EvalSample) -> None:
+        nonlocal changed
+        changed += trials.pop(_key(sample)) != _values(sample)
+        if writer:
+            await writer.add(condense_sample(sample))
+
+    done = _signed(await score_samples(log, anew(), scorers, add))
+    if writer:
+        async for sample in _read(path, failed):
+            await writer.add(condense_sample(sample))
+        await writer.finish(done)
+    return done, changed
+
+
+async def _read(path: str, samples: Sequence[Summary]) -> AsyncIterator[EvalSample]:
+    """Read samples of a log on this machine, of which memory holds some; a log in JSON is read whole."""
+    keys = [(each.id, each.epoch) for each in samples]
+    if not path.endswith(".eval"):
+        whole = await read_eval_log_async(path)
+        found = {_key(sample): sample for sample in whole.samples or []}
+        for name, epoch in keys:
+            yield found[str(name), epoch]
+        return
+    # Each batch reads the directory of the archive again.
+    size = max(500, len(keys) // 20)
+    for start in range(0, len(keys), size):
+        for sample in await read_eval_log_samples_by_id_async(path, keys[start : start + size]):
+            yield sample
 
 
 def _signed(log: EvalLog) -> EvalLog:
@@ -83,15 +157,47 @@ def _signed(log: EvalLog) -> EvalLog:
     return edit_eval_log(log, [MetadataEdit(metadata_set=entry)], by)
 
 
-def score_log(log: EvalLog, scorers: list[Scorer], *, every_measure: bool = False) -> EvalLog:
-    """Score the samples of a log, which are changed, and compute its metrics, or all, without a model."""
+async def score_samples(
+    log: EvalLog,
+    samples: AsyncIterator[EvalSample],
+    scorers: list[Scorer],
+    add: Callable[[EvalSample], Awaitable[None]],
+) -> EvalLog:
+    """Score samples as they come, hand each on, and compute the metrics of their log without a model."""
     roles, log.eval.model_roles = log.eval.model_roles, None  # a role would be made, and ask for its key
-    log.samples = _in_order(log)
-    if every_measure:
-        _log_every_measure(log)
-    done = score(log, scorers, action="overwrite", model=NO_MODEL, display="none", copy=False)
-    done.eval.model_roles = roles
-    return done
+    scored: list[EvalSample] = []
+    with without_garbage_collection():
+        while some := [sample async for sample in _first(samples, AT_ONCE)]:
+            spec = log.eval.model_copy(update={"metrics": None})
+            part = log.model_copy(update={"samples": some, "eval": spec})
+            await score_async(part, scorers, action="overwrite", model=NO_MODEL, copy=False)
+            for sample in some:
+                await add(sample)
+                # Metrics need no more of it; whole samples would take five times the memory.
+                of_metrics = {"id": sample.id, "scores": sample.scores, "metadata": sample.metadata}
+                scored.append(_EMPTY.model_copy(update=of_metrics))
+            log.eval.scorers = spec.scorers
+            gc.collect(1)  # the cycles that these samples were in, without a look at all that is kept
+    for scorer in log.eval.scorers or []:
+        scorer.metrics = log.eval.metrics
+    log.samples = scored
+    recompute_metrics(log)
+    log.samples, log.eval.model_roles = None, roles
+    return log
+
+
+AT_ONCE = 200
+"""Samples that are scored together."""
+
+_EMPTY = EvalSample(id="", epoch=1, input="", target="")
+
+
+async def _first(samples: AsyncIterator[EvalSample], most: int) -> AsyncIterator[EvalSample]:
+    for _ in range(most):
+        try:
+            yield await anext(samples)
+        except StopAsyncIteration:
+            return
 
 
 def metrics_of(log: EvalLog) -> dict[str, float]:
@@ -110,7 +216,7 @@ def _scorers(log: EvalLog) -> list[Scorer]:
     return [make(**options) for make, options in chosen]
 
 
-def _log_every_measure(log: EvalLog) -> None:
+def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
     """Have the metrics of a log be all measures; of an older log, whose metrics are no longer known, by condition."""
     specs = log.eval.metrics if isinstance(log.eval.metrics, list) else []
     for logged in (spec for spec in specs if not isinstance(spec, dict)):
@@ -118,9 +224,7 @@ def _log_every_measure(log: EvalLog) -> None:
         if "summary" not in options:
             names = {spec.name.rsplit("/", 1)[-1] for spec in log.eval.scorers or []}
             study = next(study for study in studies() if study.scorer_name in names)
-            conditions = list(
-                dict.fromkeys(str(sample.metadata["condition"]) for sample in log.samples or [])
-            )
+            conditions = list(dict.fromkeys(each.metadata.condition for each in samples if each.metadata))
             logged.name = "confidence_tasks/study_metrics"
             options = {
                 "summary": reference_of(condition_summary),
@@ -129,11 +233,12 @@ def _log_every_measure(log: EvalLog) -> None:
         logged.options = {**options, "measures": None, "overall": []}
 
 
-def _in_order(log: EvalLog) -> list[EvalSample]:
-    """Put samples in the order of the run: sums of floats depend on theirs in the last bit."""
-    samples = log.samples or []
-    position = {str(name): i for i, name in enumerate(log.eval.dataset.sample_ids or [])}
-    return sorted(samples, key=lambda sample: (sample.epoch, position.get(str(sample.id), len(position))))
+def _in_order(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
+    """Put samples in the order of the run, the later of two of the same."""
+    found = {(str(each.id), each.epoch): each for each in samples}
+    names = log.eval.dataset.sample_ids or []
+    position = {str(name): i for i, name in enumerate(names)}
+    return sorted(found.values(), key=lambda each: (each.epoch, position.get(str(each.id), len(position))))
 
 
 def _key(sample: EvalSample) -> tuple[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,14 +19,14 @@ from inspect_ai.model import ChatMessageUser, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import reply_forms
-from confidence_tasks.harness.compat import write_log
+from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import logging
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import provenance
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.report.reply_files import Row, read_rows
 from confidence_tasks.report.reply_form import ReplyForm
-from confidence_tasks.report.rescore import NO_MODEL, score_log
+from confidence_tasks.report.rescore import NO_MODEL, score_samples
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.own_file import QUESTION_FIELDS, parse_question
 from confidence_tasks.sources.source import SourceError
@@ -52,6 +52,8 @@ def score_replies(
     log_dir: str | Path = "logs",
 ) -> list[EvalLog]:
     """Score a file of replies as one of the studies; return a log for each model, as written.
+
+    The samples of a log are read when they are asked for: memory holds the rows and what was read of them.
 
     Nothing is written unless every row is sound. A row of the ``.jsonl``, ``.csv`` or ``.parquet`` file has
     ``question`` and ``reply``, and the fields that the study needs, listed in
@@ -88,10 +90,7 @@ def score_replies(
         by_model.setdefault(name, []).append(Recorded(item, reply, asked[name, item.id]))
     if not by_model:
         raise SourceError(f"{path}: it holds no replies")
-    logs = [_log(study, form, name, recorded) for name, recorded in by_model.items()]
-    for log in logs:
-        write_log(log, _location(log, Path(log_dir)))
-    return logs
+    return [_log(study, form, name, recorded, Path(log_dir)) for name, recorded in by_model.items()]
 
 
 # Rows -------------------------------------------------------------------------------------------------------------
@@ -141,15 +140,23 @@ def _question(path: Path, row: Row, form: ReplyForm) -> Question:
 # Logs -------------------------------------------------------------------------------------------------------------
 
 
-def _log(study: str, form: ReplyForm, model: str, recorded: Sequence[Recorded]) -> EvalLog:
-    """Return a log whose samples hold what was said, scored."""
+def _log(study: str, form: ReplyForm, model: str, recorded: Sequence[Recorded], folder: Path) -> EvalLog:
+    """Write a log whose samples hold what was said, scored."""
     items = {each.item.id: each.item for each in recorded}
     log = _empty_log(study, form, list(items.values()))
     spec = log.eval
     spec.model, spec.config.epochs = model, max(each.epoch for each in recorded)
     spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
-    log.samples = [_sample(each, model) for each in recorded]
-    return score_log(log, [form.scorer()])
+    position = {name: i for i, name in enumerate(items)}
+    in_order = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
+    return run_quietly(_scored(log, form, in_order, _location(log, folder)))
+
+
+async def _scored(log: EvalLog, form: ReplyForm, recorded: Sequence[Recorded], path: str) -> EvalLog:
+    writer = LogWriter(log.eval, path)
+    await writer.start()
+    done = await score_samples(log, _samples(recorded, log.eval.model), [form.scorer()], writer.add)
+    return await writer.finish(done)
 
 
 def _empty_log(study: str, form: ReplyForm, items: Sequence[Item]) -> EvalLog:
@@ -182,6 +189,11 @@ def recorded_reply() -> Solver:
         return state
 
     return solve
+
+
+async def _samples(recorded: Iterable[Recorded], model: str) -> AsyncIterator[EvalSample]:
+    for each in recorded:
+        yield _sample(each, model)
 
 
 def _sample(recorded: Recorded, model: str) -> EvalSample:

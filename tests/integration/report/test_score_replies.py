@@ -193,16 +193,13 @@ def test_replies_of_three_real_models(tmp_path: Path, shared_data: Path) -> None
     for study, rows in files.items():
         logs = score_replies(write(rows, tmp_path / f"{study}.jsonl"), study, log_dir=tmp_path / "logs")
         assert len(logs) == 3
-        found = [trial for log in logs for trial in trials(log)]
-        assert len(found) == len(rows)
-        in_order = sorted(
-            zip(rows, wanted[study], strict=True),
-            key=lambda pair: list(by_model(rows)).index(pair[0]["model"]),
-        )
-        for trial, (row, expected) in zip(found, in_order, strict=True):
-            assert trial["question_id"] == f"{study}-{row['id']}"
-            same = {key: value for key, value in expected.items() if key != "question_id"}
-            assert repr({key: trial[key] for key in same}) == repr(same)
+        expected = {(row["model"], row["id"]): trial for row, trial in zip(rows, wanted[study], strict=True)}
+        for log in logs:
+            for trial in trials(log):
+                row_id = trial["question_id"].removeprefix(f"{study}-")
+                same = {**expected.pop((log.eval.model, row_id)), "question_id": trial["question_id"]}
+                assert repr({key: trial[key] for key in same}) == repr(same)
+        assert expected == {}
 
 
 def by_model(rows: list[dict[str, Any]]) -> dict[str, None]:

@@ -10,10 +10,12 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import zstandard
 from inspect_ai import score
 from inspect_ai.log import (
     EvalLog,
     bundle_log_dir,
+    condense_sample,
     read_eval_log,
     read_eval_log_sample_summaries,
     write_eval_log,
@@ -110,7 +112,7 @@ def test_every_function_of_compat_says_what_it_needs_and_the_versions() -> None:
     functions = [
         node
         for node in ast.parse(COMPAT.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
     assert functions
     for function in functions:
@@ -139,15 +141,29 @@ def long_log(log: Path) -> EvalLog:
     return read
 
 
+def write(log: EvalLog, path: Path) -> EvalLog:
+    """Write a log sample by sample."""
+
+    async def write_each() -> EvalLog:
+        writer = compat.LogWriter(log.eval, str(path))
+        await writer.start()
+        for sample in log.samples:
+            await writer.add(condense_sample(sample))
+        return await writer.finish(log)
+
+    return compat.run_quietly(write_each())
+
+
 def test_a_log_is_written_as_inspect_writes_it(long_log: EvalLog, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     ours, theirs = tmp_path / "logs" / "ours.eval", tmp_path / "theirs.eval"
     with warnings.catch_warnings(action="error"):
-        compat.write_log(long_log, str(ours))
+        written = write(long_log, ours)
     write_eval_log(long_log, str(theirs))
     assert members(ours) == members(theirs)
     read, expected = read_eval_log(str(ours)), read_eval_log(str(theirs))
     assert read.model_dump(exclude={"location"}) == expected.model_dump(exclude={"location"})
+    assert len(written.samples) == 249
     assert read_eval_log_sample_summaries(str(ours)) == read_eval_log_sample_summaries(str(theirs))
     rescored = score(read, match(), action="append", display="none", model="none/none")
     assert len(rescored.results.scores) == len(read.results.scores) + 1
@@ -155,15 +171,22 @@ def test_a_log_is_written_as_inspect_writes_it(long_log: EvalLog, tmp_path: Path
     assert (tmp_path / "bundle" / "logs" / "ours.eval").read_bytes() == ours.read_bytes()
 
 
+@pytest.mark.parametrize(
+    "missing", ["log._recorders.file.FileRecorder._log_file_key", "_util.zipfile._ZSTD_THREADS"]
+)
 def test_another_recorder_costs_time_and_no_log(
-    long_log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    long_log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    monkeypatch.delattr("inspect_ai.log._recorders.file.FileRecorder._log_file_key")
+    monkeypatch.delattr(f"inspect_ai.{missing}")
     written = []
-    monkeypatch.setattr("inspect_ai.log.write_eval_log", lambda log, path: written.append(path))
-    with pytest.warns(UserWarning, match="_log_file_key") as told:
-        compat.write_log(long_log, str(tmp_path / "ours.eval"))
-    assert written == [str(tmp_path / "ours.eval")]
+
+    async def write_whole(log: EvalLog, path: str) -> None:
+        written.append((len(log.samples), path))
+
+    monkeypatch.setattr("inspect_ai.log.write_eval_log_async", write_whole)
+    with pytest.warns(UserWarning, match=missing.rpartition(".")[2]) as told:
+        write(long_log, tmp_path / "ours.eval")
+    assert written == [(250, str(tmp_path / "ours.eval"))]
     assert len(told) == 1
 
 
@@ -173,12 +196,38 @@ def test_each_sample_is_compared_with_a_hundred_others_at_most(
     from inspect_ai.log._recorders.eval import ZipLogFile
 
     buffered = []
-    write = ZipLogFile.write_buffered_samples
+    write_buffer = ZipLogFile.write_buffered_samples
 
     async def count(file: ZipLogFile) -> None:
         buffered.append((len(file._samples), len(file._summaries)))
-        await write(file)
+        await write_buffer(file)
 
     monkeypatch.setattr(ZipLogFile, "write_buffered_samples", count)
-    compat.write_log(long_log, str(tmp_path / "ours.eval"))
+    write(long_log, tmp_path / "ours.eval")
     assert buffered == [(100, 0), (100, 0), (50, 0), (0, 249)]
+
+
+def test_no_threads_are_started_to_compress_a_sample(
+    long_log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    compressor = zstandard.ZstdCompressor
+
+    def compress(*, level: int, threads: int) -> zstandard.ZstdCompressor:
+        started.append(threads)
+        return compressor(level=level, threads=threads)
+
+    monkeypatch.setattr(zstandard, "ZstdCompressor", compress)
+    write(long_log, tmp_path / "ours.eval")
+    assert set(started) == {0}
+
+
+def test_the_display_is_as_it_was_afterwards() -> None:
+    from inspect_ai._display.core import active
+
+    async def during() -> str:
+        return type(active.display()).__name__
+
+    before = active._active_display
+    assert compat.run_quietly(during()) == "LogDisplay"
+    assert active._active_display is before

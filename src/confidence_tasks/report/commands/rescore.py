@@ -24,8 +24,6 @@ from confidence_tasks.report.console import (
 from confidence_tasks.report.labels import json_number
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from confidence_tasks.report.workers import Job
 
 
@@ -155,46 +153,42 @@ def _rescore(path: str, target: str) -> Outcome:
     from confidence_tasks.report.rescore import rescore as rescored
     from confidence_tasks.report.trial_files import NotTrialsError
 
-    try:
-        done = rescored(path)
-    except (NotTrialsError, RoleError, LostRepliesError) as error:
-        return Outcome(path, error=str(error))
-    except Exception as error:
-        return Outcome(path, error=why_unreadable(path, error))
-    if target:
+    with tempfile.TemporaryDirectory() as scratch:
+        made = str(Path(scratch) / PurePosixPath(target).name) if target else ""
         try:
-            _write(done.log, target)
+            done = rescored(path, made)
+        except (NotTrialsError, RoleError, LostRepliesError) as error:
+            return Outcome(path, error=str(error))
         except Exception as error:
-            return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
+            return Outcome(path, error=why_unreadable(path, error))
+        if target:
+            try:
+                _put(made, target)
+            except Exception as error:
+                return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
     changed = {name: (done.before.get(name), done.after.get(name)) for name in done.changed_metrics}
     return Outcome(path, done.changed_trials, changed, target)
 
 
-def _write(log: EvalLog, target: str) -> None:
-    """Write a log whole or not at all: it may be the only one of replies that were paid for."""
+def _put(made: str, target: str) -> None:
+    """Put a log in its place whole or not at all: it may be the only one of replies that were paid for."""
     from inspect_ai.log import read_eval_log
 
-    from confidence_tasks.harness.compat import write_log
-
     system, root = fsspec.core.url_to_fs(target)
-    name = PurePosixPath(root).name
     if system.exists(root):
-        there = read_eval_log(target, header_only=True).eval
-        if there.eval_id != log.eval.eval_id:
+        there, new = (read_eval_log(path, header_only=True).eval for path in (target, made))
+        if there.eval_id != new.eval_id:
             raise FileExistsError(f"there is a log of another run, of {there.created}")
-    with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch) / name
-        write_log(log, str(made))
-        folder = root.rpartition("/")[0]
-        unfinished = f"{folder}/.unfinished-{name}"
-        if folder:
-            system.makedirs(folder, exist_ok=True)
-        try:
-            system.put_file(str(made), unfinished)
-            system.mv(unfinished, root)
-        finally:
-            if system.exists(unfinished):
-                system.rm(unfinished)
+    folder, _, name = root.rpartition("/")
+    unfinished = f"{folder}/.unfinished-{name}"
+    if folder:
+        system.makedirs(folder, exist_ok=True)
+    try:
+        system.put_file(made, unfinished)
+        system.mv(unfinished, root)
+    finally:
+        if system.exists(unfinished):
+            system.rm(unfinished)
 
 
 def _record(outcome: Outcome) -> dict[str, Any]:
