@@ -24,10 +24,20 @@ def test_a_tokenizer_without_chat_template_is_told_to_do_without(name):
     assert len(model.asked) == 2
 
 
-@pytest.mark.parametrize("reply", ["", None, "\x00", "{" * 3_000])
+@pytest.mark.parametrize("reply", ["", "\x00", "{" * 3_000])
 def test_what_a_model_says_ends_no_run(reply):
     found = lm_eval_run(Scripted(lambda prompt: reply), TASKS, {"n": 2})["results"]
     assert {found[name]["parse_rate,none"] for name in TASKS} == {0.0}
+
+
+@pytest.mark.parametrize("n_lost", [1, 3])
+@pytest.mark.parametrize("name", ["riskeval_lambda10_arithmetic", "signals_stated_after"])
+def test_a_call_without_a_reply_is_lost_as_on_inspect(name, n_lost):
+    """Of one call and of several: the sample has no trial."""
+    replies = iter([None] * n_lost)
+    model = Scripted(lambda prompt: next(replies, "Answer: 3\nConfidence: 90"))
+    run = lm_eval_run(model, [name], {"n": 3}, log_samples=True)
+    assert ["trial" in sample for sample in run["samples"][name]].count(False) == n_lost
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])

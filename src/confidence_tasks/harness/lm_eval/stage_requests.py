@@ -95,13 +95,14 @@ class _Conversation:
 
 @dataclass
 class _Document:
-    """The stages of one document, and what they have returned."""
+    """The stages of one document, what they have returned, and whether a call was lost: its reply is None."""
 
     request: StagesRequest
     study: Study = field(init=False)
     stages: tuple[Stage, ...] = field(init=False)
     replies: dict[str, list[ModelReply]] = field(default_factory=dict)
     conversations: dict[str, _Conversation] = field(default_factory=dict)
+    lost: bool = False
 
     def __post_init__(self) -> None:
         doc: dict[str, Any] = self.request.doc
@@ -164,8 +165,8 @@ def sampling_settings(stage: Stage, condition: str, number: int) -> dict[str, An
     return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
 
 
-def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any]]:
-    """Run the stages of documents; lm-eval calls this as a method of the model.
+def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any] | None]:
+    """Run the stages of documents; lm-eval calls this as a method of the model. A lost call costs its document.
 
     Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
     subjects apart, whose replies depend on more than the prompt.
@@ -182,11 +183,12 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         asked = [
             (document, document.stages[position], *call)
             for document in documents
-            if position < len(document.stages)
+            if position < len(document.stages) and not document.lost
             for call in document.calls(model, document.stages[position])
         ]
         texts = methods.generate_samples([generation for _, _, generation, _ in asked])
-        for (_, _, generation, _), text in zip(asked, texts, strict=True):
+        for (document, _, generation, _), text in zip(asked, texts, strict=True):
+            document.lost |= text is None
             generation.resps = [text or ""]
         scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
         tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
@@ -197,7 +199,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             said = generation.resps[0]
             document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
             document.conversations.setdefault(stage.name, conversation.then("assistant", said))
-    return [kept_replies(document.replies) for document in documents]
+    return [None if document.lost else kept_replies(document.replies) for document in documents]
 
 
 add_request_type(REQUEST_TYPE, run_stages)

@@ -365,10 +365,11 @@ class StudyOfStages(ConfigurableTask):
         return trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Return the trial for every metric that is configured, whatever the reply."""
+        """Return the trial for every metric that is configured; none for a lost call, whose reply is None."""
         reply, *scores = results
-        scored = scores or [unscored("not asked for")]
-        trial = self.trial(doc, "" if reply is None else reply, *scored)
+        if reply is None:
+            return {}
+        trial = self.trial(doc, reply, *(scores or [unscored("not asked for")]))
         return sample_metrics(trial, list(self.aggregation()))
 
 
