@@ -60,7 +60,12 @@ class Parameter:
             and not isinstance(value, bool)
             and not self.low <= value <= self.high
         ):
-            raise ValueError(f"{self.name}={value} is not within [{self.low:g}, {self.high:g}]")
+            within = (
+                f"be {self.low:g} or more"
+                if math.isinf(self.high)
+                else f"lie in [{self.low:g}, {self.high:g}]"
+            )
+            raise ValueError(f"{self.name}={value} must {within}")
 
 
 def meant(name: str, known: Any) -> str:

@@ -182,8 +182,8 @@ def test_what_a_simulated_subject_was_given_comes_out(tmp_path, condition):
     [
         ({"sourse": "gsm8k"}, "sureness has no parameter 'sourse'; did you mean 'source'"),
         ({"n": "ten"}, "n='ten' must be a whole number"),
-        ({"n": 0}, "n=0 is not within"),
-        ({"level": 1.5}, "level=1.5 is not within"),
+        ({"n": 0}, "n=0 must be 1 or more"),
+        ({"level": 1.5}, "level=1.5 must lie in"),
         ({"efforts": "low,hihg"}, "'hihg' is neither one of none, .* nor a number .* did you mean 'high'"),
         ({"efforts": True}, "efforts=True must be a text or a whole number or a list"),
         ({"conditions": "stated,askd"}, "condition='askd' is not one of stated, asked; did you mean 'asked'"),

@@ -222,7 +222,7 @@ class TestRefusals:
             ({"source": "mmlv"}, "Did you mean 'mmlu'"),
             ({"elicitation": "rude"}, "not one of verbal, cot, top_k"),
             ({"prompt": "b3"}, "not one of b1, b2"),
-            ({"n": -1}, "n=-1 is not within"),
+            ({"n": -1}, "n=-1 must be 1 or more"),
         ],
     )
     def test_unknown_values_list_what_is_allowed(self, metadata, message):

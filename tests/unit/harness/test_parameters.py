@@ -80,8 +80,8 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("fermieval", {"temperature": -1}, "temperature=-1 must be 0 or more"),
-        ("fermieval", {"temperature": 2.5}, "temperature=2.5 must be 2 or less"),
+        ("fermieval", {"temperature": -1}, "temperature=-1 must lie in [0, 2]"),
+        ("fermieval", {"temperature": 2.5}, "temperature=2.5 must lie in [0, 2]"),
         ("fermieval", {"temperature": math.nan}, "temperature=nan must be a number"),
         ("fermieval", {"levels": math.nan}, "levels=nan must be a text or a number or a list"),
         ("fermieval", {"levels": [True]}, "levels: 'True' is not a coverage between 0 and 1, such as 0.95"),

@@ -66,9 +66,9 @@ def test_a_level_that_is_no_coverage_is_refused(levels):
 def test_other_wrong_values_are_refused(mirror):
     with pytest.raises(ValueError, match="split='train' is not one of all, test, authors, authors_test"):
         fermieval(split="train")
-    with pytest.raises(ValueError, match="n=0 is not within"):
+    with pytest.raises(ValueError, match="n=0 must be 1 or more"):
         fermieval(n=0)
-    with pytest.raises(ValueError, match="max_exponent=-3 is not within"):
+    with pytest.raises(ValueError, match="max_exponent=-3 must"):
         fermieval(max_exponent=-3)
 
 

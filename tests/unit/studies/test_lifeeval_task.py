@@ -99,5 +99,5 @@ def test_a_table_that_cannot_be_read_is_refused_before_any_call(tmp_path):
 
 @pytest.mark.parametrize("n", [0, -800])
 def test_a_number_of_questions_below_1_is_refused(n):
-    with pytest.raises(ValueError, match=f"n={n} is not within"):
+    with pytest.raises(ValueError, match=f"n={n} must be 1 or more"):
         lifeeval(n=n)

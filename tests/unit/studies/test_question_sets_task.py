@@ -129,5 +129,5 @@ def test_an_unknown_source_is_refused():
 
 
 def test_no_questions_are_not_all_questions():
-    with pytest.raises(ValueError, match="n=0 is not within"):
+    with pytest.raises(ValueError, match="n=0 must be 1 or more"):
         items_of(STUDY, "sciq", source="arithmetic", n=0)

@@ -141,7 +141,7 @@ def test_roles_are_needed_where_they_are_used() -> None:
         ({"parser": "llm"}, "rules, model"),
         ({"judge": "me"}, "auto, model, rules"),
         ({"images": "draw"}, "send, skip"),
-        ({"n": 0}, "n=0 is not within"),
+        ({"n": 0}, "n=0 must be 1 or more"),
     ],
 )
 def test_unknown_values_are_refused_with_what_is_allowed(wrong: dict[str, object], message: str) -> None:

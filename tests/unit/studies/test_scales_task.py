@@ -110,7 +110,7 @@ def test_unknown_elicitation_lists_what_there_is() -> None:
 
 
 def test_no_questions_at_all_are_refused() -> None:
-    with pytest.raises(ValueError, match="n=0 is not within"):
+    with pytest.raises(ValueError, match="n=0 must be 1 or more"):
         scale_granularity(sources="arithmetic", n=0)
 
 

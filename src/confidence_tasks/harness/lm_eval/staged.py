@@ -45,7 +45,7 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
-from confidence_tasks.study.parameter import METRICS
+from confidence_tasks.study.parameter import METRICS, SEED
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 _log = logging.getLogger(__name__)
@@ -196,6 +196,7 @@ class StudyOfStages(ConfigurableTask):
             *(["source"] if "sources" in declared else []),
         }
         said = {name: value for name, value in given.items() if name in own}
+        replace(SEED, name="question_seed").check(given.get("question_seed", SEED.default))
         others = {study.condition_parameter: "condition", "seed": "question_seed"}
         said |= {ours: given[name] for ours, name in others.items() if ours in declared and name in given}
         if "sources" in declared:

@@ -94,6 +94,8 @@ STUDY = Study(
             float,
             0.0,
             "Of generation; the paper leaves the provider's default, which differs between providers.",
+            low=0,
+            high=2,
         ),
         Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
     ),

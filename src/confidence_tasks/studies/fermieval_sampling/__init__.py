@@ -44,6 +44,7 @@ STUDY = Study(
             int,
             20,
             "How often each question is asked under each condition; a level of 0.9 needs 20 to tell its quantiles.",
+            low=2,
         ),
         Parameter(
             "temperatures",

@@ -52,6 +52,7 @@ STUDY = Study(
             trials.RATINGS,
             "Number of confidence levels on either side: the log's metrics cut log-probabilities into 2k ratings where "
             "they cut them. Report and compare cut them into the paper's 8.",
+            low=2,
         ),
         Parameter(
             "domains",
@@ -60,7 +61,9 @@ STUDY = Study(
             "Who sorts questions into domains of knowledge: a lexicon, or the model in the role domain_classifier.",
             trials.DOMAIN_CHOICES,
         ),
-        Parameter("fewshot", int, 0, "Worked examples before each question, for small and base models."),
+        Parameter(
+            "fewshot", int, 0, "Worked examples before each question, for small and base models.", low=0
+        ),
         Parameter(
             "force_gold",
             bool,

@@ -70,6 +70,7 @@ STUDY = Study(
             int,
             0,
             "Worked examples before each question, from questions that are not asked, for small and base models.",
+            low=0,
         ),
         Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
     ),
