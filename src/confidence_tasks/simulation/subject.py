@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from statistics import NormalDist
 
-_STANDARD_NORMAL = NormalDist()
+_NORMAL = NormalDist()
 _UNIT = 2.0**-53
 
 
@@ -36,15 +36,13 @@ def uniform(*key: object) -> float:
 
 def normal(*key: object) -> float:
     """Return a standard normal number that is a fixed function of ``key``."""
-    return _STANDARD_NORMAL.inv_cdf(uniform(*key))
+    return _NORMAL.inv_cdf(uniform(*key))
 
 
 def pick(options: int, *key: object) -> int:
     """Return an index below ``options`` that is a fixed function of ``key``."""
     return int(uniform(*key) * options)
 
-
-_NORMAL = NormalDist()
 
 STRONGEST = 10.0
 """The largest sensitivity to either side: beyond it the chance of being right is 0 or 1 to within rounding."""

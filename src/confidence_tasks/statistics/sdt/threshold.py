@@ -176,12 +176,7 @@ def meta_d_threshold(
 ) -> Result:
     """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
-    Parameters
-    ----------
-    correct, confidence, threshold, weights
-        As in :func:`threshold_table`.
-    padding
-        As in :func:`fit_meta_d_threshold`.
+    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`.
 
     Returns
     -------
@@ -206,12 +201,7 @@ def m_ratio_threshold(
 ) -> Result:
     """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
-    Parameters
-    ----------
-    correct, confidence, threshold, weights
-        As in :func:`threshold_table`.
-    padding
-        As in :func:`fit_meta_d_threshold`.
+    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`.
 
     Returns
     -------
