@@ -230,6 +230,7 @@ def test_any_corrupt_cell_is_named_or_allowed(tmp_path, corruption):
 @example(("lifeeval", 0, "difficulty", ABSENT))
 @example(("lifeeval", 0, "window", ABSENT))
 @example(("lifeeval", 0, "window", "round"))
+@example(("signals", 0, "condition", "lots"))
 @settings(FIXTURES, max_examples=16)
 def test_no_corrupt_cell_ends_the_report(tmp_path, corruption):
     found = assert_named(*corruption, tmp_path)

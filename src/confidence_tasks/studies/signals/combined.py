@@ -50,7 +50,8 @@ def signal_table(trials: Columns) -> SignalTable:
     keys = {key: i for i, key in enumerate(dict.fromkeys(asked))}
     rows = np.full((len(keys), len(signals)), -1)
     for row, (key, condition) in enumerate(zip(asked, trials["condition"], strict=True)):
-        rows[keys[key], signals.index(condition)] = row
+        if condition in signals:  # a file of trials may have others
+            rows[keys[key], signals.index(condition)] = row
     rows = rows[(rows >= 0).any(axis=1)]
     first = rows.max(axis=1, initial=-1)
     judged = ~np.isnan(trials["correct"][first])
