@@ -6,12 +6,12 @@ functions that need it, so that this module can be imported beside a harness tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from unittest.mock import patch
 from warnings import warn
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
 class LogWriter:
     """A log that is written sample by sample, in time that is linear in their number.
 
-    Inspect's recorder compares each sample that it buffers, and each summary that it has written, with every other one,
-    and starts twelve threads to compress each sample. Here it writes its buffer every 100 samples, has no earlier
-    summaries until the last sample is written, and compresses in this thread. The log appears when it is finished.
+    Inspect's recorder compares each sample that it buffers, and each summary that it has written, with every other one.
+    Here it writes its buffer every 100 samples, and has no earlier summaries until the last sample is written. The log
+    appears when it is finished.
 
     Needs ``inspect_ai.log._recorders.eval.EvalRecorder`` with ``log_init``, ``log_start``, ``log_sample``,
-    ``log_finish``, ``_log_file_key`` and ``data``, whose values have ``write_buffered_samples`` and ``_summaries``, and
-    ``inspect_ai._util.zipfile._ZSTD_THREADS``. Without these Inspect's own function writes all samples at the end,
-    which a warning tells; so it does where the path does not end in ``.eval``. Tested on Inspect 0.3.285.
+    ``log_finish``, ``_log_file_key`` and ``data``, whose values have ``write_buffered_samples`` and ``_summaries``.
+    Without these Inspect's own function writes all samples at the end, which a warning tells; so it does where the path
+    does not end in ``.eval``. Tested on Inspect 0.3.285.
     """
 
     def __init__(self, spec: EvalSpec, path: str) -> None:
@@ -81,13 +81,11 @@ class LogWriter:
         if not self._path.endswith(".eval"):
             return
         try:
-            _zip_module()._ZSTD_THREADS  # noqa: B018 - whether it is there
-            recorder = import_module("inspect_ai.log._recorders.eval").EvalRecorder(
-                self._path.rpartition("/")[0]
-            )
+            module = import_module("inspect_ai.log._recorders.eval")
+            recorder = module.EvalRecorder(self._path.rpartition("/")[0])
             await recorder.log_init(self._spec, self._path, clean=True)
             file = recorder.data[recorder._log_file_key(self._spec)]
-            file.write_buffered_samples, file._summaries  # noqa: B018
+            file.write_buffered_samples, file._summaries  # noqa: B018 - whether they are there
         except (ImportError, AttributeError, TypeError) as error:
             warn(f"This version of Inspect writes large logs slowly: {error}", stacklevel=2)
             return
@@ -113,69 +111,44 @@ class LogWriter:
             return header
         await self._empty_buffer()
         self._file._summaries = list(self._summaries.values())
-        with _compressing_in_this_thread():
-            await self._recorder.log_start(header.eval, header.plan)
-            written: EvalLog = await self._recorder.log_finish(
-                header.eval,
-                header.status,
-                header.stats,
-                header.results,
-                header.reductions,
-                header.error,
-                invalidated=header.invalidated,
-                log_updates=header.log_updates,
-                config_updates=header.config_updates,
-            )
+        await self._recorder.log_start(header.eval, header.plan)
+        written: EvalLog = await self._recorder.log_finish(
+            header.eval,
+            header.status,
+            header.stats,
+            header.results,
+            header.reductions,
+            header.error,
+            invalidated=header.invalidated,
+            log_updates=header.log_updates,
+            config_updates=header.config_updates,
+        )
         return written
 
     async def _empty_buffer(self) -> None:
-        with _compressing_in_this_thread():
-            await self._file.write_buffered_samples()
+        await self._file.write_buffered_samples()
         for summary in self._file._summaries:
             self._summaries.pop((str(summary.id), summary.epoch), None)
             self._summaries[str(summary.id), summary.epoch] = summary
         self._file._summaries = []
 
 
-@contextmanager
-def _compressing_in_this_thread() -> Iterator[None]:
-    """Have Inspect start no threads to compress a member of a log.
-
-    Needs ``inspect_ai._util.zipfile._ZSTD_THREADS``. Tested on Inspect 0.3.285.
-    """
-    module = _zip_module()
-    before, module._ZSTD_THREADS = module._ZSTD_THREADS, 0
-    try:
-        yield
-    finally:
-        module._ZSTD_THREADS = before
-
-
-def _zip_module() -> Any:
-    """Return ``inspect_ai._util.zipfile``.
-
-    Needs that module. Tested on Inspect 0.3.285.
-    """
-    return import_module("inspect_ai._util.zipfile")
-
-
 def run_quietly(coroutine: Coroutine[None, None, T]) -> T:
-    """Run a coroutine that calls Inspect, also in a notebook, while Inspect draws nothing.
+    """Run a coroutine that calls Inspect, also in a notebook, while Inspect draws nothing and starts no threads.
 
-    Its display ``none`` draws a bar, which it shows nobody, at every sample.
+    Its display ``none`` draws a bar, which it shows nobody, at every sample; to compress one it starts twelve threads.
 
     Needs ``inspect_ai._util._async.run_coroutine``, ``inspect_ai.util._display.init_display_type``,
-    ``inspect_ai._display.core.active._active_display`` and ``inspect_ai._display.log.display.LogDisplay``. Tested on
-    Inspect 0.3.285.
+    ``inspect_ai._display.core.active._active_display``, ``inspect_ai._display.log.display.LogDisplay`` and
+    ``inspect_ai._util.zipfile._ZSTD_THREADS``, of which the last one only saves time. Tested on Inspect 0.3.285.
     """
     import_module("inspect_ai.util._display").init_display_type("none")
-    active: Any = import_module("inspect_ai._display.core.active")
-    before = active._active_display
-    active._active_display = import_module("inspect_ai._display.log.display").LogDisplay()
-    try:
+    undrawn = import_module("inspect_ai._display.log.display").LogDisplay()
+    with (
+        patch("inspect_ai._display.core.active._active_display", undrawn),
+        patch("inspect_ai._util.zipfile._ZSTD_THREADS", 0, create=True),
+    ):
         result: T = import_module("inspect_ai._util._async").run_coroutine(coroutine)
-    finally:
-        active._active_display = before
     return result
 
 

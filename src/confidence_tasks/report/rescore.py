@@ -115,10 +115,10 @@ async def _rescored(
     trials: dict[tuple[str, int], str] = {}
     changed = 0
 
-    async def anew() -> AsyncIterator[EvalSample]:
-        async for sample in _read(path, scored):
-            trials[_key(sample)] = _values(sample)
-            yield sample
+    async def anew() -> AsyncIterator[list[EvalSample]]:
+        async for batch in _batches(path, scored):
+            trials.update((_key(sample), _values(sample)) for sample in batch)
+            yield batch
 
     async def add(sample: EvalSample) -> None:
         nonlocal changed
@@ -128,26 +128,24 @@ async def _rescored(
 
     done = _signed(await score_samples(log, anew(), scorers, add))
     if writer:
-        async for sample in _read(path, failed):
-            await writer.add(condense_sample(sample))
+        async for batch in _batches(path, failed):
+            for sample in batch:
+                await writer.add(condense_sample(sample))
         await writer.finish(done)
     return done, changed
 
 
-async def _read(path: str, samples: Sequence[Summary]) -> AsyncIterator[EvalSample]:
-    """Read samples of a log on this machine, of which memory holds some; a log in JSON is read whole."""
+async def _batches(path: str, samples: Sequence[Summary]) -> AsyncIterator[list[EvalSample]]:
+    """Read samples of a log on this machine, of which memory holds a batch; a log in JSON is read whole."""
     keys = [(each.id, each.epoch) for each in samples]
     if not path.endswith(".eval"):
-        whole = await read_eval_log_async(path)
-        found = {_key(sample): sample for sample in whole.samples or []}
-        for name, epoch in keys:
-            yield found[str(name), epoch]
+        found = {_key(sample): sample for sample in (await read_eval_log_async(path)).samples or []}
+        yield [found[str(name), epoch] for name, epoch in keys]
         return
     # Each batch reads the directory of the archive again.
     size = max(500, len(keys) // 20)
     for start in range(0, len(keys), size):
-        for sample in await read_eval_log_samples_by_id_async(path, keys[start : start + size]):
-            yield sample
+        yield await read_eval_log_samples_by_id_async(path, keys[start : start + size])
 
 
 def _signed(log: EvalLog) -> EvalLog:
@@ -159,15 +157,15 @@ def _signed(log: EvalLog) -> EvalLog:
 
 async def score_samples(
     log: EvalLog,
-    samples: AsyncIterator[EvalSample],
+    batches: AsyncIterator[list[EvalSample]],
     scorers: list[Scorer],
     add: Callable[[EvalSample], Awaitable[None]],
 ) -> EvalLog:
-    """Score samples as they come, hand each on, and compute the metrics of their log without a model."""
+    """Score batches of samples, hand each sample on, and compute the metrics of their log without a model."""
     roles, log.eval.model_roles = log.eval.model_roles, None  # a role would be made, and ask for its key
     scored: list[EvalSample] = []
     with without_garbage_collection():
-        while some := [sample async for sample in _first(samples, AT_ONCE)]:
+        async for some in batches:
             spec = log.eval.model_copy(update={"metrics": None})
             part = log.model_copy(update={"samples": some, "eval": spec})
             await score_async(part, scorers, action="overwrite", model=NO_MODEL, copy=False)
@@ -186,18 +184,7 @@ async def score_samples(
     return log
 
 
-AT_ONCE = 200
-"""Samples that are scored together."""
-
 _EMPTY = EvalSample(id="", epoch=1, input="", target="")
-
-
-async def _first(samples: AsyncIterator[EvalSample], most: int) -> AsyncIterator[EvalSample]:
-    for _ in range(most):
-        try:
-            yield await anext(samples)
-        except StopAsyncIteration:
-            return
 
 
 def metrics_of(log: EvalLog) -> dict[str, float]:
@@ -236,8 +223,7 @@ def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
 def _in_order(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
     """Put samples in the order of the run, the later of two of the same."""
     found = {(str(each.id), each.epoch): each for each in samples}
-    names = log.eval.dataset.sample_ids or []
-    position = {str(name): i for i, name in enumerate(names)}
+    position = {str(name): i for i, name in enumerate(log.eval.dataset.sample_ids or [])}
     return sorted(found.values(), key=lambda each: (each.epoch, position.get(str(each.id), len(position))))
 
 

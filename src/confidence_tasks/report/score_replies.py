@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,7 +155,7 @@ def _log(study: str, form: ReplyForm, model: str, recorded: Sequence[Recorded], 
 async def _scored(log: EvalLog, form: ReplyForm, recorded: Sequence[Recorded], path: str) -> EvalLog:
     writer = LogWriter(log.eval, path)
     await writer.start()
-    done = await score_samples(log, _samples(recorded, log.eval.model), [form.scorer()], writer.add)
+    done = await score_samples(log, _batches(recorded, log.eval.model), [form.scorer()], writer.add)
     return await writer.finish(done)
 
 
@@ -191,9 +191,9 @@ def recorded_reply() -> Solver:
     return solve
 
 
-async def _samples(recorded: Iterable[Recorded], model: str) -> AsyncIterator[EvalSample]:
-    for each in recorded:
-        yield _sample(each, model)
+async def _batches(recorded: Sequence[Recorded], model: str) -> AsyncIterator[list[EvalSample]]:
+    for start in range(0, len(recorded), 200):
+        yield [_sample(each, model) for each in recorded[start : start + 200]]
 
 
 def _sample(recorded: Recorded, model: str) -> EvalSample:

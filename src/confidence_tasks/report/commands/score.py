@@ -101,13 +101,9 @@ def _record(log: EvalLog) -> dict[str, Any]:
     return {
         "log": log.location,
         "model": log.eval.model,
-        "replies": _n_replies(log),
+        "replies": log.results.total_samples if log.results else 0,
         "metrics": {name: json_number(value) for name, value in metrics_of(log).items()},
     }
-
-
-def _n_replies(log: EvalLog) -> int:
-    return log.results.total_samples if log.results else 0
 
 
 def _print(log: EvalLog) -> None:
@@ -117,7 +113,7 @@ def _print(log: EvalLog) -> None:
     metrics = metrics_of(log)
     conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
     names = list(dict.fromkeys(name.partition("/")[0] for name in metrics))
-    click.echo(f"{log.eval.model}: {_n_replies(log):,} replies")
+    click.echo(f"{log.eval.model}: {log.results.total_samples if log.results else 0:,} replies")
     rows = [
         {"measure": measure_label(name)}
         | {label: number(metrics.get(f"{name}/{label}", float("nan")), 3) for label in conditions}
