@@ -16,17 +16,15 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.compare import compare
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates import Settings, distributions
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
-from confidence_tasks.statistics.inference.draws import auroc2_columns, weight_columns
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
 from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
-from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
-from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS
-from confidence_tasks.studies.logprob_metacognition.tables import LogprobResampler
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, LogprobResampler, resample
+from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS, monotonicity
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N, RESAMPLES = 5_000, 10_000
@@ -73,10 +71,18 @@ def timed(what: str) -> Iterator[None]:
 
 
 def measure_all(experiment: LogprobResampler) -> None:
-    """Compute every measure of the log under every condition, with its interval."""
+    """Compute version 1's measures under every condition, with their intervals."""
     for key, cell in experiment.cells.items():
-        for measure in () if key.domain or key.binning else MEASURES:
-            cell.measure(measure.name).interval(SETTINGS)
+        for name in () if key.domain or key.binning else ("d_prime_v1", "meta_d_v1", "mratio_v1"):
+            cell.measure(name).interval(SETTINGS)
+
+
+def main_table(trials: pd.DataFrame) -> None:
+    """Compute every measure of the log under every condition."""
+    trials = trials.assign(condition="", confidence=np.exp(trials["mean_logprob"]))
+    for (_, source, _), part in trials.groupby(["model", "source", "temperature"]):
+        columns = {str(name): column.to_numpy() for name, column in part.items()}
+        distributions(columns, [TrialSubset(str(source), np.arange(len(part)))], MEASURES, SETTINGS)
 
 
 def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, TaskTrials]:
@@ -109,7 +115,9 @@ def main() -> None:
         (trials["model"] == "a") & (trials["source"] == "trivia_qa") & (trials["temperature"] == 1.0)
     ]
     print(f"| work (R = {RESAMPLES:,}, N = {N:,} a cell) | CPU, s | clock, s |\n| --- | ---: | ---: |")
-    with timed(f"20 cells, all {len(MEASURES)} measures with intervals"):
+    with timed(f"20 cells, all {len(MEASURES)} measures of the main table"):
+        main_table(trials)
+    with timed("20 cells, version 1 between the edges of T = 1"):
         experiment = resample(trials, settings=SETTINGS, binnings={"": BINNINGS[""]})
         measure_all(experiment)
     with timed("the same, with domains and five more ways to bin at T = 1, resampled only"):
@@ -121,9 +129,6 @@ def main() -> None:
         _ = [check(experiment) for check in ROBUSTNESS_CHECKS]
     with timed("`compare` two models at T = 1: 1,000 questions, 1,000 resamples and exchanges"):
         compare(*compared(trials, 1_000), settings=Settings(1_000))
-    with timed("one AUROC2, weights in columns (draws included)"):
-        for columns in weight_columns(N, n_resamples=RESAMPLES):
-            auroc2_columns(part["correct"], part["mean_logprob"], np.arange(N), columns)
     with timed("one AUROC2, `bootstrap(auroc2, ...)`"):
         bootstrap(
             auroc2, part["correct"].to_numpy(), np.exp(part["mean_logprob"].to_numpy()), n_resamples=RESAMPLES

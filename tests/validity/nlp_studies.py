@@ -17,18 +17,21 @@ import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import _pairs
-from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
-from confidence_tasks.studies.logprob_metacognition.outcomes import limits, limits_of
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.hypotheses import _pairs, limits
+from confidence_tasks.studies.logprob_metacognition.resampling import (
+    BINNINGS,
+    PRIMARY,
+    Cell,
+    LogprobResampler,
+    resample,
+)
 from confidence_tasks.studies.logprob_metacognition.robustness import (
     binning_sensitivity,
     equal_width_bins,
     matched_difficulty,
+    monotonicity,
     unequal_variance,
 )
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY, ConditionCounts, LogprobResampler
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 INFINITE = 100_000
 """Questions that stand for infinitely many."""
@@ -75,11 +78,12 @@ class Design:
 
 
 def whole_condition(experiment: LogprobResampler) -> Printed:
-    """Every measure of the log at T = 1, as in the tables."""
+    """Version 1's measures and meta-information at T = 1."""
     cell = experiment.get("a", TRIVIA)
     assert cell is not None
     return {
-        ("T = 1", measure.name): limits_of(cell, measure.name, experiment.settings) for measure in MEASURES
+        ("T = 1", name): limits(cell.measure(name), experiment.settings)
+        for name in ("meta_information", "d_prime_v1", "meta_d_v1", "mratio_v1")
     }
 
 
@@ -90,7 +94,7 @@ def two_temperatures(experiment: LogprobResampler) -> Printed:
     assert warm is not None
     settings = experiment.settings
     found = {
-        ("T = 0.3", name): limits_of(cold, name, settings)
+        ("T = 0.3", name): limits(cold.measure(name), settings)
         for name in ("d_prime_v1", "meta_d_v1", "mratio_v1")
     }
     difference = cold.measure("meta_d_v1") - warm.measure("meta_d_v1")
@@ -108,16 +112,16 @@ def domains(experiment: LogprobResampler) -> Printed:
     cells = {name: experiment.get("a", TRIVIA, domain=name) for name in DOMAINS[:2]}
     known = {name: cell for name, cell in cells.items() if cell is not None}
     found = {
-        ("domain", name): limits_of(known[DOMAINS[0]], name, experiment.settings)
+        ("domain", name): limits(known[DOMAINS[0]].measure(name), experiment.settings)
         for name in ("meta_information", "mratio_v1")
     }
     return found | dict(_differences(known, experiment))
 
 
-def _differences(cells: Mapping[str, ConditionCounts], experiment: LogprobResampler) -> Printed:
+def _differences(cells: Mapping[str, Cell], experiment: LogprobResampler) -> Printed:
     return {
         (test["what"], measure): test
-        for measure in ("mratio_v1", "meta_information", "auroc2")
+        for measure in ("mratio_v1", "meta_information")
         for test in _pairs(cells, measure, experiment.settings, list(combinations(cells, 2))[:1])
     }
 

@@ -20,7 +20,7 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.calibration import spiegelhalter_z
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.monotonicity import _rises, quarter_counts
+from confidence_tasks.studies.logprob_metacognition.robustness import _rises, quarter_counts
 
 ALPHA = 0.05
 EXCHANGES = 199

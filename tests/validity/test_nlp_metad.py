@@ -15,8 +15,7 @@ from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
-from confidence_tasks.studies.logprob_metacognition.tables import PRIMARY
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, resample
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +14,11 @@ import pyarrow as pa
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, columns_digest, columns_of, key_of, table_of
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
-from confidence_tasks.report.estimates import Distributions, Estimated, Settings, distributions, estimates
+from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
 from confidence_tasks.report.groups import (
     BY_CONDITION,
     Columns,
     Group,
-    TrialSubset,
     in_order,
     split_by_source,
 )
@@ -35,13 +34,6 @@ ALL_TRIALS = "all trials"
 """Label of the group of the measures that take a model's trials together."""
 
 
-class Resampler(Protocol):
-    """All models of a task, resampled together by a study that knows a cheaper way than measure by measure."""
-
-    def distributions(self, model: ModelTrials, cells: Iterable[TrialSubset]) -> Distributions:
-        """Return every measure of some cells of a model, over the resamples of their questions."""
-
-
 Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
 """What is computed of a model, which is not named in it: the same whatever the model is called."""
 
@@ -55,8 +47,7 @@ class TaskResults:
 
     By model, ``groups`` has the groups of trials that its tables have; ``contrasts`` are the tested measures of
     every condition against the baseline. ``related`` are all tasks of the report, this one among them, as some
-    tables set one beside another. ``resampler`` is what a study that resamples all models at once keeps of it for
-    its own tables and figures.
+    tables set one beside another.
     """
 
     task_trials: TaskTrials
@@ -65,12 +56,17 @@ class TaskResults:
     contrasts: list[Contrast]
     settings: Settings
     related: tuple[TaskTrials, ...]
-    resampler: Resampler | None = None
 
     @property
     def models(self) -> tuple[ModelTrials, ...]:
         """The models, in order."""
         return self.task_trials.models
+
+    @cached_property
+    def analysis(self) -> Any:
+        """What the study's own tables and figures share."""
+        analyse = self.task_trials.study.analysis
+        return analyse and analyse(self.task_trials, self.settings)
 
     @cached_property
     def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
@@ -119,8 +115,16 @@ class TaskResults:
         return {(entry.model, entry.group, entry.source, entry.measure): entry for entry in self.estimates}
 
     def estimate(self, model: str, group: str, measure: str, source: str = "") -> Estimated | None:
-        """Return an entry of the tables; None where a model was not asked."""
-        return self._by_key.get((model, group, source, measure))
+        """Return an entry of the tables; None where a model was not asked.
+
+        A model that was asked of one source has its entries under that name, too.
+        """
+        alone = self._sources.get(model) == {source}
+        return self._by_key.get((model, group, "" if alone else source, measure))
+
+    @cached_property
+    def _sources(self) -> dict[str, set[str]]:
+        return {model.label: set(map(str, model.columns["source"])) for model in self.models}
 
     @cached_property
     def _contrast_by_key(self) -> dict[tuple[str, str, str], Contrast]:
@@ -148,9 +152,8 @@ def results_and_lost(
 ) -> tuple[list[TaskResults], list[Skipped]]:
     """Compute the numbers of a report model by model, in ``workers``: the numbers are the same to the bit wherever.
 
-    The ``cache`` has what is known of the same trials, and keeps what is computed. Studies that resample all models
-    of a task together are computed anew. The second value returned are the files of models whose process died:
-    these are in none of the results.
+    The ``cache`` has what is known of the same trials, and keeps what is computed. The second value returned are the
+    files of models whose process died: these are in none of the results.
     """
     every = tuple(group_by_task)
     known: dict[tuple[int, int], Numbers] = {}
@@ -159,8 +162,6 @@ def results_and_lost(
     jobs: list[Job] = []
     for i, task_trials in enumerate(every):
         study, design = task_trials.study, task_trials.design
-        if study.resampler:
-            continue
         asked = (study.name, design.baseline, replace(settings, groups=()))
         for j, model in enumerate(task_trials.models):
             if cache:
@@ -225,35 +226,20 @@ def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
 def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
     """Compute what is told of one model from its trials; others are compared with the condition ``baseline``."""
     (its,) = (each for each in studies() if each.name == study)
-    return _numbers(its, baseline, settings, columns)
-
-
-def _numbers(
-    study: Study,
-    baseline: str,
-    settings: Settings,
-    columns: Columns,
-    model: ModelTrials | None = None,
-    resampler: Resampler | None = None,
-) -> Numbers:
-    groups = study.grouping(columns)
+    groups = its.grouping(columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    drawn = (
-        resampler.distributions(model, cells)
-        if resampler and model
-        else distributions(columns, cells, study.measures, settings)
-    )
-    found = estimates("", groups, study.measures, drawn, settings)
+    drawn = distributions(columns, cells, its.measures, settings)
+    found = estimates("", groups, its.measures, drawn, settings)
     conditions = [
         replace(group, cells=(*group.cells, *group.apart), apart=())
         for group in groups
         if group.by == BY_CONDITION
     ]
-    tested = [study.measure[name] for name in study.tested]
+    tested = [its.measure[name] for name in its.tested]
     compared = contrasts("", columns, conditions, baseline, tested, drawn, settings)
-    for every in _whole(study, columns):
-        drawn = distributions(columns, every.cells, study.pooled, settings)
-        found += estimates("", [every], study.pooled, drawn, settings)
+    for every in _whole(its, columns):
+        drawn = distributions(columns, every.cells, its.pooled, settings)
+        found += estimates("", [every], its.pooled, drawn, settings)
     return found, compared
 
 
@@ -266,15 +252,8 @@ def _whole(study: Study, columns: Columns) -> list[Group]:
 def _task_results(
     task_trials: TaskTrials, related: tuple[TaskTrials, ...], settings: Settings, known: Sequence[Numbers]
 ) -> TaskResults:
-    """Put the numbers of all models of a task together; compute those that are resampled together."""
+    """Put the numbers of all models of a task together."""
     study = task_trials.study
-    resampler = study.resampler(task_trials, settings) if study.resampler else None
-    if resampler:
-        baseline = task_trials.design.baseline
-        known = [
-            _numbers(study, baseline, settings, model.columns, model, resampler)
-            for model in task_trials.models
-        ]
     groups = {
         model.label: [*study.grouping(model.columns), *_whole(study, model.columns)]
         for model in task_trials.models
@@ -289,7 +268,7 @@ def _task_results(
         for model, (_, its) in zip(task_trials.models, known, strict=True)
         for contrast in its
     ]
-    return TaskResults(task_trials, groups, found, compared, settings, related, resampler)
+    return TaskResults(task_trials, groups, found, compared, settings, related)
 
 
 # How the cache keeps them ------------------------------------------------------------------------------------------

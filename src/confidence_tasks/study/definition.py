@@ -293,9 +293,8 @@ class Study:
         Parameters of the tasks that say which questions and conditions are asked, not how.
     protocol_values : frozenset of (str, str)
         Such parameters with the values that say how all the same.
-    resampler : callable or Reference, optional
-        ``resampler(section, settings)`` resamples all models of a task at once; by default each measure is resampled by
-        itself.
+    analysis : callable or Reference, optional
+        ``analysis(trials, settings)``: what its own tables and figures share, of all models of a task; computed once.
     responders : Reference, optional
         Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
     true_values : callable or Reference, optional
@@ -368,7 +367,7 @@ class Study:
         default=frozenset({"sources", "source", "n", "mirror", "conditions"})
     )
     protocol_values: frozenset[tuple[str, str]] = frozenset()
-    resampler: Callable[..., Any] | None = None
+    analysis: Callable[..., Any] | None = None
     responders: Reference | None = None
     true_values: Callable[..., Mapping[str, float]] | None = None
     instruments: Reference | None = None

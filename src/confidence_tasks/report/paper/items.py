@@ -364,15 +364,7 @@ class Runs:
     def estimate(self, cell: Cell) -> Estimated | None:
         """Return the entry of a cell with the name of a measure; None where its model was not asked."""
         task = self.task_of(cell)
-        if task is None:
-            return None
-        # A model that was asked questions of one source has no entries of that source apart.
-        source = "" if self._sources(task, cell) == {cell.source} else cell.source
-        return task.estimate(cell.model, cell.group, str(cell.measure), source)
-
-    def _sources(self, task: TaskResults, cell: Cell) -> set[str]:
-        groups = task.groups[cell.model]
-        return {part.source for group in groups for part in (*group.cells, *group.apart)}
+        return task.estimate(cell.model, cell.group, str(cell.measure), cell.source) if task else None
 
     def sources(self, cell: Cell) -> set[str]:
         """Return the sources that the mean of a cell is over."""

@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from confidence_tasks.statistics.core import FloatArray, IntArray, as_binary, as_vector, same_length
-from confidence_tasks.statistics.inference.weights import ratio
+from confidence_tasks.statistics.core import FloatArray, IntArray, same_length
 
 Seed: TypeAlias = int | np.random.Generator
 
@@ -250,96 +249,3 @@ def _of_kinds(
             weights = unit_weights(min(step, size - start))
             summed[:, start : start + step] = members @ weights.astype(dtype, copy=False)
         yield [part.T for part in np.split(summed, bounds)]
-
-
-WeightColumns: TypeAlias = NDArray[np.int32] | NDArray[np.float32]
-"""Weights of U units in each of r resamples, shape (U, r): numbers of draws, or random weights."""
-
-_COLUMN_ELEMENTS = 12 << 20
-"""Weights held at a time, 48 MiB: with fewer resamples the steps from trial to trial cost more than the arithmetic."""
-
-
-def weight_columns(
-    n_units: int, *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
-) -> Iterator[WeightColumns]:
-    """Yield the weights of units in many resamples at a time, each block of shape (U, r).
-
-    A weight is how often a unit was drawn with replacement or, if ``bayesian``, a standard exponential variate. The
-    weights depend on the seed alone, not on the blocks.
-
-    References
-    ----------
-    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338, for the Bayesian bootstrap.
-
-    Examples
-    --------
-    >>> [weights] = weight_columns(4, n_resamples=3)
-    >>> weights.sum(axis=0)
-    array([4, 4, 4])
-    >>> [weights] = weight_columns(4, n_resamples=10_000, bayesian=True)
-    >>> weights.shape, weights.mean(axis=1).round(1)
-    ((4, 10000), array([1., 1., 1., 1.], dtype=float32))
-    """
-    if n_units < 1 or n_resamples < 1:
-        raise ValueError(f"units and resamples must be at least 1, got {n_units} and {n_resamples}")
-    rng, step, part = (
-        np.random.default_rng(seed),
-        max(1, _COLUMN_ELEMENTS // n_units),
-        max(1, _CACHED // n_units),
-    )
-    for start in range(0, n_resamples, step):
-        size = min(step, n_resamples - start)
-        if bayesian:
-            yield rng.standard_exponential((n_units, size), dtype=np.float32)
-            continue
-        block = np.empty((n_units, size), dtype=np.int32)
-        for first in range(0, size, part):
-            block[:, first : first + part] = drawn_counts(n_units, min(part, size - first), rng)
-        yield block
-
-
-def cells_columns(cell: ArrayLike, unit: ArrayLike, n_cells: int, columns: WeightColumns) -> FloatArray:
-    """Count trials by cell of a table in every resample, (R, n_cells).
-
-    ``cell`` and ``unit`` number the cell and the unit of each trial, (n,); ``columns`` are :func:`weight_columns`, (U,
-    R).
-
-    Examples
-    --------
-    >>> cells_columns([0, 1, 1], [0, 0, 1], 2, np.array([[2], [1]]))
-    array([[2., 3.]])
-    """
-    where, units = np.asarray(cell, dtype=np.intp), np.asarray(unit, dtype=np.intp)
-    one = np.ones(same_length(cell=where, unit=units), dtype=np.int32)
-    members = scipy.sparse.csr_array((one, (where, units)), shape=(n_cells, columns.shape[0]))
-    return np.asarray(members @ columns).T.astype(np.float64, order="C")
-
-
-def auroc2_columns(
-    correct: ArrayLike, evidence: ArrayLike, unit: ArrayLike, columns: WeightColumns
-) -> FloatArray:
-    """Compute :func:`~confidence_tasks.statistics.auroc2` of every resample, (R,); NaN for one class.
-
-    ``evidence`` is any real number, such as a log-probability: only its order counts. ``unit`` and ``columns`` are as
-    in :func:`cells_columns`, and weights are whole.
-
-    Examples
-    --------
-    >>> auroc2_columns([1, 0, 1, 0], [-0.1, -0.1, -0.1, -2.3], range(4), np.ones((4, 1), dtype=np.int32))
-    array([0.75])
-    """
-    right, value = as_binary(correct, "correct") == 1.0, as_vector(evidence, "evidence")
-    units = np.asarray(unit, dtype=np.intp)
-    same_length(correct=right, evidence=value, unit=units)
-    order = np.argsort(value, kind="stable")
-    ends = np.flatnonzero(np.diff(value[order], append=np.inf)) + 1
-    below, above, hits = np.zeros((3, columns.shape[1]))
-    # Goes through the values, not the resamples: each step adds the weights of its trials in all resamples.
-    for tied in np.split(order, ends[:-1]):
-        right_here, wrong_here = (
-            columns[units[tied[right[tied] == kind]]].sum(axis=0) for kind in (True, False)
-        )
-        above += right_here * (below + 0.5 * wrong_here)
-        below += wrong_here
-        hits += right_here
-    return ratio(above, hits * below)

@@ -116,7 +116,7 @@ STUDY = Study(
         _report.no_reference_temperature,
     ),
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
-    resampler=_report.resample_all,
+    analysis=_report.analyse,
     responders=_subject.RESPONDERS,
     subject=_subject.respond,
     true_values=_subject.true_values,

@@ -9,29 +9,124 @@ takes the resampled cells, and returns the verdict with the tests and the points
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.outcomes import (
-    ENOUGH,
-    Outcome,
-    Test,
-    counted,
-    enough_of_both,
-    largest,
-    limits,
-    named,
-    outcome,
-    point,
-)
+from confidence_tasks.report.estimates import Distribution, Settings
 from confidence_tasks.studies.logprob_metacognition.prompts import UNCLASSIFIED
-from confidence_tasks.studies.logprob_metacognition.tables import ConditionCounts, LogprobResampler
+from confidence_tasks.studies.logprob_metacognition.resampling import (
+    PRIMARY,
+    TEMPERATURE,
+    Cell,
+    LogprobResampler,
+)
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
+
+Verdict: TypeAlias = Literal["supported", "not supported", "cannot be tested"]
+
+Test: TypeAlias = Mapping[str, Any]
+"""A test that goes into a verdict: ``what`` was tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of a hypothesis or a robustness check.
+
+    ``claim`` is what it says and ``rule`` when that is taken to hold. ``estimate`` with its interval, NaN where nothing
+    was tested, is of the case that decides, ``about``. ``tests`` have a row a test that went into the verdict, with
+    ``estimate``, ``low``, ``high`` and ``passes``; ``rows`` are the points of its figure, with ``value``, ``low`` and
+    ``high``; ``n`` trials were used.
+    """
+
+    name: str
+    title: str
+    claim: str
+    rule: str
+    verdict: Verdict
+    why: str
+    about: str
+    estimate: float
+    low: float
+    high: float
+    n: int
+    tests: pd.DataFrame
+    rows: pd.DataFrame
+
+
+def outcome(
+    *texts: str,
+    verdict: Verdict,
+    why: str,
+    tests: Sequence[Test] = (),
+    rows: Sequence[Mapping[str, Any]] = (),
+    deciding: Test | None = None,
+    n: int = 0,
+) -> Outcome:
+    """Make an outcome of its name, title, claim and rule, whose estimate is that of the test that decides."""
+    name, title, claim, rule = texts
+    decided = deciding or {"what": "", **dict.fromkeys(("estimate", "low", "high"), float("nan"))}
+    low, estimate, high = (float(decided[limit]) for limit in ("low", "estimate", "high"))
+    frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
+    return Outcome(
+        name, title, claim, rule, verdict, why, str(decided["what"]), estimate, low, high, n, *frames
+    )
+
+
+def limits(found: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
+    """Return a number and its interval as the columns of a test."""
+    interval = found.interval(settings if level is None else replace(settings, level=level))
+    return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
+
+
+def point(cell: Cell, measure: str, settings: Settings, **labels: Any) -> dict[str, Any]:
+    """Return a measure of a cell as a row of a figure."""
+    found = limits(cell.measure(measure), settings)
+    return {**labels, "measure": measure, "value": found.pop("estimate"), **found, "n": cell.n}
+
+
+def enough_of_both(
+    experiment: LogprobResampler, source: str, *, temperature: float = TEMPERATURE, binning: str = PRIMARY
+) -> dict[str, Cell]:
+    """Return the models with enough right and wrong answers, and their cells."""
+    found = {
+        model: experiment.get(model, source, temperature=temperature, binning=binning)
+        for model in experiment.models
+    }
+    return {
+        model: cell
+        for model, cell in found.items()
+        if cell is not None and cell.smaller_class >= FEWEST_OF_A_CLASS
+    }
+
+
+ENOUGH = f"at T = {TEMPERATURE:g} with {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
+"""What a cell needs, in words."""
+
+
+def largest(tests: Sequence[Test]) -> Test:
+    """Return the test with the estimate that is farthest from 0; an undefined one only if all are."""
+    return max(tests, key=lambda test: -1.0 if np.isnan(test["estimate"]) else abs(test["estimate"]))
+
+
+def counted(n: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "model"), counted(4, "model")
+    ('1 model', '4 models')
+    """
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def named(measure: str) -> str:
+    """Return what a measure is called within a sentence."""
+    return {"mratio_v1": "M-ratio", "meta_information": "meta-information"}[measure]
+
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 """Of H3."""
@@ -130,7 +225,6 @@ def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
         tests=tests,
         rows=rows,
         deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
-        level=experiment.settings.level,
         n=sum(cell.n for cell in cells.values()),
     )
 
@@ -143,7 +237,7 @@ def domain_specific_efficiency(
     Supported when in two models at least one pair of domains differs. The estimate is the largest difference. ``tests``
     has each interval both ways (section 4.4, table 6).
 
-    ``measure`` is compared; ``"meta_information"`` or ``"auroc2"`` is valid where version 1's M-ratio is not.
+    ``measure`` is compared; ``"meta_information"`` is valid where version 1's M-ratio is not.
     ``correction`` is for the number of pairs. The study registered none: where nothing differs, a pair of six does so
     one time in six (``CHANCE``).
     """
@@ -188,12 +282,11 @@ def domain_specific_efficiency(
         tests=tests,
         rows=rows,
         deciding=largest(tests),
-        level=experiment.settings.level,
         n=sum(cell.n for cells in by_model.values() for cell in cells.values()),
     )
 
 
-def _domains(experiment: LogprobResampler, model: str, source: str) -> dict[str, ConditionCounts]:
+def _domains(experiment: LogprobResampler, model: str, source: str) -> dict[str, Cell]:
     """Return a model's domains with enough right and wrong answers."""
     names = [name for name in experiment.domains(source) if name != UNCLASSIFIED]
     cells = {name: experiment.get(model, source, domain=name) for name in names}
@@ -256,12 +349,11 @@ def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
         tests=tests,
         rows=rows,
         deciding=largest(tests),
-        level=0.9,
         n=sum(cell.n for cells in by_model.values() for cell in cells.values()),
     )
 
 
-def _dissociation(model: str, cells: Mapping[float, ConditionCounts], settings: Settings) -> dict[str, Any]:
+def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -> dict[str, Any]:
     """Return the two criteria of H3 for a model."""
     differences = [
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
@@ -331,13 +423,12 @@ def hidden_structure(
         tests=tests,
         rows=rows,
         deciding=largest(tests),
-        level=experiment.settings.level,
         n=sum(cell.n for cell in cells.values()),
     )
 
 
 def _pairs(
-    cells: Mapping[str, ConditionCounts],
+    cells: Mapping[str, Cell],
     measure: str,
     settings: Settings,
     pairs: Sequence[tuple[str, str]] | None = None,

@@ -24,8 +24,7 @@ from confidence_tasks.report.paper import (
     heading,
     spread,
 )
-from confidence_tasks.studies.logprob_metacognition.monotonicity import quarter_counts
-from confidence_tasks.studies.logprob_metacognition.report import analysis_of
+from confidence_tasks.studies.logprob_metacognition.robustness import quarter_counts
 
 _TRIVIA, _NATURAL = "trivia_qa", "nq_open"
 _AT_ONE = {"task": "nlp_metad", "group": "T=1", "source": _TRIVIA, "digits": 3}
@@ -85,7 +84,7 @@ def _quarter(number: int) -> Compute:
 
     def value(runs: Runs, cell: Cell) -> Value:
         task = runs.task_of(cell)
-        counts = analysis_of(task).experiment.get(cell.model, cell.source) if task else None
+        counts = task.analysis.experiment.get(cell.model, cell.source) if task else None
         if counts is None:
             return None
         right, total = quarter_counts(counts)

@@ -5,7 +5,7 @@ Cacioli (2026), arXiv:2603.25112: tables 2 to 7 of its first version, led by the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -14,35 +14,29 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.checks import Notice, notice_if_any
-from confidence_tasks.report.estimates import Distribution, Distributions, Settings
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import ExtraTable, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, model_keys
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.labels import measure_label, p_value
-from confidence_tasks.statistics import Reason
-from confidence_tasks.statistics.core import undefined
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
-from confidence_tasks.studies.logprob_metacognition.monotonicity import monotonicity
-from confidence_tasks.studies.logprob_metacognition.outcomes import Outcome, limits_of, point
-from confidence_tasks.studies.logprob_metacognition.prompts import temperature_of
-from confidence_tasks.studies.logprob_metacognition.resampling import resample
-from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS
-from confidence_tasks.studies.logprob_metacognition.tables import (
-    LARGEST_RATIO,
+from confidence_tasks.studies.logprob_metacognition.hypotheses import Outcome, hypotheses, limits, point
+from confidence_tasks.studies.logprob_metacognition.prompts import condition_of, temperature_of
+from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
+    Cell,
     CellKey,
-    ConditionCounts,
     LogprobResampler,
+    resample,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS, monotonicity
+from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+    from confidence_tasks.report.task_trials import TaskTrials
 
 
 VALID = (
@@ -102,25 +96,6 @@ class Analysis:
         """Whether accuracy rises with the evidence."""
         return monotonicity(self.experiment)
 
-    def distributions(self, model: ModelTrials, cells: Iterable[TrialSubset]) -> Distributions:
-        """Return every measure of the log in some conditions, over the resamples of their questions."""
-        return {
-            (trials, measure.name): found
-            for trials in cells
-            for measure, found in zip(MEASURES, self._measured(model, trials), strict=True)
-        }
-
-    def _measured(self, model: ModelTrials, trials: TrialSubset) -> Iterator[Distribution]:
-        temperature = float(model.columns["temperature"][trials.rows[0]])
-        cell = self.experiment.get(model.label, trials.source, temperature=temperature)
-        asked = frozenset(map(str, model.columns["question_id"][trials.rows]))
-        for measure in MEASURES:
-            if cell is None:
-                nothing = np.full(self.experiment.settings.n_resamples, np.nan)
-                yield Distribution(undefined(Reason.EMPTY), nothing, asked)
-            else:
-                yield cell.measure(measure.name)
-
 
 def temperature_column(condition: str) -> dict[str, float]:
     """Return the temperature that a condition stands for, as a column."""
@@ -139,18 +114,9 @@ def _unique(found: Outcome) -> str:
     return f"{found.name} by meta-information" if "meta-information" in found.claim else found.name
 
 
-def resample_all(task_trials: TaskTrials, settings: Settings) -> Analysis:
-    """Resample all models of the task at once."""
+def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
+    """Resample what the hypotheses compare, of all models of the task at once."""
     return Analysis(resample(trials_frame(task_trials), settings=settings))
-
-
-def analysis_of(results: TaskResults) -> Analysis:
-    """Return what :func:`resample_all` kept."""
-    if not isinstance(results.resampler, Analysis):
-        raise TypeError(
-            f"findings of {results.task_trials.task} hold no experiment of the log-probability study"
-        )
-    return results.resampler
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
@@ -158,7 +124,7 @@ def analysis_of(results: TaskResults) -> Analysis:
 
 def verdicts(results: TaskResults) -> ExtraTable:
     """Return the verdict on every hypothesis and robustness check, with what decided it."""
-    analysis = analysis_of(results)
+    analysis = results.analysis
     outcomes = {**analysis.hypotheses, "Monotonicity": analysis.monotonicity, **analysis.robustness}
     rows = [
         {
@@ -187,13 +153,12 @@ def verdicts(results: TaskResults) -> ExtraTable:
 
 def valid_measures(results: TaskResults) -> ExtraTable:
     """Return the second version's measures at T = 1, with the permutation test of meta-information."""
-    experiment = analysis_of(results).experiment
     rows = []
-    for cell in _at_one(experiment):
+    for cell in _at_one(results):
         test = meta_information_test(
-            cell.correct, cell.evidence, questions=cell.asked, seed=experiment.settings.seed
+            cell.correct, cell.evidence, questions=cell.asked, seed=results.settings.seed
         )
-        row = _labels(cell) | _measured(cell, VALID, experiment.settings)
+        row = _labels(cell) | _measured(cell, VALID, results)
         rows.append(row | {"p": p_value(test.p_value), "n": cell.n})
     return _table(
         results,
@@ -210,32 +175,31 @@ def valid_measures(results: TaskResults) -> ExtraTable:
 
 def version_1(results: TaskResults) -> ExtraTable:
     """Return table 2 of the first version."""
-    experiment = analysis_of(results).experiment
-    rows = [
-        _labels(cell)
-        | _measured(cell, VERSION_1, experiment.settings)
-        | {"draws dropped": cell.n_dropped, "n": cell.n}
-        for cell in _at_one(experiment)
-    ]
     return _table(
         results,
         "version_1",
         "Metacognitive efficiency, version 1",
         f"For replication. {BY_CONSTRUCTION} Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
-        rows,
+        [
+            _labels(cell)
+            | _measured(cell, VERSION_1, results)
+            | {"draws dropped": cell.n_dropped, "n": cell.n}
+            for cell in _at_one(results)
+        ],
         VERSION_1,
     )
 
 
 def rankings(results: TaskResults) -> ExtraTable:
     """Return table 3 of the first version: the order of the models by each measure."""
-    experiment = analysis_of(results).experiment
     ranked = ("meta_information", "auroc2", "mratio_v1")
-    cells = [cell for cell in _at_one(experiment) if cell.key.source == experiment.primary_source]
+    cells = [
+        cell for cell in _at_one(results) if cell.key.source == results.analysis.experiment.primary_source
+    ]
     frame = pd.DataFrame(
         [
             {"model": cell.key.model}
-            | {measure_label(name): float(cell.measure(name).value) for name in ranked}
+            | {measure_label(name): _measured(cell, [name], results)[measure_label(name)] for name in ranked}
             for cell in cells
         ]
     )
@@ -255,7 +219,7 @@ def rankings(results: TaskResults) -> ExtraTable:
 
 def by_domain(results: TaskResults) -> ExtraTable:
     """Return table 6 of the first version, with meta-information beside M-ratio."""
-    analysis = analysis_of(results)
+    analysis = results.analysis
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     sizes: dict[tuple[str, str], int] = {}
     for name in ("H2 by meta-information", "H2"):
@@ -276,11 +240,11 @@ def by_domain(results: TaskResults) -> ExtraTable:
 
 def by_temperature(results: TaskResults) -> ExtraTable:
     """Return table 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
-    experiment = analysis_of(results).experiment
+    experiment = results.analysis.experiment
     measures = ("meta_information", *VERSION_1, "criterion_v1")
     rows = [
         {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
-        | _measured(cell, measures, experiment.settings)
+        | _measured(cell, measures, results)
         | {"n": cell.n}
         for cell in experiment.cells.values()
         if not (cell.key.domain or cell.key.binning)
@@ -303,7 +267,7 @@ def quarters(results: TaskResults) -> ExtraTable:
         {"model": test["what"]}
         | {name: test.get(name, float("nan")) for name in ("q1", "q2", "q3", "q4")}
         | {"rises strictly": "yes" if test["rises"] else "no", "p": p_value(test["p_value"])}
-        for test in analysis_of(results).monotonicity.tests.to_dict("records")
+        for test in results.analysis.monotonicity.tests.to_dict("records")
     ]
     return ExtraTable(
         f"{results.task_trials.slug}_quarters",
@@ -316,7 +280,7 @@ def quarters(results: TaskResults) -> ExtraTable:
 
 def other_bins(results: TaskResults) -> ExtraTable:
     """Return table 4 of the first version, for every robustness check: M-ratio as it was and computed otherwise."""
-    points = analysis_of(results).robustness_points
+    points = results.analysis.robustness_points
     rows: dict[str, dict[str, Any]] = {}
     for each in points.to_dict("records"):
         row = rows.setdefault(str(each["model"]), {"model": each["model"]})
@@ -333,21 +297,29 @@ def other_bins(results: TaskResults) -> ExtraTable:
     )
 
 
-def _at_one(experiment: LogprobResampler) -> list[ConditionCounts]:
+def _at_one(results: TaskResults) -> list[Cell]:
     """All trials of each model and source at T = 1."""
-    return [
-        cell for key, cell in experiment.cells.items() if key == CellKey(key.model, key.source, TEMPERATURE)
-    ]
+    cells: Mapping[CellKey, Cell] = results.analysis.experiment.cells
+    return [cell for key, cell in cells.items() if key == CellKey(key.model, key.source, TEMPERATURE)]
 
 
-def _labels(cell: ConditionCounts) -> dict[str, Any]:
+def _labels(cell: Cell) -> dict[str, Any]:
     return {"model": cell.key.model, "source": cell.key.source}
 
 
-def _measured(cell: ConditionCounts, measures: Sequence[str], settings: Settings) -> dict[str, float]:
+def _measured(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict[str, float]:
+    """Return measures of a cell: version 1's between the edges of T = 1, the others those of the main table."""
     row: dict[str, float] = {}
     for name in measures:
-        found = limits_of(cell, name, settings)
+        if name.endswith("_v1"):
+            found = limits(cell.measure(name), results.settings)
+        else:
+            condition = condition_of(cell.key.temperature)
+            entry = results.estimate(cell.key.model, condition, name, cell.key.source)
+            found = {
+                limit: float(getattr(entry.interval, limit)) if entry else np.nan
+                for limit in ("estimate", "low", "high")
+            }
         row |= _shown(name, {"value": found["estimate"], **found})
     return row
 
@@ -386,7 +358,7 @@ def m_ratio_by_construction(results: TaskResults) -> Iterator[Notice]:
 
 def no_reference_temperature(results: TaskResults) -> Iterator[Notice]:
     """Models that were not asked at the temperature that edges and hypotheses are of."""
-    experiment = analysis_of(results).experiment
+    experiment = results.analysis.experiment
     where = []
     for model in experiment.models:
         for source in experiment.sources:
@@ -404,14 +376,14 @@ def no_reference_temperature(results: TaskResults) -> Iterator[Notice]:
 
 def unequal_variance(results: TaskResults) -> Iterator[Notice]:
     """Where variances differ, which is what moves version 1's M-ratio."""
-    experiment = analysis_of(results).experiment
     where = []
-    for cell in _at_one(experiment):
-        slope = limits_of(cell, "z_roc_slope", experiment.settings)
-        if slope["low"] > 1.0 or slope["high"] < 1.0:
+    for cell in _at_one(results):
+        slope = results.estimate(cell.key.model, condition_of(TEMPERATURE), "z_roc_slope", cell.key.source)
+        if slope and (slope.interval.low > 1.0 or slope.interval.high < 1.0):
             where.append(
-                f"{cell.key.model}, {cell.key.source}: slope {slope['estimate']:.2f}"
-                f" [{slope['low']:.2f}, {slope['high']:.2f}], M-ratio {float(cell.measure('mratio_v1').value):.2f}"
+                f"{cell.key.model}, {cell.key.source}: slope {slope.interval.estimate:.2f}"
+                f" [{slope.interval.low:.2f}, {slope.interval.high:.2f}],"
+                f" M-ratio {float(cell.measure('mratio_v1').value):.2f}"
             )
     yield from notice_if_any(
         "note",
@@ -427,7 +399,7 @@ _WIDE = (7.4, 3.0)
 
 def efficiency_space(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw meta-d' against d' of version 1 at T = 1."""
-    rows = analysis_of(results).hypotheses["H1"].rows
+    rows = results.analysis.hypotheses["H1"].rows
     lines = []
     for model in _models(rows):
         of_model = rows[rows["model"] == model].set_index("measure")
@@ -455,7 +427,7 @@ def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
         ("H2 by meta-information", "meta-information", None),
         ("H2", "M-ratio", 1.0),
     ):
-        points = analysis_of(results).hypotheses[name].rows
+        points = results.analysis.hypotheses[name].rows
         domains = list(dict.fromkeys(points["domain"])) if len(points) else []
         lines = [_line(points, model, "domain", domains, styles) for model in _models(points)]
         if lines:
@@ -474,7 +446,7 @@ def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
 
 def temperature_figure(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
-    rows = analysis_of(results).hypotheses["H3"].rows
+    rows = results.analysis.hypotheses["H3"].rows
     its_panels = []
     for model in _models(rows):
         of_model = rows[rows["model"] == model]
@@ -502,7 +474,7 @@ _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′
 
 def criterion_by_temperature(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the type-2 criterion against temperature, which the paper says temperature moves."""
-    experiment = analysis_of(results).experiment
+    experiment = results.analysis.experiment
     its_panels = []
     for source in experiment.sources:
         of_source = [
@@ -539,7 +511,7 @@ def criterion_by_temperature(results: TaskResults, styles: ModelStyles) -> Figur
 
 def by_quarter(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw accuracy by quarters of the evidence at T = 1."""
-    rows = analysis_of(results).monotonicity.rows
+    rows = results.analysis.monotonicity.rows
     its_panels = []
     for source in dict.fromkeys(rows["source"]) if len(rows) else ():
         of_source = rows[rows["source"] == source]
@@ -558,7 +530,7 @@ def by_quarter(results: TaskResults, styles: ModelStyles) -> Figure:
 
 def robustness(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw version 1's M-ratio as it is and as each robustness check computes it."""
-    points = analysis_of(results).robustness_points
+    points = results.analysis.robustness_points
     labels = list(dict.fromkeys(points["label"])) if len(points) else []
     lines = [_line(points, model, "label", labels, styles) for model in _models(points)]
     draw = partial(panels.intervals, labels=labels, lines=lines, y="M-ratio", reference=1.0)

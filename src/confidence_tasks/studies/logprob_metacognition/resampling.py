@@ -1,153 +1,369 @@
-"""One draw of questions for every cell of the log-probability study, and the ways to bin its evidence."""
+"""The cells that the hypotheses of the log-probability study compare, and what they are in resamples of questions.
+
+A cell is the count table of wrong and right answers by rating: of a model, source and temperature, of a domain at
+T = 1, or by other bins. The report's engine draws the questions of a source once for all its cells, so that the
+difference of two cells is paired by question, whatever the two are.
+
+Cacioli (2026), arXiv:2603.25112, section 3.2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
+from confidence_tasks.report.groups import Columns, TrialSubset
+from confidence_tasks.statistics import Estimate, Reason, fit_meta_d, meta_information
 from confidence_tasks.statistics.calibration.binning import Bins
-from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.draws import (
-    WeightColumns,
-    auroc2_columns,
-    cells_columns,
-    weight_columns,
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, to_ratings, type1
+from confidence_tasks.statistics.sdt.count_tables import Padding
+from confidence_tasks.studies.logprob_metacognition.trials import (
+    FEWEST_OF_A_CLASS,
+    LARGEST_RATIO,
+    PADDING,
+    RATINGS,
 )
-from confidence_tasks.statistics.sdt import quantile_edges, to_ratings
-from confidence_tasks.studies.logprob_metacognition.tables import (
-    CALIBRATION_BINS,
-    GAPS,
-    INFORMATION_BINS,
-    PRIMARY,
-    SETTINGS,
-    SUMMED,
-    TEMPERATURE,
-    CellKey,
-    ConditionCounts,
-    LogprobResampler,
+from confidence_tasks.study.measures import (
+    Measure,
+    Posterior,
+    Value,
+    inverted_test_of,
+    min_count,
+    right_and_wrong,
+    statistic_of,
 )
-from confidence_tasks.study.trial import READABLE
 
-Edges: TypeAlias = Callable[[FloatArray, int], FloatArray]
+TEMPERATURE = 1.0
+"""At which the hypotheses are tested and the edges of the bins lie."""
 
+PRIMARY_SOURCE = "trivia_qa"
+"""On which they are tested, where it was asked."""
 
-def equal_width_edges(evidence: FloatArray, n_bins: int) -> FloatArray:
-    """Return the inner edges of bins of one width between the least and the largest evidence; zeros without any.
+PRIMARY = ""
+"""Name of the study's own binning."""
 
-    Examples
-    --------
-    >>> equal_width_edges(np.array([-4.0, -1.0, 0.0]), 4)
-    array([-3., -2., -1.])
-    """
-    if not evidence.size:
-        return np.zeros(n_bins - 1)
-    return np.linspace(evidence.min(), evidence.max(), n_bins + 1)[1:-1]
+RESAMPLED = "mratio_v1_resampled"
+"""M-ratio, its distribution that of resamples. Changes from bins to others are read off these: which trials lie between
+an edge and another differs from study to study as it does from resample to resample."""
+
+SETTINGS = Settings(n_resamples=10_000, level=0.95, seed=42)
+"""The paper's."""
+
+_INFORMATION_BINS = Bins(10, "equal_mass")
+"""Bins between which meta-information tells, as in ``meta_information``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binning:
-    """A way to make a count table of trials.
+    """A way to make a count table of trials: 2K bins of a column, between quantiles or of one width.
 
-    Attributes
-    ----------
-    n_ratings : int
-        K, for 2K bins.
-    edges : callable
-        Gives the inner edges for the evidence at the reference temperature and the number of bins.
-    evidence : str
-        The column that is binned.
-    balanced : bool
-        Whether as many right as wrong answers are taken, at random, before anything else.
-    between_extremes : bool
-        Whether the edges hang on the extremes, which a resample has of its own; otherwise they are quantiles.
+    ``balanced`` takes as many right as wrong answers, at random, before anything else.
     """
 
-    n_ratings: int = 4
-    edges: Edges = quantile_edges
+    n_ratings: int = RATINGS
+    equal_width: bool = False
     evidence: str = "mean_logprob"
     balanced: bool = False
-    between_extremes: bool = False
+
+    def edges(self, evidence: FloatArray) -> FloatArray:
+        """Return the inner edges, shape (2K - 1,)."""
+        size = 2 * self.n_ratings
+        if self.equal_width:
+            return np.linspace(evidence.min(), evidence.max(), size + 1)[1:-1]
+        return quantile_edges(evidence, size)
 
 
 BINNINGS: Mapping[str, Binning] = {
     PRIMARY: Binning(),
     "K=3": Binning(n_ratings=3),
     "K=6": Binning(n_ratings=6),
-    "equal_width": Binning(edges=equal_width_edges, between_extremes=True),
+    "equal_width": Binning(equal_width=True),
     "gold": Binning(evidence="gold_mean_logprob"),
     "balanced": Binning(balanced=True),
 }
 """The study's own, and those of its robustness checks."""
 
 
+class CellKey(NamedTuple):
+    """What a cell is of; the domain is empty for all of them together."""
+
+    model: str
+    source: str
+    temperature: float
+    domain: str = ""
+    binning: str = PRIMARY
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Trials under one condition: ``correct``, ``evidence`` and ``asked``, their questions, have shape (n,)."""
+
+    key: CellKey
+    correct: FloatArray
+    evidence: FloatArray
+    asked: NDArray[np.str_]
+    subset: TrialSubset
+    draws: _Draws
+
+    @property
+    def n(self) -> int:
+        """Number of trials."""
+        return len(self.correct)
+
+    @property
+    def smaller_class(self) -> int:
+        """How many questions were answered right or wrong, whichever are fewer."""
+        return min(len(np.unique(self.asked[self.correct == value])) for value in (0.0, 1.0))
+
+    @property
+    def counts(self) -> FloatArray:
+        """Wrong and right answers by bin of evidence, lowest first, shape (2, 2K)."""
+        return _own({name: column[self.subset.rows] for name, column in self.draws.columns.items()})
+
+    @property
+    def standard_deviation_ratio(self) -> Estimate:
+        """The sd of the evidence of wrong answers over that of right ones."""
+        return as_estimate(fit_uv_sdt(*self.counts).slope)
+
+    @property
+    def n_dropped(self) -> int:
+        """Draws without an M-ratio, or with one too large to be believed."""
+        return int(np.isnan(self.measure("mratio_v1").resamples).sum())
+
+    def measure(self, name: str) -> Distribution:
+        """Return a measure, one of ``MEASURES`` or version 1's M-ratio, with its resamples."""
+        if name == "mratio_v1":
+            meta_d, d_prime = self.measure("meta_d_v1"), self.measure("d_prime_v1")
+            with np.errstate(all="ignore"):
+                m_ratio = _moderate(meta_d.resamples / d_prime.resamples)
+            value = as_estimate(fit_meta_d(*self.counts, padding=PADDING).m_ratio)
+            return replace(meta_d, value=value, resamples=m_ratio)
+        return self.draws.of(name)[self.subset, name]
+
+
+@dataclass(eq=False)
+class _Draws:
+    """The trials of all cells, one cell behind the other, and what each measure of them is in resamples."""
+
+    settings: Settings
+    columns: Columns = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+    known: dict[str, Distributions] = field(default_factory=dict)
+
+    def of(self, name: str) -> Distributions:
+        """Return a measure of all cells that have it, with those that are drawn together with it."""
+        if name not in self.known:
+            at_one = name in _OF_WHOLE_CONDITIONS
+            names = [name] if at_one else [each for each in MEASURES if each not in _OF_WHOLE_CONDITIONS]
+            subsets = [
+                cell.subset
+                for cell in self.cells
+                if (not cell.key.domain if at_one else cell.key.binning == PRIMARY)
+            ]
+            found = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
+            self.known |= dict.fromkeys(names, found)
+        return self.known[name]
+
+
+_OF_WHOLE_CONDITIONS = (RESAMPLED, "mratio_v1_unequal")
+"""Measures by whatever bins, of no domain."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogprobResampler:
+    """All cells of some models, and how uncertainty was computed."""
+
+    cells: Mapping[CellKey, Cell]
+    settings: Settings
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models, in order."""
+        return list(dict.fromkeys(key.model for key in self.cells))
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The sources of questions, that of the hypotheses first."""
+        names = sorted({key.source for key in self.cells})
+        return sorted(names, key=lambda name: name != PRIMARY_SOURCE)
+
+    @property
+    def primary_source(self) -> str:
+        """The source that the hypotheses are tested on; empty without trials."""
+        return self.sources[0] if self.sources else ""
+
+    def get(
+        self,
+        model: str,
+        source: str,
+        *,
+        temperature: float = TEMPERATURE,
+        domain: str = "",
+        binning: str = PRIMARY,
+    ) -> Cell | None:
+        """Return a cell; None where there are no trials."""
+        return self.cells.get(CellKey(model, source, temperature, domain, binning))
+
+    def temperatures(self, model: str, source: str) -> list[float]:
+        """Temperatures at which a model was asked, ascending."""
+        return sorted({key.temperature for key in self.cells if key.model == model and key.source == source})
+
+    def domains(self, source: str) -> list[str]:
+        """Domains of a source's questions."""
+        return sorted({key.domain for key in self.cells if key.source == source and key.domain})
+
+
+# Cells ----------------------------------------------------------------------------------------------------------
+
+
 def resample(
     trials: pd.DataFrame, *, settings: Settings = SETTINGS, binnings: Mapping[str, Binning] = BINNINGS
 ) -> LogprobResampler:
-    """Count every cell of the study, and count it anew in every resample of questions.
+    """Make every cell of the study of the trials of a log with their ``model``.
 
-    ``trials`` are those of the log with their ``model``. All temperatures are counted in the primary one of
-    ``binnings``, domains and the other ones at T = 1 only.
-
-    Edges of bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all
-    temperatures. Resamples keep quantiles, and have extremes of their own.
-
-    Version 1's d', meta-d' and M-ratio are those of tables drawn from their posterior distribution. Questions have
-    random weights (Rubin's Bayesian bootstrap, doi:10.1214/aos/1176345338), and each cell starts from 1/(2K) trials,
-    half a trial on either side of the criterion (Jeffreys). What the paper adds to each cell, 0.5, would pull d'
-    towards 0 once more where few answers are wrong; values have it, as in the log. A draw has edges of its own, as the
-    paper's resamples, which recompute "the full pipeline": see :func:`at_quantiles`.
+    All temperatures are counted in the primary one of ``binnings``, domains and the other ones at T = 1 only. Edges of
+    bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all temperatures.
     """
-    cells: dict[CellKey, ConditionCounts] = {}
-    for source, its_trials in trials.groupby("source", sort=True):
-        questions, unit = np.unique(its_trials["question_id"].astype(str), return_inverse=True)
-        parts = list(_parts(its_trials.assign(unit=unit), str(source), len(questions), settings, binnings))
-        if not parts:
-            continue
-        purpose, size = ("nlp_metad", str(source)), settings.n_resamples
-        resamples = weight_columns(len(questions), n_resamples=size, seed=settings.generator(*purpose))
-        weights = weight_columns(
-            len(questions), n_resamples=size, seed=settings.generator(*purpose, "posterior"), bayesian=True
-        )
-        counted = _joined(_taken(parts, columns) for columns in resamples)
-        weighted = _joined([part.weighted(columns) for part in parts] for columns in weights)
-        draws = {part.key: own | drawn for part, own, drawn in zip(parts, counted, weighted, strict=True)}
-        counts = {part.key: part.counts for part in parts}
-        for part in parts:
-            found = draws[part.key]
-            if part.reference is not None:
-                of = counts[part.reference], draws[part.reference]["posterior_draws"]
-                tables = at_quantiles(counts[part.key], found["posterior_draws"], *of)
-                # Cells of one shape start alike, as the questions of all have the same weights.
-                start = settings.generator(*purpose, "prior").gamma(1.0 / tables.shape[-1], size=tables.shape)
-                found = found | {"posterior_draws": tables + start}
-            cells[part.key] = part.cell(questions[part.unit], counts[part.key], found)
+    draws = _Draws(settings)
+    parts = [part for part in _parts(trials, settings, binnings) if len(part[1])]
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
-    keys = sorted(cells, key=lambda key: (order[key.model], *key[1:]))
-    return LogprobResampler({key: cells[key] for key in keys}, settings)
+    parts.sort(key=lambda part: (order[part[0].model], *part[0][1:]))
+    if parts:
+        every = pd.concat([rows for _, rows in parts], ignore_index=True)
+        draws.columns = {str(name): column.to_numpy() for name, column in every.items()}
+    end = 0
+    for key, rows in parts:
+        own = rows[rows["own"] == 1.0]
+        correct, evidence = (own[name].to_numpy(dtype=np.float64) for name in ("correct", "value"))
+        asked = own["question_id"].to_numpy().astype(str)
+        subset = TrialSubset(key.source, np.arange(end, end := end + len(rows)))
+        draws.cells.append(Cell(key, correct, evidence, asked, subset, draws))
+    draws.columns = {name: column for name, column in draws.columns.items() if name != "value"}
+    return LogprobResampler({cell.key: cell for cell in draws.cells}, settings)
 
 
-def _joined(blocks: Iterable[list[dict[str, FloatArray]]]) -> list[dict[str, FloatArray]]:
-    """Put together what each cell comes to in all resamples."""
-    return [
-        {name: np.concatenate([block[name] for block in taken]) for name in taken[0]}
-        for taken in zip(*blocks, strict=True)
+def _parts(
+    trials: pd.DataFrame, settings: Settings, binnings: Mapping[str, Binning]
+) -> Iterator[tuple[CellKey, pd.DataFrame]]:
+    """Yield the cells, and the rows of each: its own trials, and those whose quantiles its edges are."""
+    for (model, source), its_trials in trials.groupby(["model", "source"], sort=False):
+        temperatures = its_trials["temperature"].unique()
+        reference = float(temperatures[np.argmin(np.abs(temperatures - TEMPERATURE))])
+        for name, binning in binnings.items():
+            rng = settings.generator("nlp_metad", "balanced", str(model), str(source))
+            usable = _usable(its_trials, binning, rng)
+            at_reference = usable[usable["temperature"] == reference]
+            if at_reference.empty:
+                continue
+            edges = binning.edges(at_reference[binning.evidence].to_numpy(dtype=np.float64))
+            for temperature, part in usable.groupby("temperature"):
+                if name != PRIMARY and temperature != TEMPERATURE:
+                    continue
+                key = CellKey(str(model), str(source), float(str(temperature)), binning=name)
+                others = at_reference if name == PRIMARY else at_reference.iloc[:0]
+                yield key, _rows(part, others, binning, edges)
+                if name == PRIMARY and temperature == TEMPERATURE:
+                    for domain, of_domain in part.groupby("domain"):
+                        yield key._replace(domain=str(domain)), _rows(of_domain, others, binning, edges)
+
+
+def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the trials that have what a binning needs; at T = 1 only, as many right as wrong, if so asked."""
+    complete = trials.dropna(subset=["correct", binning.evidence])
+    complete = complete[complete["correct"].isin([0.0, 1.0])]
+    if not binning.balanced:
+        return complete
+    at = complete[complete["temperature"] == TEMPERATURE]
+    # What is drawn must not depend on the order of the rows.
+    at = at.sort_values(["question_id", "correct", binning.evidence])
+    rows = [np.flatnonzero(at["correct"] == value) for value in (0.0, 1.0)]
+    size = min(map(len, rows))
+    return at.iloc[np.sort(np.concatenate([rng.choice(some, size, replace=False) for some in rows]))]
+
+
+def _rows(own: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: FloatArray) -> pd.DataFrame:
+    """Return what measures of a cell read: of its ``own`` trials (1), and of those that settle its edges (0)."""
+    every = pd.concat([own, reference], ignore_index=True)
+    value = every[binning.evidence].to_numpy(dtype=np.float64)
+    decile = np.full(len(every), np.nan)
+    decile[: len(own)] = _INFORMATION_BINS.numbers(value[: len(own)]) / _INFORMATION_BINS.number
+    rows = pd.DataFrame(
+        {
+            "question_id": every["question_id"].astype(str).astype(object),
+            "source": every["source"].astype(object),
+            "correct": every["correct"].astype(np.float64),
+            "own": np.repeat([1.0, 0.0], [len(own), len(reference)]),
+            "rating": to_ratings(value, edges) - 1.0,
+            "n_bins": len(edges) + 1.0,
+            "decile": decile,
+            "extreme": value if binning.equal_width else np.nan,
+            "prior": 0.0,
+            "value": value,
+        }
+    )
+    pair = rows.loc[: len(own) - 1, "correct"], decile[: len(own)]
+    kind = rows.groupby(["correct", "own", "rating", "decile"], dropna=False)
+    return rows.assign(
+        times=kind["value"].transform("size").astype(np.float64),
+        bias=meta_information(*pair, bins=None, correction="none") - meta_information(*pair, bins=None),
+    )
+
+
+# Measures -------------------------------------------------------------------------------------------------------
+
+
+def _tables(trials: Columns, weights: FloatArray | None, counts: FloatArray) -> FloatArray:
+    """Count wrong and right answers by rating for each row of weights, shape (R, 2, 2K); ``counts`` says which."""
+    size = int(trials["n_bins"][0])
+    shown = np.zeros((len(counts), 2 * size))
+    shown[np.arange(len(counts)), (size * trials["correct"] + trials["rating"]).astype(np.int64)] = counts
+    rows = np.ones((1, len(counts))) if weights is None else weights
+    return np.asarray(rows @ shown).reshape(-1, 2, size)
+
+
+def _own(trials: Columns) -> FloatArray:
+    return np.asarray(_tables(trials, None, trials["own"] * (1.0 - trials["prior"]))[0])
+
+
+def _resampled(trials: Columns, weights: FloatArray) -> FloatArray:
+    """Count the trials of each resample, between its own extremes where the bins are of one width."""
+    if np.isnan(trials["extreme"]).any():
+        return _tables(trials, weights, trials["own"])
+    order = np.argsort(trials["extreme"], kind="stable")
+    value, correct, drawn = trials["extreme"][order], trials["correct"][order], weights[:, order]
+    size = int(trials["n_bins"][0])
+    low, high = value[(drawn > 0.0).argmax(axis=1)], value[::-1][(drawn[:, ::-1] > 0.0).argmax(axis=1)]
+    edges = low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.arange(1, size) / size
+    tables = np.empty((len(drawn), 2, size))
+    for table, its_edges, weight in zip(tables, edges, drawn, strict=True):
+        place = size * correct.astype(np.int64) + np.searchsorted(its_edges, value, side="right")
+        table[:] = np.bincount(place, weight, 2 * size).reshape(2, size)
+    return tables
+
+
+def _posterior_tables(trials: Columns, weights: FloatArray) -> FloatArray:
+    """Count the trials of each draw from the posterior distribution, between quantiles of its own.
+
+    Each cell starts from 1/(2K) trials, half a trial on either side of the criterion (Jeffreys). What the paper adds to
+    each cell, 0.5, would pull d' towards 0 once more where few answers are wrong; values have it, as in the log.
+    """
+    seen = 1.0 - trials["prior"]
+    own, reference = trials["own"] * seen, (1.0 - trials["own"]) * seen
+    pairs = [
+        (_tables(trials, trials["times"][np.newaxis], rows)[0], _tables(trials, weights, rows))
+        for rows in (own, reference)
     ]
-
-
-def _taken(parts: list[_Part], columns: WeightColumns) -> list[dict[str, FloatArray]]:
-    """Return what every cell comes to in some of the resamples."""
-    added: FloatArray = np.concatenate([part.sums for part in parts]) @ columns
-    ends = np.cumsum([len(part.sums) for part in parts])[:-1]
-    return [
-        part.drawn(columns) | ({"sum_draws": sums.T} if len(sums) else {})
-        for part, sums in zip(parts, np.split(added, ends), strict=True)
-    ]
+    return at_quantiles(*pairs[0], *pairs[1]) + _tables(trials, weights, trials["prior"])
 
 
 def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn: FloatArray) -> FloatArray:
@@ -176,176 +392,105 @@ def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Trials of a cell before they are resampled.
-
-    ``unit`` numbers their questions. ``sums`` (S, U) has what each question adds to ``SUMMED``; no rows for parts of
-    a condition. ``reference`` has the trials whose quantiles the edges are; none if edges lie between extremes.
-    """
-
-    key: CellKey
-    correct: FloatArray
-    evidence: FloatArray
-    unit: IntArray
-    edges: FloatArray
-    sums: FloatArray
-    reference: CellKey | None
-
-    def drawn(self, columns: WeightColumns) -> dict[str, FloatArray]:
-        """Return counts and AUROC2 in some of the resamples, as the cell has them."""
-        counts = {"count_draws": self._tables(columns)}
-        if self.key.binning != PRIMARY:
-            return counts
-        return counts | {
-            "decile_draws": self._counted(self._deciles, INFORMATION_BINS, columns),
-            "area_draws": auroc2_columns(self.correct, self.evidence, self.unit, columns),
-        }
-
-    def weighted(self, columns: WeightColumns) -> dict[str, FloatArray]:
-        """Return tables between quantiles in some of the draws from their posterior distribution."""
-        return {} if self.reference is None else {"posterior_draws": self._tables(columns)}
-
-    def _tables(self, columns: WeightColumns) -> FloatArray:
-        size = len(self.edges) + 1
-        if self.reference is None:
-            return self._between_extremes(size, columns)
-        return self._counted(self._octiles, size, columns)
-
-    def cell(
-        self, asked: NDArray[np.str_], counts: FloatArray, draws: Mapping[str, FloatArray]
-    ) -> ConditionCounts:
-        """Return the cell, given the question of each trial, and what it comes to, also in all resamples."""
-        return ConditionCounts(
-            self.key,
-            self.correct,
-            self.evidence,
-            asked,
-            self.edges,
-            counts=counts,
-            deciles=self._counted(self._deciles, INFORMATION_BINS) if "decile_draws" in draws else None,
-            sums=self.sums.sum(axis=1) if "sum_draws" in draws else None,
-            **draws,
-        )
-
-    @property
-    def counts(self) -> FloatArray:
-        """Wrong and right answers by bin."""
-        return self._counted(self._octiles, len(self.edges) + 1)
-
-    @property
-    def _octiles(self) -> IntArray:
-        return to_ratings(self.evidence, self.edges) - 1
-
-    @property
-    def _deciles(self) -> IntArray:
-        """The bins of equal mass, equal evidence sharing one."""
-        return Bins(INFORMATION_BINS, "equal_mass").numbers(self.evidence)
-
-    def _counted(self, bins: IntArray, size: int, columns: WeightColumns | None = None) -> FloatArray:
-        """Count wrong and right answers by bin: of every resample (R, 2, size), or of the trials themselves."""
-        cell = size * self.correct.astype(np.int64) + bins
-        if columns is None:
-            return np.bincount(cell, minlength=2 * size).reshape(2, size).astype(np.float64)
-        return cells_columns(cell, self.unit, 2 * size, columns).reshape(-1, 2, size)
-
-    def _between_extremes(self, size: int, columns: WeightColumns) -> FloatArray:
-        """Count them between the extremes of every resample, shape (R, 2, size)."""
-        order = np.argsort(self.evidence, kind="stable")
-        evidence, right = self.evidence[order], self.correct[order]
-        found = np.empty((columns.shape[1], 2, size))
-        for r, drawn in enumerate(columns[self.unit[order]].T):
-            there = drawn > 0
-            edges = equal_width_edges(evidence[there], size)
-            cell = size * right.astype(np.int64) + np.searchsorted(edges, evidence, side="right")
-            found[r] = np.bincount(cell, drawn, 2 * size).reshape(2, size)
-        return found
-
-
-def _parts(
-    trials: pd.DataFrame,
-    source: str,
-    n_questions: int,
-    settings: Settings,
-    binnings: Mapping[str, Binning],
-) -> Iterator[_Part]:
-    """Return the cells of one source."""
-    for model, its_trials in trials.groupby("model", sort=False):
-        temperatures = its_trials["temperature"].unique()
-        reference = float(temperatures[np.argmin(np.abs(temperatures - TEMPERATURE))])
-        for name, binning in binnings.items():
-            rng = settings.generator("nlp_metad", "balanced", str(model), source)
-            usable = _usable(its_trials, binning, rng)
-            at_reference = usable[usable["temperature"] == reference]
-            if at_reference.empty:
-                continue
-            evidence = at_reference[binning.evidence].to_numpy(dtype=np.float64)
-            edges = binning.edges(evidence, 2 * binning.n_ratings)
-            for temperature, part in usable.groupby("temperature", sort=True):
-                at_one = temperature == TEMPERATURE
-                if name != PRIMARY and not at_one:
-                    continue
-                key = CellKey(str(model), source, float(str(temperature)), binning=name)
-                of = None if binning.between_extremes else key._replace(temperature=reference)
-                asked = its_trials[its_trials["temperature"] == temperature] if name == PRIMARY else None
-                yield _part(key, part, binning, edges, _sums(asked, n_questions), of)
-                if name == PRIMARY and at_one:
-                    for domain, of_domain in part.groupby("domain", sort=True):
-                        its_key = key._replace(domain=str(domain))
-                        yield _part(its_key, of_domain, binning, edges, _sums(None, n_questions), of)
-
-
-def _part(
-    key: CellKey,
-    trials: pd.DataFrame,
-    binning: Binning,
-    edges: FloatArray,
-    sums: FloatArray,
-    reference: CellKey | None,
-) -> _Part:
-    correct, evidence = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", binning.evidence))
-    unit = trials["unit"].to_numpy(dtype=np.int64)
-    return _Part(key, correct, evidence, unit, edges, sums, reference)
-
-
-def _sums(trials: pd.DataFrame | None, n_questions: int) -> FloatArray:
-    """Return what each question adds to ``SUMMED``; no rows where nothing is asked for."""
-    if trials is None:
-        return np.zeros((0, n_questions))
-    correct, mean_logprob = (trials[name].to_numpy(dtype=np.float64) for name in ("correct", "mean_logprob"))
-    evidence, has = np.nan_to_num(mean_logprob), ~np.isnan(mean_logprob)
-    wrong, right = (correct == 0.0) & has, (correct == 1.0) & has
-    confidence = np.exp(evidence)
-    gap = (right - confidence) * (wrong | right)
-    bins = CALIBRATION_BINS.numbers(confidence)
-    added = {
-        "asked": np.ones(len(trials)),
-        "readable": trials["status"].isin(READABLE).to_numpy(),
-        "judged": ~np.isnan(correct),
-        "right": np.nan_to_num(correct),
-        "with_evidence": has,
-        "evidence": evidence,
-        "wrong_complete": wrong,
-        "evidence_of_wrong": evidence * wrong,
-        "right_complete": right,
-        "evidence_of_right": evidence * right,
-        "complete": wrong | right,
-        "squared_error": gap**2,
-        **{name: gap * (bins == k) for k, name in enumerate(GAPS)},
+def _outcomes(trials: Columns) -> Columns:
+    """Return a trial of each outcome, which the prior is about."""
+    size = int(trials["n_bins"][0])
+    n = 2 * size
+    alike = {name: np.repeat(column[:1], n) for name, column in trials.items()}
+    return alike | {
+        "correct": np.repeat([0.0, 1.0], size),
+        "rating": np.tile(np.arange(float(size)), 2),
+        "decile": np.full(n, np.nan),
+        "own": np.ones(n),
+        "prior": np.ones(n),
     }
-    unit = trials["unit"].to_numpy(dtype=np.int64)
-    return np.stack([np.bincount(unit, added[name], minlength=n_questions) for name in SUMMED])
 
 
-def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the trials that have what a binning needs; at T = 1 only, as many right as wrong, if so asked."""
-    complete = trials.dropna(subset=["correct", binning.evidence])
-    complete = complete[complete["correct"].isin([0.0, 1.0])]
-    if not binning.balanced:
-        return complete
-    at = complete[complete["temperature"] == TEMPERATURE]
-    # What is drawn must not depend on the order of the rows.
-    at = at.sort_values(["question_id", "correct", binning.evidence])
-    rows = [np.flatnonzero(at["correct"] == value) for value in (0.0, 1.0)]
-    size = min(map(len, rows))
-    return at.iloc[np.sort(np.concatenate([rng.choice(some, size, replace=False) for some in rows]))]
+_Of = Callable[[FloatArray, FloatArray, Padding], Any]
+"""A measure of tables of wrong and of right answers, with what is added to each cell."""
+
+
+def _measure(name: str, description: str, of: _Of, *, posterior: bool = True, enough: int = 5) -> Measure:
+    """Make a measure of count tables; ``enough`` right and ``enough`` wrong answers have an interval."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        if weights is None:
+            wrong, right = _own(trials)
+            return as_estimate(of(wrong, right, PADDING))
+        tables = _resampled(trials, weights)
+        return np.asarray(of(tables[:, 0], tables[:, 1], PADDING))
+
+    def drawn(trials: Columns, weights: FloatArray | None) -> Value:
+        assert weights is not None
+        tables = _posterior_tables(trials, weights)
+        found = np.asarray(of(tables[:, 0], tables[:, 1], "none"))
+        return found if _own(trials).any(axis=1).all() else np.full(len(found), np.nan)
+
+    return Measure(
+        name,
+        compute,
+        description,
+        informative=min_count(*right_and_wrong(confidence="decile"), enough=enough),
+        posterior=Posterior(_outcomes, drawn, prior=0.5 / RATINGS) if posterior else None,
+    )
+
+
+def _moderate(m_ratio: Any) -> FloatArray:
+    return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
+
+
+def _m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
+    found = fit_meta_d(wrong, right, padding=padding).m_ratio
+    return found if wrong.ndim == 1 else _moderate(found)
+
+
+def _unequal_variance_m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
+    """M-ratio at the ratio of standard deviations that a table suggests."""
+    s = fit_uv_sdt(wrong, right, padding="1/2K" if padding == PADDING else padding).slope
+    if wrong.ndim == 1:
+        single = as_estimate(s)
+        return single if np.isnan(single) else fit_meta_d(wrong, right, padding=padding, s=single).m_ratio
+    found = fit_meta_d(wrong, right, padding=padding, s=np.where(np.isnan(s), 1.0, s)).m_ratio
+    return np.where(np.isnan(s), np.nan, _moderate(found))
+
+
+def _criterion(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
+    """Minus the mean of the z-scores of right and of wrong answers above the middle edge, 0.5 added to each cell."""
+    counts = np.stack([wrong, right])
+    high, total = counts[..., counts.shape[-1] // 2 :].sum(axis=-1), counts.sum(axis=-1)
+    found = np.where((total > 0.0).all(axis=0), -ndtri((high + 0.5) / (total + 1.0)).mean(axis=0), np.nan)
+    return found if wrong.ndim > 1 else Estimate(float(found), Reason.ONE_CLASS if np.isnan(found) else None)
+
+
+def _meta_information(trials: Columns, weights: FloatArray | None = None) -> Value:
+    """Bias-corrected share of the uncertainty about correctness that the evidence removes.
+
+    A resample is drawn from the observed table, whose information is too large by the bias: in a resample it comes off
+    twice, once for having been sampled from the trials and once for the trials having been sampled.
+    """
+    information = _INFORMATION(trials, weights)
+    return information if weights is None else information - trials["bias"][0]
+
+
+_INFORMATION = statistic_of("meta_information", "correct", "decile", bins=None)
+
+MEASURES: Mapping[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        _measure(
+            "d_prime_v1", "d' of version 1.", lambda *table: type1(*table[:2], padding=table[2]).d_prime
+        ),
+        _measure("meta_d_v1", "Meta-d' of version 1.", lambda *of: fit_meta_d(*of[:2], padding=of[2]).meta_d),
+        _measure("mratio_v1_unequal", "M-ratio where variances may differ.", _unequal_variance_m_ratio),
+        _measure(RESAMPLED, "M-ratio of resamples.", _m_ratio, posterior=False, enough=FEWEST_OF_A_CLASS),
+        _measure("criterion_v1", "Criterion of calling an answer sure.", _criterion, posterior=False),
+        Measure(
+            "meta_information",
+            _meta_information,
+            "Share of the uncertainty about correctness that the evidence removes.",
+            informative=min_count(*right_and_wrong(confidence="decile")),
+            test_inversion=inverted_test_of("InformationTables", "correct", "decile"),
+        ),
+    )
+}
+"""Measures of cells by name; version 1's M-ratio is meta-d' / d'. Their values at T = 1 are those of the log."""

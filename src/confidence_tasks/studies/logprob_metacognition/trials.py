@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -29,6 +29,7 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
     Measure,
+    StatisticCall,
     auroc,
     calibration_error,
     inverted_test_of,
@@ -45,13 +46,18 @@ from confidence_tasks.study.trial import Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.reading.answer_tokens import AnswerTokens
+    from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.studies.logprob_metacognition.reader import ShortAnswer
+    from confidence_tasks.study.measures import Columns, Compute, Value
 
 RATINGS = 4
 """The paper's K: the evidence is cut into 2K ratings (section 3.2)."""
 
-PADDING = "hautus"
+PADDING: Final = "hautus"
 """The paper adds one half to each cell (section 3.2)."""
+
+LARGEST_RATIO = 10.0
+"""M-ratios beyond this are left out of an interval, and counted (section 3.2)."""
 
 COVERAGES = (0.5, 0.8)
 """Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
@@ -177,6 +183,18 @@ FEWEST_OF_A_CLASS = 50
 """Right and wrong answers that version 1 asks for (section 4.1): with fewer, what is added to each cell decides."""
 
 
+def _moderate(m_ratio: Compute) -> Compute:
+    """Leave resamples whose M-ratio is too large to be believed out of its interval."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        import numpy as np
+
+        value = m_ratio(trials, weights)
+        return value if weights is None else np.where(np.abs(value) > LARGEST_RATIO, np.nan, value)
+
+    return StatisticCall(_EVIDENCE, compute)
+
+
 def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     """Return the study's measures with the evidence cut into ``2 * ratings`` ratings where it is cut at all."""
     cut: dict[str, Any] = {"n_ratings": ratings}
@@ -261,7 +279,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "mratio_v1",
-            statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut),
+            _moderate(statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut)),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",

@@ -22,7 +22,6 @@ from confidence_tasks.report.paper import (
 )
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
 
@@ -41,14 +40,6 @@ NOT_COMPARABLE = (
     " threshold is .626, and the paper’s tables imply .527 to .530."
 )
 """Why means over all penalties do not."""
-
-
-def entry_of(
-    results: TaskResults, model: ModelTrials, group: str, measure: str, source: str
-) -> Estimated | None:
-    """Return a model's entry of a measure on one source; None where it was not asked."""
-    alone = set(map(str, model.columns["source"])) == {source}
-    return results.estimate(model.label, group, measure, "" if alone else source)
 
 
 def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
@@ -98,7 +89,7 @@ def _asked(model: ModelTrials, source: str) -> bool:
 
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
-    entries = [entry_of(results, model, label, measure, source) for label in results.conditions]
+    entries = [results.estimate(model.label, label, measure, source) for label in results.conditions]
     intervals = [None if entry is None else entry.interval for entry in entries]
     return line_of_intervals(model.label, intervals, *styles[model.label])
 
