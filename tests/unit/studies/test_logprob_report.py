@@ -80,17 +80,17 @@ def weighted_table(trials: pd.DataFrame, weights: np.ndarray, edges: np.ndarray)
 def test_resamples_vary_as_those_of_repeated_rows(binning):
     """Between the quantiles of the trials, or between extremes of their own."""
     table = trials(Evidence(1.2, 1.3, 0.6), 300, rng=np.random.default_rng(4))
-    weights = np.random.default_rng(5).multinomial(300, np.full(300, 1 / 300), 4_000).astype(float)
+    weights = np.random.default_rng(5).multinomial(300, np.full(300, 1 / 300), 1_000).astype(float)
     evidence = table["mean_logprob"].to_numpy()
-    edges = [quantile_edges(evidence, 8)] * 4_000
+    edges = [quantile_edges(evidence, 8)] * 1_000
     if binning:
         ends = [(evidence[row > 0].min(), evidence[row > 0].max()) for row in weights]
         edges = [np.linspace(low, high, 9)[1:-1] for low, high in ends]
     expected = m_ratios(table, weights, edges)
-    made = resample(table, settings=Settings(4_000, seed=1), binnings={binning: BINNINGS[binning]})
+    made = resample(table, settings=Settings(1_000, seed=1), binnings={binning: BINNINGS[binning]})
     found = made.cells[HERE._replace(binning=binning)].measure(RESAMPLED).resamples
-    assert np.nanmean(found) == pytest.approx(np.nanmean(expected), abs=0.02)
-    assert np.nanstd(found) == pytest.approx(np.nanstd(expected), rel=0.06)
+    assert np.nanmean(found) == pytest.approx(np.nanmean(expected), abs=0.03)
+    assert np.nanstd(found) == pytest.approx(np.nanstd(expected), rel=0.12)
 
 
 def test_draws_vary_as_those_between_their_own_quantiles():
@@ -98,9 +98,9 @@ def test_draws_vary_as_those_between_their_own_quantiles():
     rng = np.random.default_rng(8)
     warm = trials(Evidence(1.2, 1.5, 0.4), 4_000, rng=rng)
     cold = trials(Evidence(1.6, 1.2, 0.5), 4_000, temperature=0.3, rng=rng)
-    cells = resample(together(warm, cold), settings=Settings(1_500, seed=1), binnings=ONLY_PRIMARY).cells
+    cells = resample(together(warm, cold), settings=Settings(500, seed=1), binnings=ONLY_PRIMARY).cells
     domain = warm["domain"].iloc[0]
-    weights = np.random.default_rng(5).standard_exponential((1_500, 4_000))
+    weights = np.random.default_rng(5).standard_exponential((500, 4_000))
     evidence = warm["mean_logprob"].to_numpy()
     order = np.argsort(evidence)
     reached = np.cumsum(weights[:, order], axis=1)
@@ -113,7 +113,7 @@ def test_draws_vary_as_those_between_their_own_quantiles():
     ):
         found = cells[key].measure("mratio_v1").resamples
         expected = m_ratios(table, own, anew)
-        assert np.std(found) == pytest.approx(np.std(expected), rel=0.1), key
+        assert np.std(found) == pytest.approx(np.std(expected), rel=0.15), key
 
 
 def test_questions_asked_twice_are_drawn_together():
@@ -285,7 +285,7 @@ def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
         assert np.isnan(found.resamples).all(), name
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     st.lists(
         st.tuples(st.sampled_from([0.0, 1.0, np.nan]), st.sampled_from([-2.0, -1.0, -0.5, 0.0, np.nan])),
@@ -347,35 +347,6 @@ def test_experiment_lists_what_was_asked():
     parts = [cell for key, cell in experiment.cells.items() if key.domain and key.source == TRIVIA]
     whole = experiment.cells[HERE]
     assert (sum(cell.counts for cell in parts) == whole.counts).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("evidence", [Evidence(0.0), Evidence(1.2, 1.4, 0.6)], ids=str)
-def test_intervals_of_meta_information_cover(evidence):
-    truth = {
-        "meta_information": max(binned_information(evidence, 10), 0.0),  # not below by rounding
-    }
-    held = pd.DataFrame(
-        [
-            {name: _holds(cell.measure(name), value) for name, value in truth.items()}
-            for cell in (
-                resample(
-                    trials(evidence, 500, rng=np.random.default_rng(seed)),
-                    settings=Settings(300),
-                    binnings=ONLY_PRIMARY,
-                ).cells[HERE]
-                for seed in range(120)
-            )
-        ]
-    )
-    for name in truth:
-        # Where there is nothing to tell, intervals hold it more often than they say.
-        assert stats.binomtest(int(held[name].sum()), 120, 0.95, "less").pvalue > 1e-3, held.mean()
-
-
-def _holds(found, value):
-    interval = found.interval(Settings(300))
-    return interval.low <= value <= interval.high
 
 
 # The type-2 criterion

@@ -9,7 +9,7 @@ Cacioli (2026), arXiv:2603.25112, section 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -163,20 +163,19 @@ class _Draws:
     def of(self, name: str) -> Distributions:
         """Return a measure of all cells that have it, with those that are drawn together with it."""
         if name not in self.known:
-            at_one = name in _OF_WHOLE_CONDITIONS
-            names = [name] if at_one else [each for each in MEASURES if each not in _OF_WHOLE_CONDITIONS]
-            subsets = [
-                cell.subset
-                for cell in self.cells
-                if (not cell.key.domain if at_one else cell.key.binning == PRIMARY)
-            ]
+            names, has = next(group for group in _DRAWN_TOGETHER if name in group[0])
+            subsets = [cell.subset for cell in self.cells if has(cell.key)]
             found = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
             self.known |= dict.fromkeys(names, found)
         return self.known[name]
 
 
-_OF_WHOLE_CONDITIONS = (RESAMPLED, "mratio_v1_unequal")
-"""Measures by whatever bins, of no domain."""
+_DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
+    (("d_prime_v1", "meta_d_v1", "criterion_v1", "meta_information"), lambda key: key.binning == PRIMARY),
+    ((RESAMPLED,), lambda key: not key.domain),
+    (("mratio_v1_unequal",), lambda key: not key.domain and key.binning == PRIMARY),
+)
+"""Measures, and the cells that have them."""
 
 
 @dataclass(frozen=True, eq=False)
