@@ -2,10 +2,11 @@
 
     python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R]
 
-The logs are runs of the granularity design, five conditions of N questions each, by M simulated subjects. One question
-run through the harness gives the form of every sample: its messages, events, usage and timing. The questions, replies,
-scores and ids are each trial's own. FOLDER keeps the logs for another run. Every program is started anew, in turn; all
-pages must be the same.
+The logs are runs of the three designs of the scale study, 15 conditions of N questions each, by M simulated subjects. One
+question run through the harness gives the form of every sample: its messages, events, usage and timing. The questions,
+replies, scores and ids are each trial's own, but for the conversations in the logs of all subjects after the first, which
+are those of the first: reports read summaries alone. FOLDER keeps the logs for another run. Every program is started
+anew, in turn; all pages must be the same.
 """
 
 import argparse
@@ -31,8 +32,8 @@ from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.prompts import GRANULARITY, Scale
-from confidence_tasks.studies.scales.task import scale_granularity
+from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.studies.scales.trials import scale_trial
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
@@ -42,53 +43,73 @@ def subjects(count: int) -> Iterator[tuple[str, Subject]]:
     """Yield subjects of growing accuracy and overconfidence, some of which round."""
     for i in range(count):
         yield (
-            f"subject-{i}",
+            f"subject-{i:02}",
             Subject(d_prime=0.8 + 0.15 * (i % 10), meta_d_prime=1.0, bias=0.3 * (i % 5), rounding=i % 2),
         )
 
 
 def write_logs(folder: Path, models: int, questions: int) -> None:
-    """Write a log for each subject."""
+    """Write a log of each task for each subject."""
     folder.mkdir(parents=True, exist_ok=True)
-    (run,) = eval(
-        scale_granularity(sources="arithmetic", n=1),
-        model="simulated/ideal",
-        log_dir=tempfile.mkdtemp(),
-        display="none",
-    )
-    parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
-    items = list(staged_items(SCALES, parameters, [scale.label for scale in GRANULARITY]))
-    dataset(items, "arithmetic")
-    for name, subject in subjects(models):
-        write_log(Path(run.location), folder / f"{name}.eval", name, subject, items)
-        print(f"{name}.eval", flush=True)
+    for task in (scale_granularity, scale_boundary, scale_nonstandard):
+        (run,) = eval(
+            task(sources="arithmetic", n=1), model="simulated/ideal", log_dir=tempfile.mkdtemp(), display="none"
+        )
+        parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
+        design = run.eval.task.rpartition("/")[2]
+        items = list(staged_items(SCALES, parameters, list(SCALES.designs[design].conditions)))
+        dataset(items, "arithmetic")
+        first = folder / f"{design}-subject-00.eval"
+        for name, subject in subjects(models):
+            log = folder / f"{design}-{name}.eval"
+            if log != first:
+                shutil.copyfile(first, log)
+            write_log(Path(run.location), log, name, subject, items, with_samples=log == first)
+            print(log.name, flush=True)
 
 
-def write_log(template: Path, path: Path, name: str, subject: Subject, items: list[Item]) -> None:
-    """Write the trials of a subject in the form of a log that the harness wrote, member by member."""
-    with ZipFile(template) as form, ZipFile(path, "w", form.infolist()[0].compress_type) as log:
+def write_log(
+    template: Path, path: Path, name: str, subject: Subject, items: list[Item], *, with_samples: bool
+) -> None:
+    """Write the trials of a subject in the form of a log that the harness wrote, member by member.
+
+    Without samples, the log at ``path`` keeps its own, and all after them is written anew.
+    """
+    with ZipFile(template) as form:
         members = {member: json.loads(form.read(member)) for member in form.namelist()}
-        samples = [member for key, member in members.items() if key.startswith("samples/")]
-        by_condition = {member["metadata"]["condition"]: member for member in samples}
-        summaries = {member["metadata"]["condition"]: member for member in members["summaries.json"]}
-        header = members["header.json"]
-        header["eval"] |= {"model": f"simulated/{name}", "eval_id": name, "run_id": name, "task_id": name}
-        header["eval"]["dataset"] |= {"samples": len(items), "sample_ids": [item.id for item in items]}
+        compression = form.infolist()[0].compress_type
+    samples = [member for key, member in members.items() if key.startswith("samples/")]
+    by_condition = {member["metadata"]["condition"]: member for member in samples}
+    summaries = {member["metadata"]["condition"]: member for member in members["summaries.json"]}
+    header = members["header.json"]
+    run = f"{header['eval']['task']}/{name}"
+    header["eval"] |= {"model": f"simulated/{name}", "eval_id": run, "run_id": run, "task_id": run}
+    header["eval"]["dataset"] |= {"samples": len(items), "sample_ids": [item.id for item in items]}
+    with ZipFile(path, "w" if with_samples else "a", compression) as log:
+        if not with_samples:
+            keep_samples(log)
         told = []
         for item in items:
-            own = fields(item, subject) | {"uuid": f"{name}/{item.id}"}
-            log.writestr(
-                f"samples/{item.id}_epoch_1.json", json.dumps(filled(by_condition[item.condition], own))
-            )
+            own = fields(item, name, subject) | {"uuid": f"{name}/{item.id}"}
             told.append(filled(summaries[item.condition], own))
+            if with_samples:
+                sample = filled(by_condition[item.condition], own)
+                log.writestr(f"samples/{item.id}_epoch_1.json", json.dumps(sample))
         log.writestr("summaries.json", json.dumps(told))
         log.writestr("reductions.json", json.dumps(members["reductions.json"]))
         log.writestr("header.json", json.dumps(header))
 
 
-def fields(item: Item, subject: Subject) -> dict[str, Any]:
+def keep_samples(log: ZipFile) -> None:
+    """Drop what follows the samples of a log opened for appending."""
+    log.start_dir = log.getinfo("summaries.json").header_offset
+    log.filelist = [member for member in log.filelist if member.header_offset < log.start_dir]
+    log.NameToInfo = {member.filename: member for member in log.filelist}
+
+
+def fields(item: Item, seed: str, subject: Subject) -> dict[str, Any]:
     """Return what a trial of the subject has of its own."""
-    reply = respond(subject, item.question, item.prompt, seed="0").text
+    reply = respond(subject, item.question, item.prompt, seed=seed).text
     trial = scale_trial(item.question, Scale.parse(item.condition), reply)
     return {
         "id": item.id,
