@@ -6,7 +6,7 @@ import gc
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, TypeVar
@@ -99,8 +99,10 @@ def decoded(text: bytes | bytearray, decoder: Decoder[T]) -> T:
     msgspec builds only what its type has a place for. What it refuses and JSON in Python's reading does not, such as an
     infinity, is decoded by `json.loads`.
     """
+    with suppress(MsgspecError, UnicodeDecodeError):
+        return decoder.decode(text)
     try:
-        return decoder.decode(_NAN.sub(b"null", text) if b"NaN" in text else text)
+        return decoder.decode(_NAN.sub(b"null", text))
     except (MsgspecError, UnicodeDecodeError):
         return convert(json.loads(text), decoder.type)
 
