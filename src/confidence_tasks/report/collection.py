@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from os import PathLike, fspath
+from os import SEEK_END, PathLike, fspath
 from os.path import exists, isfile
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import fsspec
 import numpy as np
@@ -180,9 +181,12 @@ def _read_each(
         workers = Workers("threading", READERS_AT_ONCE)
     for number, outcome in workers.run(_read, jobs, advance):
         path, _ = jobs[number]
-        found[path] = Skipped(path, outcome.reason) if isinstance(outcome, Lost) else outcome
-        if cache and path in keys and isinstance(outcome, list):
-            cache.put(keys[path], {str(i): _table(file) for i, file in enumerate(outcome)})
+        if isinstance(outcome, dict):
+            found[path] = [_file(table, path) for table in outcome.values()]
+            if cache and path in keys:
+                cache.put(keys[path], outcome)
+        else:
+            found[path] = Skipped(path, outcome.reason)
     return [found[path] for path in paths]
 
 
@@ -219,15 +223,18 @@ def files_under(path: str) -> list[str]:
     return [name if local else system.unstrip_protocol(name) for name in names if _reader(name)]
 
 
-def _read(path: str) -> list[TrialFile] | Skipped:
-    """Read a file, or say why not: whatever is wrong with one file must not cost the others."""
+def _read(path: str) -> dict[str, pa.Table] | Skipped:
+    """Read a file, or say why not: whatever is wrong with one file must not cost the others.
+
+    What comes from another process, or from the cache, is a table: equal texts of many files are then one object.
+    """
     reader = _reader(path)
     if "://" not in path and not isfile(path):
         return Skipped(path, "it is not a regular file")
     if reader is None:
         return Skipped(path, f"its name ends in none of {', '.join(LOG_SUFFIXES + SUFFIXES)}")
     try:
-        return reader(path)
+        return {str(i): _table(file) for i, file in enumerate(reader(path))}
     except NotTrialsError as error:
         return Skipped(path, str(error))
     except Exception as error:
@@ -280,6 +287,7 @@ def _content(path: str) -> str:
             if not isfile(path):
                 return "" if exists(path) else "absent"
             with open(path, "rb") as file:
+                file.seek(_directory(file) if path.endswith(".eval") else 0)
                 return hashlib.file_digest(file, "sha256").hexdigest()
         system, root = fsspec.core.url_to_fs(path)
         facts = system.info(root)
@@ -289,6 +297,25 @@ def _content(path: str) -> str:
         return ""
     told = {name: str(facts[name]) for name in _VERSIONS if facts.get(name)}
     return repr((path, facts.get("size"), told)) if told else ""
+
+
+_END = struct.Struct("<4s4H2LH")
+"""The end of a zip archive without a comment: a signature, and the place of the directory as the last but one."""
+
+
+def _directory(file: IO[bytes]) -> int:
+    """Return where the directory of a zip archive starts, which has a checksum of every member; 0 if that is unclear.
+
+    It is a hundredth of a log.
+    """
+    size = file.seek(0, SEEK_END)
+    file.seek(max(0, size - _END.size))
+    end = file.read()
+    if len(end) < _END.size or not end.startswith(b"PK\5\6"):
+        return 0
+    place: int = _END.unpack(end)[-2]
+    file.seek(min(place, size))
+    return place if file.read(4) == b"PK\1\2" else 0
 
 
 def _table(file: TrialFile) -> pa.Table:

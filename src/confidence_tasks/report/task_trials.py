@@ -102,11 +102,10 @@ def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
         if len({its.get(key, "") for its in told if key in its or key in settings}) > 1
     ]
     apart = [{key: its[key] for key in varied if key in its} for its in told]
-    prompts = [_digest_of_prompts(part) for part in parts]
     labels: list[str] = []
-    for part, differences, prompt in zip(parts, apart, prompts, strict=True):
+    for part, differences in zip(parts, apart, strict=True):
         if apart.count(differences) > 1:
-            differences = {**differences, "prompts": prompt}
+            differences = {**differences, "prompts": _digest_of_prompts(part)}
         suffix = ", ".join(f"{key}={value}" for key, value in differences.items())
         label = printable(f"{part[0].model} ({suffix})" if suffix else part[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
@@ -163,13 +162,18 @@ def _digest_of_prompts(files: Sequence[TrialFile]) -> str:
 
 
 def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
-    """Put the trials of some files together; of what several files have, that of the newest stays."""
-    columns = {key: np.concatenate([file.columns[key] for file in files]) for key in files[0].columns}
+    """Put the trials of some files together; of what several files have, that of the newest stays.
+
+    Columns that are those of one file are not copied.
+    """
+    parts = {key: [file.columns[key] for file in files] for key in files[0].columns}
+    columns = {key: np.concatenate(its) if len(its) > 1 else its[0] for key, its in parts.items()}
     columns["file"] = np.repeat(np.arange(len(files)), [len(file) for file in files])
     asked = (columns[key].tolist() for key in ("condition", "source", "question_id", "epoch"))
     keys = list(zip(*asked, strict=True))
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
     rows = np.flatnonzero(columns["file"] == [newest[key] for key in keys])
-    kept = {key: column[rows] for key, column in columns.items()}
     repeated, doubled = len(keys) - len(rows), len(rows) - len(newest)
-    return ModelTrials(printable(files[0].model), label, kept, tuple(files), repeated, doubled)
+    if repeated:
+        columns = {key: column[rows] for key, column in columns.items()}
+    return ModelTrials(printable(files[0].model), label, columns, tuple(files), repeated, doubled)
