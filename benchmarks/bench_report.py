@@ -2,11 +2,11 @@
 
     python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R]
 
-The logs are runs of the three designs of the scale study, 15 conditions of N questions each, by M simulated subjects. One
-question run through the harness gives the form of every sample: its messages, events, usage and timing. The questions,
-replies, scores and ids are each trial's own, but for the conversations in the logs of all subjects after the first, which
-are those of the first: reports read summaries alone. FOLDER keeps the logs for another run. Every program is started
-anew, in turn; all pages must be the same.
+The logs are runs of the three designs of the scale study, 15 conditions of N questions, by M simulated subjects. One
+question run through the harness gives the form of every sample: its messages, events, usage and timing. The
+questions, replies, scores and ids are each trial's own, but for the conversations in the logs of all subjects after the
+first, which are those of the first: reports read summaries alone. FOLDER keeps the logs for
+another run. Every program is started anew, in turn; all pages must be the same.
 """
 
 import argparse
@@ -53,7 +53,10 @@ def write_logs(folder: Path, models: int, questions: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for task in (scale_granularity, scale_boundary, scale_nonstandard):
         (run,) = eval(
-            task(sources="arithmetic", n=1), model="simulated/ideal", log_dir=tempfile.mkdtemp(), display="none"
+            task(sources="arithmetic", n=1),
+            model="simulated/ideal",
+            log_dir=tempfile.mkdtemp(),
+            display="none",
         )
         parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
         design = run.eval.task.rpartition("/")[2]

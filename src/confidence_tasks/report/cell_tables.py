@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.report.groups import Columns, TrialSubset, rows_of
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike
+from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike, numbered
 from confidence_tasks.study.measures import Measure
 
 _PROBES = 8
@@ -62,7 +62,7 @@ class CellTable:
 
 def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:
     """Return the number of each chosen trial's question, -1 for the other trials, and how many questions there are."""
-    questions, index = np.unique(columns["question_id"][chosen].astype(str), return_inverse=True)
+    questions, index = numbered(columns["question_id"][chosen].astype(object))
     numbers = np.full(len(chosen), -1, dtype=np.int64)
     numbers[chosen] = index
     return numbers, len(questions)

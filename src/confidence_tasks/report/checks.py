@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -208,15 +209,16 @@ def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[s
     asked : iterable of mapping
         Columns of trials. Trials without a digest of their question differ from no other.
     """
-    texts: dict[tuple[str, str, str], set[str]] = {}
-    for columns in asked:
-        if QUESTION not in columns:
-            continue
-        keys = ("condition", "source", "question_id", QUESTION)
-        for condition, source, name, text in set(zip(*(columns[key].tolist() for key in keys), strict=True)):
-            if text:
-                texts.setdefault((condition, source, name), set()).add(text)
-    return {key for key, its in texts.items() if len(its) > 1}
+    keys = ("condition", "source", "question_id", QUESTION)
+    texts = set[tuple[str, ...]]().union(
+        *(
+            zip(*(columns[key].tolist() for key in keys), strict=True)
+            for columns in asked
+            if QUESTION in columns
+        )
+    )
+    count = Counter((condition, source, name) for condition, source, name, text in texts if text)
+    return {key for key, n_texts in count.items() if n_texts > 1}
 
 
 def unread_replies(results: TaskResults) -> Iterator[Notice]:
@@ -248,8 +250,8 @@ def few_trials(results: TaskResults) -> Iterator[Notice]:
     where = []
     for model, condition, columns in cells_of(results):
         told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
-        correct, asked = columns["correct"][told], columns["question_id"][told].astype(str)
-        right, wrong = (len(np.unique(asked[correct == value])) for value in (1.0, 0.0))
+        correct, asked = columns["correct"][told], columns["question_id"][told]
+        right, wrong = (len({*asked[correct == value]}) for value in (1.0, 0.0))
         if np.isin(correct, (0.0, 1.0)).all() and min(right, wrong) < FEW_OF_A_CLASS:
             where.append(f"{model}, {condition}: {right} right, {wrong} wrong")
     yield from notice_if_any(

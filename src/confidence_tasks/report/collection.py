@@ -6,7 +6,7 @@ import hashlib
 import json
 import struct
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from os import SEEK_END, PathLike, fspath
@@ -29,7 +29,7 @@ from confidence_tasks.report.lm_eval_samples import (
 )
 from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile
 from confidence_tasks.report.trial_tables import SUFFIXES, read_trial_table
-from confidence_tasks.report.workers import Advance, Job, Lost, Workers
+from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
 """Remote files read at a time in this process; local ones are read in turn, as nothing is waited for."""
@@ -171,7 +171,7 @@ def _read_each(
     if cache:
         for path, key in _of_each(_key, paths).items():
             if key and (tables := cache.get(key)):
-                found[path] = [_file(table, path) for table in tables.values()]
+                found[path] = _files(tables, path)
             elif key:
                 keys[path] = key
     jobs: list[Job] = [(path, (path,)) for path in paths if path not in found]
@@ -181,12 +181,12 @@ def _read_each(
         workers = Workers("threading", READERS_AT_ONCE)
     for number, outcome in workers.run(_read, jobs, advance):
         path, _ = jobs[number]
-        if isinstance(outcome, dict):
-            found[path] = [_file(table, path) for table in outcome.values()]
-            if cache and path in keys:
-                cache.put(keys[path], outcome)
-        else:
+        if not isinstance(outcome, dict):
             found[path] = Skipped(path, outcome.reason)
+            continue
+        found[path] = _files(outcome, path)
+        if cache and path in keys:
+            cache.put(keys[path], outcome)
     return [found[path] for path in paths]
 
 
@@ -323,7 +323,11 @@ def _table(file: TrialFile) -> pa.Table:
     return table_of(file.columns, file=json.dumps(facts))
 
 
-def _file(table: pa.Table, path: str) -> TrialFile:
-    facts: dict[str, Any] = json.loads(facts_of(table)["file"])
-    facts |= {"path": path, "left_out": tuple(facts["left_out"])}
-    return TrialFile(columns=columns_of(table), **facts)
+def _files(tables: Mapping[str, pa.Table], path: str) -> list[TrialFile]:
+    """Return what :func:`_table` was given, file by file."""
+    files = []
+    for table in tables.values():
+        facts: dict[str, Any] = json.loads(facts_of(table)["file"])
+        facts |= {"path": path, "left_out": tuple(facts["left_out"])}
+        files.append(TrialFile(columns=columns_of(table), **facts))
+    return files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
 FIRST, SECOND = "first", "second"
-_ASKED = ("source", "question_id", "condition")
+_ASKED = ("condition", "source", "question_id")
 """What two trials have in common that were asked the same."""
 
 
@@ -253,20 +253,19 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     Questions that share an id and differ in their text are left out.
     """
     chosen = [
-        rows_of(columns, np.isin(columns["condition"].astype(str), conditions)) for columns in (first, second)
+        _kept(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
     ]
-    asked = [
-        np.array(list(map("\x1f".join, zip(*(columns[key] for key in _ASKED), strict=True))), dtype=str)
-        for columns in chosen
-    ]
-    unlike = {"\x1f".join((source, name, condition)) for condition, source, name in unlike_of_one_id(chosen)}
-    common = np.setdiff1d(np.intersect1d(asked[0], asked[1]), np.array(sorted(unlike), dtype=str))
-    kept = [
-        rows_of(columns, np.isin(its_asked, common)) for columns, its_asked in zip(chosen, asked, strict=True)
-    ]
+    asked = [list(zip(*(columns[key].tolist() for key in _ASKED), strict=True)) for columns in chosen]
+    common = {*asked[0]} & {*asked[1]} - unlike_of_one_id(chosen)
+    kept = [_kept(columns, its_asked, common) for columns, its_asked in zip(chosen, asked, strict=True)]
     stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
     return stacked, side
+
+
+def _kept(columns: Columns, values: Iterable[Any], known: Container[Any]) -> Columns:
+    """Keep the trials of which a value is known."""
+    return rows_of(columns, np.flatnonzero([value in known for value in values]))
 
 
 def cautions(

@@ -179,8 +179,13 @@ class PairedTables:
         left, added_left = influence(rows, as_first)
         right, added_right = influence(rows, as_second)
         n_first = self.of_first.shape[1]
-        stays = np.square(self.of_first @ left[:, :n_first].T - self.of_second @ right[:, n_first:].T).T
-        moves = np.square(self.of_second @ left[:, n_first:].T - self.of_first @ right[:, :n_first].T).T
+        # In place: these are the largest arrays of a report.
+        stays = (self.of_first @ left[:, :n_first].T).T
+        stays -= (self.of_second @ right[:, n_first:].T).T
+        np.square(stays, out=stays)
+        moves = (self.of_second @ left[:, n_first:].T).T
+        moves -= (self.of_first @ right[:, :n_first].T).T
+        np.square(moves, out=moves)
         moves -= stays
         moves *= exchanged
         return np.asarray(stays @ self.alike.counts + moves.sum(axis=1) + added_left + added_right)

@@ -18,7 +18,7 @@ from confidence_tasks.report.cell_tables import CellTable, number_questions, tab
 from confidence_tasks.report.groups import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.statistics.inference.draws import resampled_kinds
+from confidence_tasks.statistics.inference.draws import numbered, resampled_kinds
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import ratio
@@ -142,7 +142,7 @@ def distributions(
             settings.generator("bootstrap", source),
             settings.generator("posterior", source),
         )
-        names = np.unique(columns["question_id"][columns["source"] == source].astype(str))
+        names, _ = numbered(columns["question_id"][columns["source"] == source].astype(object))
         for cell, table in tables:
             rows = {name: column[cell.rows] for name, column in columns.items()}
             asked = frozenset(map(str, rows["question_id"]))

@@ -108,10 +108,9 @@ def rows_of(columns: Columns, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialSubset, ...]:
     """Return the chosen trials as one cell a source."""
-    sources = np.unique(columns["source"][chosen].astype(str))
-    return tuple(
-        TrialSubset(str(source), np.flatnonzero(chosen & (columns["source"] == source))) for source in sources
-    )
+    rows = np.flatnonzero(chosen)
+    sources = columns["source"][rows]
+    return tuple(TrialSubset(source, rows[sources == source]) for source in sorted({*map(str, sources)}))
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

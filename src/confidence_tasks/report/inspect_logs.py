@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
+from operator import attrgetter
 from typing import IO, Any
 from zipfile import ZipFile
 
@@ -78,8 +79,13 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
             continue
         if isinstance(score.value, dict):
             trial = scored_trial(score.value, score.metadata)
-            told = (getattr(metadata, kind) for kind in TOKENS)
-            its[key] = (*told, *map(trial.get, keys), *_digests(summary), summary.id, summary.epoch)
+            its[key] = (
+                *_tokens(metadata),
+                *map(trial.get, keys),
+                *_digests(summary),
+                summary.id,
+                summary.epoch,
+            )
     if study is None:
         raise _no_study(header)
     spec, n_samples = header.eval, sum(map(len, rows.values()))
@@ -191,6 +197,7 @@ class Summary(Struct, gc=False):
 
 
 _SUMMARIES = Decoder(list[Summary])
+_tokens = attrgetter(*TOKENS)
 
 
 @contextmanager

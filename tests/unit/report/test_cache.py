@@ -5,8 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import fsspec
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.unit.report.runs import SUBJECTS, rows, write
@@ -17,6 +19,7 @@ from confidence_tasks.report import cache as cache_module
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.trial_files import TrialFile
 
 FEW = Settings(n_resamples=50)
 
@@ -62,9 +65,9 @@ def _must_not_be_called(*_):
 def test_a_log_is_read_from_the_cache_as_it_was(log, kept):
     for _ in range(2):
         (found,), (cached,) = (collect(log, cache=which).files for which in (None, kept))
-        assert {name: column.tolist() for name, column in found.columns.items()} == {
-            name: column.tolist() for name, column in cached.columns.items()
-        }
+        assert found.columns.keys() == cached.columns.keys()
+        for name, column in found.columns.items():
+            np.testing.assert_array_equal(column, cached.columns[name])
         assert [column.dtype for column in found.columns.values()] == [
             column.dtype for column in cached.columns.values()
         ]
@@ -97,6 +100,30 @@ def test_a_file_that_is_changed_is_read_anew_and_one_that_is_moved_is_not(tmp_pa
     (moved,) = collect(elsewhere, cache=kept).files
     assert moved.path == str(elsewhere)
     assert len(kept.sizes()) == count
+
+
+@pytest.mark.parametrize("ending", [b"", b"more"], ids=["log", "no log"])
+def test_a_log_whose_sample_changes_in_place_is_read_anew(tmp_path, monkeypatch, kept, ending):
+    path, read = tmp_path / "mine.eval", []
+    monkeypatch.setattr("confidence_tasks.report.collection.read_inspect_log", _noted(read))
+    for said in ("yes", "yes", "not"):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in ("samples/1_epoch_1.json", "samples/2_epoch_1.json"):
+                archive.writestr(zipfile.ZipInfo(name), said)
+        path.write_bytes(path.read_bytes() + ending)
+        collect(path, cache=kept)
+    assert len(read) == 2
+
+
+def _noted(read):
+    """A reader of logs that notes its calls and finds the same trials in each."""
+
+    def reader(path):
+        read.append(path)
+        columns = {"question_id": np.array(["q"], dtype=object)}
+        return [TrialFile(path, "scales", "scale_granularity", "model", columns)]
+
+    return reader
 
 
 def test_other_settings_and_other_code_are_computed_anew(folder, kept, monkeypatch):

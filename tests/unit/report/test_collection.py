@@ -69,6 +69,12 @@ def test_the_trials_of_several_studies_share_a_table(studies):
     assert set(found["model"]) == {"lab/steady", "lab/bold"}
 
 
+def test_a_model_of_one_file_has_its_columns_and_no_copies(log):
+    (file,) = collect(log).files
+    ((model,),) = (task.models for task in group_by_task([file]))
+    assert all(model.columns[name] is column for name, column in file.columns.items())
+
+
 def test_samples_of_lm_eval_are_read_with_the_model_that_their_run_names(tmp_path):
     folder = tmp_path / "lab__model"
     folder.mkdir()

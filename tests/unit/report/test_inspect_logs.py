@@ -233,6 +233,14 @@ def test_summaries_are_decoded_as_json_decodes_them(
     assert decode(text, piece) == [needed(sample) for sample in json.loads(text)]
 
 
+def test_the_header_of_a_log_is_what_inspect_reads(log: Path) -> None:
+    with inspect_logs._opened(str(log)) as (header, summaries):
+        assert len(list(summaries)) == header.eval.dataset.samples
+    apart = {"location", "reductions"}  # of a stream, Inspect reads no more of either
+    theirs = read_eval_log(str(log), header_only=True)
+    assert header.model_dump(exclude=apart) == theirs.model_dump(exclude=apart)
+
+
 @given(st.lists(SAMPLES, max_size=3), st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_summaries_that_end_early_or_go_on_are_refused(

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import operator
 import os
 import signal
 import sys
@@ -51,6 +52,12 @@ def alone(folder):
 def test_the_number_of_workers_does_not_move_a_bit(folder, alone):
     workers = Workers("loky", 2)
     assert_same(alone, report_of(collect(folder, workers=workers), settings=FEW, workers=workers))
+
+
+def test_equal_texts_of_files_read_elsewhere_are_one_object(folder):
+    one, other = collect(sorted(folder.glob("scales-*")), workers=Workers("loky", 2)).files
+    assert one.columns["question_id"].tolist() == other.columns["question_id"].tolist()
+    assert all(map(operator.is_, one.columns["question_id"], other.columns["question_id"]))
 
 
 def test_threads_of_linear_algebra_are_one_in_every_process():

@@ -200,7 +200,7 @@ def _conditions(results: TaskResults, model: ModelTrials) -> set[str]:
         for group in results.groups[model.label]
         if group.label == results.reference
         for cell in group.cells
-        for condition in model.columns["condition"][cell.rows]
+        for condition in {*model.columns["condition"][cell.rows]}
     }
 
 

@@ -94,12 +94,23 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
     for column in columns:
         values = np.asarray(column)
         same_length(unit=units, column=values)
-        distinct, index = np.unique(values, return_inverse=True)
+        distinct, index = numbered(values)
         # Renumbered after each column, so that the product cannot overflow.
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind = np.unique(code, return_index=True, return_inverse=True)
     members = scipy.sparse.csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
     return TrialCounts(example, members)
+
+
+def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """Return the distinct values in order, and the number of each value; texts are hashed, as sorting all is slow."""
+    if values.dtype != object:
+        distinct, index = np.unique(values, return_inverse=True)
+        return distinct, index
+    texts = values.tolist()
+    ordered = sorted(set(texts))
+    number = dict(zip(ordered, range(len(ordered)), strict=True))
+    return np.array(ordered, dtype=object), np.array([number[text] for text in texts], dtype=np.int64)
 
 
 def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
@@ -117,14 +128,15 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
     """
     members = scipy.sparse.vstack([sample.members for sample in samples], format="csc")
     members.sort_indices()
-    ends = members.indptr
+    kinds, counts = members.indices.tobytes(), members.data.tobytes()
+    width, wide = members.indices.itemsize, members.data.itemsize
     number: dict[bytes, int] = {}
     example: list[int] = []
     kind: list[int] = []
     units: list[int] = []
-    for unit, (start, end) in enumerate(itertools.pairwise(ends)):
+    for unit, (start, end) in enumerate(itertools.pairwise(members.indptr.tolist())):
         if start < end:
-            held = members.indices[start:end].tobytes() + members.data[start:end].tobytes()
+            held = kinds[start * width : end * width] + counts[start * wide : end * wide]
             if number.setdefault(held, len(number)) == len(example):
                 example.append(unit)
             kind.append(number[held])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -166,6 +167,16 @@ def fit_meta_d_threshold(
     )
 
 
+def _fit(table: FloatArray, padding: Padding) -> ThresholdMetaD:
+    """Fit, or remember: meta-d', M-ratio and the influence on either are asked of the same tables in turn."""
+    return _fit_once(table.tobytes(), table.shape, padding)
+
+
+@lru_cache(maxsize=4)  # a test asks of two sides in turn
+def _fit_once(table: bytes, shape: tuple[int, ...], padding: Padding) -> ThresholdMetaD:
+    return fit_meta_d_threshold(np.frombuffer(table).reshape(shape), padding=padding)
+
+
 def meta_d_threshold(
     correct: ArrayLike,
     confidence: ArrayLike,
@@ -188,7 +199,7 @@ def meta_d_threshold(
     0.932
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return fit_meta_d_threshold(table, padding=padding).meta_d
+    return _fit(table, padding).meta_d
 
 
 def m_ratio_threshold(
@@ -214,7 +225,7 @@ def m_ratio_threshold(
     1.462
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return fit_meta_d_threshold(table, padding=padding).m_ratio
+    return _fit(table, padding).m_ratio
 
 
 def threshold_influence(
@@ -254,7 +265,7 @@ def threshold_influence(
     cell = 2 * right.astype(np.intp) + (sure > threshold)
     table = threshold_table(correct, confidence, threshold, weights=weighting.rows)
     held = table.reshape(-1, 4)
-    fit = fit_meta_d_threshold(table, padding=padding)
+    fit = _fit(table, padding)
     meta_d, d_prime = np.asarray(fit.meta_d), np.asarray(fit.d_prime)
     slopes = _slopes(held + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
     slopes = np.where(np.isfinite(slopes).all(axis=1, keepdims=True), slopes, np.nan)
