@@ -177,6 +177,11 @@ def _fit_once(table: bytes, shape: tuple[int, ...], padding: Padding) -> Thresho
     return fit_meta_d_threshold(np.frombuffer(table).reshape(shape), padding=padding)
 
 
+def _own(values: Result) -> Result:
+    """Return a copy for the caller to change: what is remembered stays."""
+    return values.copy() if isinstance(values, np.ndarray) else values
+
+
 def meta_d_threshold(
     correct: ArrayLike,
     confidence: ArrayLike,
@@ -199,7 +204,7 @@ def meta_d_threshold(
     0.932
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return _fit(table, padding).meta_d
+    return _own(_fit(table, padding).meta_d)
 
 
 def m_ratio_threshold(
@@ -225,7 +230,7 @@ def m_ratio_threshold(
     1.462
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return _fit(table, padding).m_ratio
+    return _own(_fit(table, padding).m_ratio)
 
 
 def threshold_influence(
