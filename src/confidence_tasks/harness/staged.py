@@ -8,21 +8,22 @@ from dataclasses import asdict, replace
 from pkgutil import resolve_name
 from typing import Any
 
-from confidence_tasks.harness.fewshot import held_out, ideal_reply
 from confidence_tasks.harness.inspect.metrics import condition_summary
-from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.respond import StageCall, respond_to_stage
+from confidence_tasks.simulation.respond import StageCall, respond, respond_to_stage
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
-from confidence_tasks.study.parameter import Parameter, meant
+from confidence_tasks.study.parameter import Parameter, check_value, meant, unknown_parameter
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
+
+LARGEST_SEED = 2**31 - 1
+"""Providers take seeds of 31 bits."""
 
 
 def load_study(reference: str) -> Study:
@@ -119,7 +120,11 @@ def staged_items(
     tried = conditions_of(study, question, conditions)
     _try_measures(study, [trial_of(study, question, condition, nothing, parameters) for condition in tried])
     for questions in by_source.values():
-        asked, shown = held_out(questions, fewshot)
+        if not 0 <= fewshot < len(questions):
+            raise ValueError(
+                f"fewshot={fewshot} must be 0 or more and leave some of the {len(questions)} questions"
+            )
+        asked, shown = questions[: len(questions) - fewshot], questions[len(questions) - fewshot :]
         examples: dict[str, list[tuple[str, str]]] = {}
         for number, question in enumerate(shown):
             for condition in conditions_of(study, question, conditions):
@@ -150,7 +155,7 @@ def _example(study: Study, first: Stage, item: Item, number: int) -> str:
         return study.example(item.question, item.condition, number)
     subject = make_subject("ideal")
     if study.subject is None:
-        return ideal_reply(subject, item)
+        return respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
     call = StageCall(item.question, item.condition, first.name, {}, study.reference)
     return respond_to_stage(subject, item.prompt, call, seed="fewshot").text
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from types import MappingProxyType, NoneType
+from typing import Any, get_args, get_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,47 @@ def meant(name: str, known: Any) -> str:
     """
     near = get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+_KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
+    {
+        bool: ((bool,), "true or false"),
+        int: ((int,), "a whole number"),
+        float: ((int, float), "a number"),
+        str: ((str,), "a text"),
+        list: ((list, tuple), "a list"),
+        NoneType: ((NoneType,), ""),
+    }
+)
+"""What may be given for a type, and how to call it."""
+
+
+def check_value(name: str, value: Any, annotation: Any) -> None:
+    """Raise ValueError for a value that is not of a type of ``annotation``, or no number.
+
+    Examples
+    --------
+    >>> check_value("penalties", True, str | list[str] | float)
+    Traceback (most recent call last):
+    ...
+    ValueError: penalties=True must be a text or a list or a number
+    """
+    kinds = [_KINDS[get_origin(kind) or kind] for kind in get_args(annotation) or (annotation,)]
+    types = {each for allowed, _ in kinds for each in allowed}
+    if type(value) not in types or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{name}={value!r} must be {' or '.join(called for _, called in kinds if called)}")
+
+
+def unknown_parameter(task: str, name: str, known: Iterable[str]) -> str:
+    """Say that a task has no such parameter, which it has, and which of them was probably meant.
+
+    Examples
+    --------
+    >>> unknown_parameter("riskeval", "penalty", ["n", "penalties"])
+    "riskeval has no parameter 'penalty'; did you mean 'penalties'? It has n, penalties"
+    """
+    known = list(known)
+    return f"{task} has no parameter {name!r}{meant(name, known) or '.'} It has {', '.join(known)}"
 
 
 SEED = Parameter("seed", int, 0, "Seed of the order of questions and of sampling.", low=0)

@@ -5,8 +5,8 @@ from inspect_ai.model import get_model
 from lm_eval.api.instance import Instance
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 
-from confidence_tasks.harness.lm_eval.sampled_generations import REQUEST_TYPE, generate_samples
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.lm_eval.stage_requests import SAMPLES, generate_samples
 from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -96,7 +96,7 @@ def test_refused_before_the_first_call(metadata, message):
 def test_a_sample_that_is_asked_for_twice_does_not_shift_those_after_it():
     def request(prompt):
         sampling = {"do_sample": True, "temperature": 1.0, "seed": 1}
-        return Instance(REQUEST_TYPE, {}, (prompt, sampling), 0, ("task", 0, 1))
+        return Instance(SAMPLES, {}, (prompt, sampling), 0, ("task", 0, 1))
 
     model = Scripted(lambda prompt: f"reply to {prompt}")
     asked = ["a", "a", "b", "c"]

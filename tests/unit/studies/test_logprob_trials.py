@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.model import Logprob, Logprobs, ModelOutput
 
 from confidence_tasks import statistics
-from confidence_tasks.harness.inspect.tokens import reply_tokens
+from confidence_tasks.harness.inspect.reply import reply_tokens
 from confidence_tasks.reading.answer_tokens import NO_TOKENS, AnswerTokens
 from confidence_tasks.reading.grading import normalise_text, wordings
 from confidence_tasks.reading.matching import LONGEST, match_answer

@@ -1,8 +1,13 @@
-"""The reply that is scored, from Inspect's output."""
+"""The reply that is scored, and its tokens with their log-probabilities, from Inspect's output."""
 
 from __future__ import annotations
 
-from inspect_ai.model import ModelOutput
+from collections.abc import Sequence
+
+from inspect_ai.model import Logprob, ModelOutput
+
+from confidence_tasks.reading.answer_tokens import pieces_of_bytes
+from confidence_tasks.study.stage import Token
 
 FILTERED = "I cannot answer this question."
 """Stands for a reply that the provider's content filter kept back; every reader takes it for a refusal."""
@@ -22,3 +27,37 @@ def reply_text(output: ModelOutput) -> str:
     True
     """
     return FILTERED if output.choices and output.stop_reason == "content_filter" else output.completion
+
+
+def reply_tokens(output: ModelOutput) -> list[Token]:
+    """Return the tokens of the first choice; none when the provider returned no log-probabilities.
+
+    Their texts join to what was generated, also where a character is cut, if the provider tells the tokens' bytes.
+    """
+    if not output.choices or output.choices[0].logprobs is None:
+        return []
+    content = output.choices[0].logprobs.content
+    return [
+        Token(text, item.logprob, _alternatives(item))
+        for text, item in zip(_texts(content), content, strict=True)
+    ]
+
+
+def _alternatives(item: Logprob) -> dict[str, float]:
+    """Return the likeliest tokens; of one that is listed twice, the more probable entry."""
+    listed: dict[str, float] = {}
+    for top in item.top_logprobs or []:
+        listed[top.token] = max(listed.get(top.token, top.logprob), top.logprob)
+    return listed
+
+
+def _texts(content: Sequence[Logprob]) -> list[str]:
+    written = [item.token for item in content]
+    if all(text.isascii() and "\\x" not in text for text in written):
+        return written
+    try:
+        return pieces_of_bytes(
+            [item.token.encode() if item.bytes is None else bytes(item.bytes) for item in content]
+        )
+    except ValueError:  # Inspect's hf provider gives the code points of vocabulary entries as bytes.
+        return written

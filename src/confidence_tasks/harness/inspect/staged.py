@@ -35,7 +35,7 @@ from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
-from confidence_tasks.harness.inspect.reply import reply_text
+from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens
 from confidence_tasks.harness.inspect.samples import (
     EFFORT,
     at_efforts,
@@ -50,11 +50,10 @@ from confidence_tasks.harness.inspect.token_probabilities import (
     is_local,
     rejects_logprobs,
 )
-from confidence_tasks.harness.inspect.tokens import reply_tokens
 from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.harness.reply_seed import LARGEST_SEED, is_simulated
 from confidence_tasks.harness.staged import (
+    LARGEST_SEED,
     chosen_conditions,
     complete_parameters,
     default_parameters,
@@ -172,6 +171,13 @@ def _own_settings(stage: Stage) -> dict[str, Any]:
         "top_logprobs": stage.top_logprobs if required and stage.top_logprobs else None,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def is_simulated(model: Model) -> bool:
+    """Return whether a model is a simulated subject."""
+    from confidence_tasks.harness.inspect.simulated import SimulatedSubject
+
+    return isinstance(model.api, SimulatedSubject)
 
 
 # Calls ------------------------------------------------------------------------------------------------------------

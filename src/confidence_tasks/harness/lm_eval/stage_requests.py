@@ -7,6 +7,7 @@ are made together, in the model's own batches.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,14 +27,16 @@ from confidence_tasks.harness.compat import (
 )
 from confidence_tasks.harness.lm_eval.generation_scores import inability
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.harness.staged import STUDY, is_single, kept_replies, load_study
+from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, is_single, kept_replies, load_study
 from confidence_tasks.harness.token_scores import scored_tokens
 from confidence_tasks.reading.answer_tokens import token_texts
 from confidence_tasks.simulation.respond import StageCall
+from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Stage, Token
 
 REQUEST_TYPE = "run_stages"
+SAMPLES = "generate_samples"
 SCORES = "score_tokens"
 
 _log = logging.getLogger(__name__)
@@ -297,3 +300,59 @@ def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_P
         )
         for passage, (_, said) in encoded.items()
     }
+
+
+# Samples --------------------------------------------------------------------------------------------------------------
+
+_TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
+"""Models that take a seed with each request, by the name of a class that they are of."""
+
+
+def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
+    """Generate; lm-eval calls this as a method of the model. Equal requests are made once.
+
+    lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache
+    for samples. Here each sample of each prompt has its own seed at endpoints and in vLLM, and none where a model draws
+    from one stream of random numbers (``hf``, whose stream ``--seed`` begins); every sample is kept in the responses'
+    cache (``--use_cache``).
+    """
+    replies: dict[str, str] = {}
+    asked: dict[str, tuple[Instance, Instance]] = {}
+    keys = [json.dumps(request.args, sort_keys=True) for request in requests]
+    for key, request in zip(keys, requests, strict=True):
+        if key in replies or key in asked:
+            continue
+        generation = _generation(model, request)
+        if (reply := _known(model, request, generation)) is not None:
+            replies[key] = reply
+        else:
+            asked[key] = request, generation
+    made = model.generate_until([generation for _, generation in asked.values()]) if asked else []
+    for (key, (request, _)), reply in zip(asked.items(), made, strict=True):
+        replies[key] = reply
+        cache_result(model, SAMPLES, request.args, reply)
+    return [replies[key] for key in keys]
+
+
+def _known(model: LM, request: Instance, generation: Instance) -> str | None:
+    """Return a reply from the cache: as this function keeps it, or as the model kept it in a run that was killed."""
+    reply: str | None = cached_result(model, SAMPLES, request.args)
+    settings = generation.args[1]
+    if reply is None and (not settings.get("do_sample") or "seed" in settings):
+        reply = cached_result(model, "generate_until", generation.args)
+    return reply
+
+
+add_request_type(SAMPLES, generate_samples)
+
+
+def _generation(model: LM, request: Instance) -> Instance:
+    context, settings = request.args
+    if "seed" not in settings:
+        return Instance("generate_until", request.doc, (context, settings), 0)
+    if _TAKE_SEEDS.isdisjoint(kind.__name__ for kind in type(model).__mro__):
+        settings = {name: value for name, value in settings.items() if name != "seed"}
+    else:
+        # Prompts sampled with one seed would share their luck.
+        settings = {**settings, "seed": pick(LARGEST_SEED, str(context), settings["seed"])}
+    return Instance("generate_until", request.doc, (context, settings), 0)

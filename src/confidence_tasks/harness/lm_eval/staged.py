@@ -16,15 +16,14 @@ from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.inspect.parameters import check_value, unknown_parameter
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.generation_scores import unscored
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
-from confidence_tasks.harness.lm_eval.sampled_generations import REQUEST_TYPE as SAMPLES
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
+    SAMPLES,
     StagesRequest,
     Turns,
     sampling_settings,
@@ -45,7 +44,7 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
-from confidence_tasks.study.parameter import METRICS, SEED
+from confidence_tasks.study.parameter import METRICS, SEED, check_value, unknown_parameter
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 _log = logging.getLogger(__name__)
