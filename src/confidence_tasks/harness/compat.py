@@ -37,6 +37,15 @@ def prerequisite_error() -> type[Exception]:
     return error
 
 
+def provider_of(model: Model) -> str:
+    """Return the name of the module of Inspect that a model's provider is in, such as ``hf``; empty for another one's.
+
+    Needs the folder ``inspect_ai/model/_providers``. Tested on Inspect 0.3.285.
+    """
+    package, _, module = type(model.api).__module__.rpartition(".")
+    return module if package == "inspect_ai.model._providers" else ""
+
+
 def hf_prompt(model: Model, messages: Sequence[ChatMessage]) -> str:
     """Return the prompt that Inspect's ``hf`` provider makes of messages.
 

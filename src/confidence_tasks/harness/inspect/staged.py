@@ -31,6 +31,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from confidence_tasks.harness.compat import provider_of
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
@@ -415,8 +416,8 @@ _WITH_BUDGET = ("anthropic", "bedrock", "google", "mockllm", "openrouter")
 
 def refuse_effort(model: Model, effort: str | None) -> None:
     """Raise ValueError if a model's provider is known not to pass on an effort: the replies would be the same."""
-    package, _, provider = type(model.api).__module__.rpartition(".")
-    if effort is None or package != "inspect_ai.model._providers":
+    provider = provider_of(model)
+    if effort is None or not provider:
         return
     if provider in _WITHOUT_EFFORT:
         raise ValueError(
