@@ -16,12 +16,11 @@ from confidence_tasks.study.parameter import meant
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
 
 for _study in studies():
-    if _study.stages:
-        # Of other packages too: Inspect knows them by the name of their package.
-        _named = {_name: study_task(_study, _name) for _name in _study.designs}
-        _named[_study.scorer_name] = _study.make_scorer
-        globals().update(_named)
-        __all__ += _named
+    # Of other packages too: Inspect knows them by the name of their package.
+    _named = {_name: study_task(_study, _name) for _name in _study.designs}
+    _named[_study.scorer_name] = _study.make_scorer
+    globals().update(_named)
+    __all__ += _named
 
 # Inspect says of a task that it does not find no more than that there is none.
 if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2] in (["eval"], ["eval-set"]):

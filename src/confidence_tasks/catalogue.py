@@ -86,8 +86,6 @@ def power_designs() -> Mapping[str, Any]:
 def reply_forms() -> Mapping[str, Any]:
     """Return how files of replies are scored, by the name that ``confidence-tasks score --study`` takes."""
     loaded = (
-        study.reply_forms.load() if study.reply_forms else _staged.reply_forms(study)
-        for study in studies()
-        if study.reply_forms or study.stages
+        study.reply_forms.load() if study.reply_forms else _staged.reply_forms(study) for study in studies()
     )
     return {name: form for forms in loaded for name, form in forms.items()}

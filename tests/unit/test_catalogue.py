@@ -18,14 +18,18 @@ from confidence_tasks.study.reference import loaded
 ODD = Measure("odd", statistic_of("auroc2", "corect", "confidence"), "Reads a column that is misspelt.")
 
 STUDY = """
-from confidence_tasks.study import Design, Paper, Reference, Study, Trial
+from confidence_tasks.study import Design, Paper, Stage, Study, Trial
 from confidence_tasks.study.measures import ACCURACY
 
 STUDY = Study(
     name={name!r},
     title="Elsewhere",
     paper=Paper("Somebody", 2026, "0000.00000"),
-    scorer=Reference("elsewhere", "elsewhere_scorer"),
+    module=__name__,
+    stages=(Stage("answer", lambda question, condition, replies: question.text),),
+    questions=lambda parameters: [],
+    conditions=("plain",),
+    read=lambda question, condition, replies: {{}},
     trial=Trial,
     measures=(ACCURACY,),
     designs={{"elsewhere": Design("Elsewhere", "Is there a study in another package?")}},
@@ -109,7 +113,7 @@ def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
             "measure odd names 'corect', .*; did you mean 'correct'",
         ),
         ({"columns": ("confidence_rw",)}, "columns names 'confidence_rw', .*; did you mean 'confidence_raw'"),
-        ({"stages": ()}, "it has neither stages nor a scorer"),
+        ({"stages": ()}, "it needs stages$"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
 )
@@ -162,9 +166,9 @@ STAGED = sureness.STUDY
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"read": None}, "a study of stages needs read"),
-        ({"module": ""}, "a study of stages needs module"),
-        ({"designs": {}}, "a study of stages needs designs"),
+        ({"read": None}, "it needs read"),
+        ({"module": ""}, "it needs module"),
+        ({"designs": {}}, "it needs designs"),
         ({"parameters": STAGED.parameters * 2}, "two parameters are called level, mirror, n, source"),
         ({"conditions": ("stated", "stated")}, "two conditions have one label"),
         (

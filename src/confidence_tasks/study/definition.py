@@ -409,24 +409,15 @@ class Study:
                         f"study {self.name}: {field_name} names {name!r}, which is none of its own{meant(name, known)}"
                     )
         try:
-            self._check_stages() if self.stages else self._check_scorer()
+            self._check_stages()
         except ValueError as error:
             raise ValueError(f"study {self.name}: {error}") from error
 
-    def _check_scorer(self) -> None:
-        if not isinstance(self.scorer, Reference):
-            raise ValueError("it has neither stages nor a scorer")
-
     def _check_stages(self) -> None:
-        needed = (
-            "module",
-            "designs",
-            "questions",
-            "condition_of" if self.condition_of else "conditions",
-            "read",
-        )
+        asked = "condition_of" if self.condition_of else "conditions"
+        needed = ("module", "designs", "stages", "questions", asked, "read")
         if missing := [name for name in needed if not getattr(self, name)]:
-            raise ValueError(f"a study of stages needs {', '.join(missing)}")
+            raise ValueError(f"it needs {', '.join(missing)}")
         for task, design in self.designs.items():
             named = [parameter.name for parameter in self.task_parameters(task)]
             if doubled := sorted({name for name in named if named.count(name) > 1}):

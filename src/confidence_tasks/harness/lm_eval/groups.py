@@ -128,7 +128,7 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
 
 def _groups_of_stages(study: Study) -> Iterator[TaskGroup]:
     """Yield a group for each task of a study of stages: a task for each condition, on the task's default sources."""
-    for name, design in study.designs.items() if study.stages else ():
+    for name, design in study.designs.items():
         defaults = {each.name: each.default for each in study.task_parameters(name)}
         sources = str(defaults.get("sources") or defaults.get("source", study.source or study.name)).split(
             ","

@@ -283,7 +283,30 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
     ),
 )
 
-OPTIONS_MEASURES: tuple[Measure, ...] = (
+
+def _calibration_of(
+    prefix: str, ece: str, accuracy: Measure, confidence: str, over: str
+) -> tuple[Measure, ...]:
+    """Return calibration error, accuracy, mean confidence and overconfidence by two columns of a prefix."""
+    correct, stated = f"{prefix}_correct", f"{prefix}_confidence"
+    return (
+        calibration_error(f"{prefix}_ece", ece, correct, stated),
+        accuracy,
+        Measure(
+            stated,
+            proportion(lambda trials: trials[stated]),
+            confidence,
+            interval="student",
+            is_mean=True,
+            bounds=(0.0, 1.0),
+        ),
+        overconfidence(f"{prefix}_overconfidence", over, correct, stated),
+    )
+
+
+OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
+    "answer",
+    "Expected calibration error of the stated answers, as in tables 3 and 4 of the paper.",
     Measure(
         "answer_accuracy",
         proportion(lambda trials: trials["answer_correct"]),
@@ -291,26 +314,8 @@ OPTIONS_MEASURES: tuple[Measure, ...] = (
         "higher",
         interval="wilson",
     ),
-    Measure(
-        "answer_confidence",
-        proportion(lambda trials: trials["answer_confidence"]),
-        "Mean normalised probability of the stated answers.",
-        interval="student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
-    ),
-    calibration_error(
-        "answer_ece",
-        "Expected calibration error of the stated answers, as in tables 3 and 4 of the paper.",
-        "answer_correct",
-        "answer_confidence",
-    ),
-    overconfidence(
-        "answer_overconfidence",
-        "Mean probability of the stated answers minus their accuracy.",
-        "answer_correct",
-        "answer_confidence",
-    ),
+    "Mean normalised probability of the stated answers.",
+    "Mean probability of the stated answers minus their accuracy.",
 )
 
 JUDGEMENT_MEASURES: tuple[Measure, ...] = (
@@ -320,31 +325,17 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         "Share of replies that put an answer of their own in place of the one to judge.",
         interval="wilson",
     ),
-    calibration_error(
-        "judged_ece",
+    *_calibration_of(
+        "judged",
         "Expected calibration error of the replies that judge the given answer.",
-        "judged_correct",
-        "judged_confidence",
-    ),
-    Measure(
-        "judged_accuracy",
-        proportion(lambda trials: trials["judged_correct"]),
-        "Share of right answers among the given ones that are judged.",
-        interval="wilson",
-    ),
-    Measure(
-        "judged_confidence",
-        proportion(lambda trials: trials["judged_confidence"]),
+        Measure(
+            "judged_accuracy",
+            proportion(lambda trials: trials["judged_correct"]),
+            "Share of right answers among the given ones that are judged.",
+            interval="wilson",
+        ),
         "Mean confidence of the replies that judge the given answer.",
-        interval="student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
-    ),
-    overconfidence(
-        "judged_overconfidence",
         "Mean confidence minus accuracy of the replies that judge the given answer.",
-        "judged_correct",
-        "judged_confidence",
     ),
     auroc(
         "judged_auroc",
@@ -354,13 +345,9 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
     ),
 )
 
-TOKEN_MEASURES: tuple[Measure, ...] = (
-    calibration_error(
-        "token_ece",
-        "Expected calibration error of the token probabilities.",
-        "token_correct",
-        "token_confidence",
-    ),
+TOKEN_MEASURES: tuple[Measure, ...] = _calibration_of(
+    "token",
+    "Expected calibration error of the token probabilities.",
     Measure(
         "token_accuracy",
         proportion(lambda trials: trials["token_correct"]),
@@ -368,20 +355,8 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
         "higher",
         interval="wilson",
     ),
-    Measure(
-        "token_confidence",
-        proportion(lambda trials: trials["token_confidence"]),
-        "Mean token probability of the favoured option.",
-        interval="student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
-    ),
-    overconfidence(
-        "token_overconfidence",
-        "Mean token probability minus correctness of the options that it favours.",
-        "token_correct",
-        "token_confidence",
-    ),
+    "Mean token probability of the favoured option.",
+    "Mean token probability minus correctness of the options that it favours.",
 )
 
 FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {
