@@ -19,11 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import ZipFile
 
+import psutil
 from inspect_ai import eval
 
 from confidence_tasks.harness.inspect.samples import Item, dataset
@@ -135,19 +137,30 @@ def filled(form: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def measured(command: list[str], environment: Mapping[str, str]) -> tuple[float, float, float]:
-    """Return the wall and CPU time of a program with its processes, in s, and the memory of the largest, in MB."""
+Measured: TypeAlias = tuple[float, float, float, float]
+"""Wall and CPU time of a program with its processes, in s, and the memory of the largest and of all, in MB."""
+
+
+def measured(command: list[str], environment: Mapping[str, str]) -> Measured:
+    """Run a program; the memory of all its processes, each page of it counted once, is looked at twice a second."""
     start = time.perf_counter()
     process = subprocess.Popen(
         command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    _, status, used = os.wait4(process.pid, 0)
+    together, ended = 0, 0
+    while not ended:
+        time.sleep(0.5)
+        with suppress(psutil.Error):
+            root = psutil.Process(process.pid)
+            its = [root, *root.children(recursive=True)]
+            together = max(together, sum(each.memory_full_info().pss for each in its))
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
     wall = time.perf_counter() - start
     assert status == 0, command
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3, together / 1e6
 
 
-def turn(folder: Path, page: Path) -> Iterator[tuple[str, tuple[float, float, float]]]:
+def turn(folder: Path, page: Path) -> Iterator[tuple[str, Measured]]:
     """Time every program once; the page of each report is that of the first."""
     program = str(Path(sys.executable).parent / "confidence-tasks")
     last = sorted(folder.glob("*.eval"))[-1]
@@ -179,6 +192,12 @@ def turn(folder: Path, page: Path) -> Iterator[tuple[str, tuple[float, float, fl
         assert page.read_bytes() == pages[0]
 
 
+def shown(name: str, took: Measured) -> str:
+    """Return a line of what a program took."""
+    wall, cpu, largest, together = took
+    return f"{name:<16}  {wall:7.1f} s  {cpu:7.1f} s of CPU  {largest:5.0f} MB, in all {together:5.0f} MB"
+
+
 def main() -> None:
     """Print every turn, and the medians."""
     parser = argparse.ArgumentParser(
@@ -192,17 +211,14 @@ def main() -> None:
     folder = asked.folder or Path(tempfile.mkdtemp())
     if not list(folder.glob("*.eval")):
         write_logs(folder, asked.models, asked.questions)
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    found: dict[str, list[Measured]] = {}
     for number in range(asked.repeats):
         for name, took in turn(folder, Path(tempfile.mkdtemp()) / "report.html"):
             found.setdefault(name, []).append(took)
-            print(
-                f"{number}  {name:<16}  {took[0]:7.1f} s  {took[1]:7.1f} s of CPU  {took[2]:5.0f} MB",
-                flush=True,
-            )
+            print(f"{number}  {shown(name, took)}", flush=True)
     for name, times in found.items():
-        wall, cpu, memory = (statistics.median(column) for column in zip(*times, strict=True))
-        print(f"median {name:<16}  {wall:7.1f} s  {cpu:7.1f} s of CPU  {memory:5.0f} MB")
+        wall, cpu, largest, together = (statistics.median(column) for column in zip(*times, strict=True))
+        print(f"median {shown(name, (wall, cpu, largest, together))}")
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 
