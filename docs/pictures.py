@@ -197,28 +197,11 @@ def coverage(axes: Axes) -> None:
     axes.invert_yaxis()
 
 
-def smollm2(axes: Axes) -> None:
-    """Draw what a small real model said and was worth in LifeEval, 20 questions a radius (smollm2.md)."""
-    radii = ["1", "5", "10", "20"]
-    axes.plot(
-        radii, [0.161, 0.510, 0.724, 0.933], color=GREY, ls=":", marker="_", label="best possible guess"
-    )
-    stated = [0.944, 0.698, 0.911, 0.990], [0.008, 0.021, 0.009, 0.0]
-    score = [0.131, 0.431, 0.515, 0.006], [0.037, 0.061, 0.080, 0.002]
-    axes.errorbar(
-        radii, stated[0], 1.96 * np.array(stated[1]), color=ORANGE, marker="s", label="stated confidence"
-    )
-    axes.errorbar(
-        radii, score[0], 1.96 * np.array(score[1]), color=BLUE, ls="--", marker="o", label="its guesses"
-    )
-    axes.set(xlabel="within so many years", ylabel="probability of being right", ylim=(0, 1.05))
-
-
 SHOWN = ("accuracy", "ece", "brier", "auroc", "mratio", "meta_d", "meta_information", "round_share")
 
 PICTURES: tuple[Callable[[Axes], None], ...] = (
     *(calibration, discrimination, selective, sdt, information, discretization),
-    *(decision, intervals, life_table, inference, coverage, smollm2),
+    *(decision, intervals, life_table, inference, coverage),
 )
 
 
