@@ -29,8 +29,7 @@ from confidence_tasks.simulation.reply import Reply, Request, call_temperature, 
 from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
-from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval.prompts import interval_reply, level_label, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import TEST
 from confidence_tasks.study.question import Question
@@ -245,18 +244,8 @@ def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[Float
     return np.where(none_between, middle, first), np.where(none_between, middle, last)
 
 
-def _level(condition: str) -> float:
-    try:
-        level = float(condition.removeprefix("p="))
-    except ValueError:
-        level = float("nan")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"condition {condition!r} must be a nominal coverage between 0 and 1, such as p=0.9")
-    return level
-
-
 def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    lower, upper = stated_interval(subject, _level(condition), draws[0])
+    lower, upper = stated_interval(subject, level_of(condition), draws[0])
     return {"lower": lower, "upper": upper}
 
 
@@ -267,7 +256,7 @@ def _interval_trials(replies: Columns, condition: str) -> Columns:
         "lower": lower,
         "upper": upper,
         "truth": np.zeros(n),
-        "level": np.full(n, _level(condition)),
+        "level": np.full(n, level_of(condition)),
         "correct": ((lower <= 0.0) & (upper >= 0.0)).astype(np.float64),
         "split": np.full(n, TEST, dtype=object),
     }
@@ -278,8 +267,8 @@ _INTERVAL_EFFECTS = dict.fromkeys(("coverage", "coverage_gap", "mean_width", "wi
 
 
 POWER = PowerDesign(
-    condition=condition_of_level(0.9),
-    read_condition=lambda condition: condition_of_level(_level(condition)),
+    condition="p=0.9",
+    read_condition=level_label,
     n_replies=1,
     replies=_interval_replies,
     trials=_interval_trials,

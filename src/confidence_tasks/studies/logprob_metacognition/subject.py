@@ -32,8 +32,11 @@ from confidence_tasks.simulation.reply import Reply, Request, StageRequest, call
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.studies.logprob_metacognition.prompts import DIRECTIONS, temperature_of
-from confidence_tasks.studies.logprob_metacognition.prompts import condition_of as condition_of_temperature
+from confidence_tasks.studies.logprob_metacognition.prompts import (
+    DIRECTIONS,
+    temperature_label,
+    temperature_of,
+)
 from confidence_tasks.studies.logprob_metacognition.trials import GOLD
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as EVIDENCE_MEASURES
 from confidence_tasks.study.question import Question
@@ -229,8 +232,8 @@ _EVIDENCE_EFFECTS = {
 
 
 POWER = PowerDesign(
-    condition=condition_of_temperature(1.0),
-    read_condition=lambda condition: condition_of_temperature(temperature_of(condition)),
+    condition="T=1",
+    read_condition=temperature_label,
     n_replies=1,
     replies=_short_replies,
     trials=_short_trials,
