@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import warnings
 import xml.etree.ElementTree as ElementTree
 from html import escape
 from itertools import pairwise
@@ -17,7 +18,8 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
-from confidence_tasks.report.figures.figure import DARK, LIGHT, Colour
+from confidence_tasks.report.figures.figure import DARK, LIGHT, Colour, Panel
+from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import number
 from confidence_tasks.report.page.page import page_part
 from confidence_tasks.report.page.tables import extra_view
@@ -212,6 +214,13 @@ def test_every_drawing_is_well_formed(report):
     assert len(drawings) > 50
     for drawing in drawings:
         ElementTree.fromstring(drawing)
+
+
+def test_a_model_named_in_letters_that_matplotlib_s_font_lacks_is_drawn_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = panel_svg(Panel("通义千问", lambda axes: None), (2.0, 2.0), "salt")
+    assert "通义千问" in drawn
 
 
 def test_every_figure_says_in_words_what_it_is(report):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -172,7 +173,10 @@ def _drawing(
 def _save(drawing: Drawing) -> str:
     buffer = io.StringIO()
     nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    drawing.savefig(buffer, format="svg", metadata=nothing)
+    with warnings.catch_warnings():
+        # Texts stay texts, which the browser draws, in a font of its own where this one has no such letter.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawing.savefig(buffer, format="svg", metadata=nothing)
     return buffer.getvalue()
 
 
