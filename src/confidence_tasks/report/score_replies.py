@@ -69,7 +69,7 @@ def score_replies(
     ------
     SourceError
         If a row lacks something or says something that cannot be; the message names the line. If ``fields`` has a field
-        that the study does not read.
+        that the study does not read. If a log cannot be written, for want of room or of permission.
     ValueError
         If there is no such study.
     """
@@ -90,7 +90,15 @@ def score_replies(
         by_model.setdefault(name, []).append(Recorded(item, reply, asked[name, item.id]))
     if not by_model:
         raise SourceError(f"{path}: it holds no replies")
-    return [_log(study, form, name, recorded, Path(log_dir)) for name, recorded in by_model.items()]
+    logs: list[EvalLog] = []
+    try:
+        for name, recorded in by_model.items():
+            logs.append(_log(study, form, name, recorded, Path(log_dir)))
+    except OSError as error:
+        for log in logs:
+            Path(log.location).unlink()
+        raise SourceError(f"{log_dir}: no log can be written there ({error.strerror or error})") from error
+    return logs
 
 
 # Rows -------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Rescoring: every metric of every study comes out bit for bit, from the replies alone."""
 
+import errno
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.cli import main
+from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.report.rescore import metrics_of, rescore
 from confidence_tasks.report.trial_files import NotTrialsError
 
@@ -151,6 +154,21 @@ def test_one_bad_log_does_not_cost_the_others(scale_log: Path, tmp_path: Path) -
     assert failed.startswith("failed")
     assert "cannot be read" in failed
     assert ok.endswith("same")
+
+
+def test_without_room_for_the_new_log_the_old_one_stands(
+    scale_log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fill(*given: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(LogWriter, "finish", fill)
+    log = tmp_path / "log.eval"
+    log.write_bytes(scale_log.read_bytes())
+    shown = CliRunner().invoke(main, ["rescore", str(log), "--write"])
+    assert shown.exit_code == 1
+    assert "there is no room for the new log in" in shown.stdout
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [scale_log.read_bytes()]
 
 
 def test_logs_rescored_by_two_processes_are_as_by_one(scale_log: Path, tmp_path: Path) -> None:

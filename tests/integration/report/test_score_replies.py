@@ -1,7 +1,9 @@
 """Replies that are there already: scored as the study scores them into logs like any other, or refused."""
 
 import csv
+import errno
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from tests.unit.studies.question_sets_replies import real_replies
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.cli import main
+from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect, reply_files
 from confidence_tasks.report.rescore import metrics_of, rescore
@@ -329,6 +332,28 @@ def test_a_broken_file_is_refused(name: str, content: bytes, said: str, tmp_path
     path.write_bytes(content)
     with pytest.raises(SourceError, match=said):
         score_replies(path, "scales", log_dir=tmp_path)
+
+
+def test_without_room_for_the_second_log_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"question": "6 x 7?", "answer": "42", "scale": "0-100", "reply": "Answer: 42", "model": name}
+        for name in ("a", "b")
+    ]
+    finish = LogWriter.finish
+
+    async def fill(writer: LogWriter, header: EvalLog) -> EvalLog:
+        if header.eval.model.endswith("b"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return await finish(writer, header)
+
+    monkeypatch.setattr(LogWriter, "finish", fill)
+    arguments = [write(rows, tmp_path / "mine.jsonl"), "--study", "scales", "--log-dir", tmp_path / "logs"]
+    shown = CliRunner().invoke(main, ["score", *map(str, arguments)])
+    assert shown.exit_code == 1
+    assert "no log can be written there (No space left on device)" in " ".join(shown.output.split())
+    assert list((tmp_path / "logs").iterdir()) == []
 
 
 def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

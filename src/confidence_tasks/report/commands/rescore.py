@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,7 +161,9 @@ def _rescore(path: str, target: str) -> Outcome:
         except (NotTrialsError, RoleError, LostRepliesError) as error:
             return Outcome(path, error=str(error))
         except Exception as error:
-            return Outcome(path, error=why_unreadable(path, error))
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            said = f"there is no room for the new log in {tempfile.gettempdir()} ({error})"
+            return Outcome(path, error=said if full else why_unreadable(path, error))
         if target:
             try:
                 _put(made, target)
