@@ -228,7 +228,10 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     (its,) = (each for each in studies() if each.name == study)
     groups = its.grouping(columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    drawn = distributions(columns, cells, its.measures, settings)
+    own = its.distributions(columns, cells, settings) if its.distributions else {}
+    named = {name for _, name in own}
+    others = [measure for measure in its.measures if measure.name not in named]
+    drawn = {**distributions(columns, cells, others, settings), **own}
     found = estimates("", groups, its.measures, drawn, settings)
     conditions = [
         replace(group, cells=(*group.cells, *group.apart), apart=())
@@ -238,8 +241,8 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     tested = [its.measure[name] for name in its.tested]
     compared = contrasts("", columns, conditions, baseline, tested, drawn, settings)
     for every in _whole(its, columns):
-        drawn = distributions(columns, every.cells, its.pooled, settings)
-        found += estimates("", [every], its.pooled, drawn, settings)
+        pooled = distributions(columns, every.cells, its.pooled, settings)
+        found += estimates("", [every], its.pooled, pooled, settings)
     return found, compared
 
 

@@ -293,6 +293,10 @@ class Study:
         Parameters of the tasks that say which questions and conditions are asked, not how.
     protocol_values : frozenset of (str, str)
         Such parameters with the values that say how all the same.
+    distributions : callable or Reference, optional
+        ``distributions(columns, cells, settings)``: those of the measures that a condition shares something of with the
+        others, such as the edges of bins, as :func:`confidence_tasks.report.estimates.distributions` returns them. A
+        log, whose metrics are of one condition each, does not have what is shared.
     analysis : callable or Reference, optional
         ``analysis(trials, settings)``: what its own tables and figures share, of all models of a task; computed once.
     responders : Reference, optional
@@ -367,6 +371,7 @@ class Study:
         default=frozenset({"sources", "source", "n", "mirror", "conditions"})
     )
     protocol_values: frozenset[tuple[str, str]] = frozenset()
+    distributions: Callable[..., Any] | None = None
     analysis: Callable[..., Any] | None = None
     responders: Reference | None = None
     true_values: Callable[..., Mapping[str, float]] | None = None

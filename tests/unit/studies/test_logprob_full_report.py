@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.unit.studies.logprob_trials import NATURAL, Evidence, together, trials
+from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.write import report_of
-from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics import fit_meta_d, wilson_interval
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 QUICK = Settings(n_resamples=200, seed=1)
@@ -89,6 +89,27 @@ def test_tables_are_estimates_of_the_report(full):
         at_one.to_dict()
         == table(full, "version_1").set_index(["model", "source"])["M-ratio, version 1"].to_dict()
     )
+
+
+def test_version_1_has_the_edges_of_temperature_one_at_every_temperature(full):
+    (results,) = full.results
+    columns = results.task_trials.models[0].columns
+    one, cold = (
+        (columns["source"] == TRIVIA) & (columns["temperature"] == temperature) for temperature in (1.0, 0.3)
+    )
+    evidence, correct = columns["mean_logprob"], columns["correct"]
+    edges = np.quantile(evidence[one], np.arange(1, 8) / 8)
+    rating = np.searchsorted(edges, evidence[cold], side="right")
+    counts = [np.bincount(rating[correct[cold] == value], minlength=8) for value in (0.0, 1.0)]
+    found = results.estimate(results.models[0].label, "T=0.3", "mratio_v1", TRIVIA).interval
+    assert found.estimate == pytest.approx(fit_meta_d(*counts, padding="hautus").m_ratio)
+    (row,) = (
+        row
+        for row in table(full, "temperatures").to_dict("records")
+        if (row["model"], row["source"], row["T"]) == (results.models[0].label, TRIVIA, "0.3")
+    )
+    shown = [row[f"M-ratio, version 1{limit}"] for limit in ("", " low", " high")]
+    assert shown == [found.estimate, found.low, found.high]
 
 
 def test_every_measure_is_estimated_with_an_interval_of_its_kind(full):

@@ -17,6 +17,7 @@ _general = LazyModule("confidence_tasks.report.figures.general")
 _lm_eval = LazyModule("confidence_tasks.studies.logprob_metacognition.lm_eval")
 _replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
+_resampling = LazyModule("confidence_tasks.studies.logprob_metacognition.resampling")
 _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
 _task = LazyModule("confidence_tasks.studies.logprob_metacognition.task")
 
@@ -116,6 +117,7 @@ STUDY = Study(
         _report.no_reference_temperature,
     ),
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
+    distributions=_resampling.version_1,
     analysis=_report.analyse,
     responders=_subject.RESPONDERS,
     subject=_subject.respond,

@@ -26,6 +26,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import Outcome, h
 from confidence_tasks.studies.logprob_metacognition.prompts import condition_of, temperature_of
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
+    VERSION_1,
     Cell,
     CellKey,
     LogprobResampler,
@@ -52,7 +53,7 @@ VALID = (
 )
 """Measures of the second version, accuracy of selective models, and the calibration that they are set against."""
 
-VERSION_1 = ("accuracy", "d_prime_v1", "meta_d_v1", "mratio_v1")
+COLUMNS_OF_VERSION_1 = ("accuracy", *VERSION_1)
 """Columns of table 2 of the first version."""
 
 BY_CONSTRUCTION = (
@@ -182,11 +183,11 @@ def version_1(results: TaskResults) -> ExtraTable:
         f"For replication. {BY_CONSTRUCTION} Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
         [
             _labels(cell)
-            | _measured(cell, VERSION_1, results)
+            | _measured(cell, COLUMNS_OF_VERSION_1, results)
             | {"draws dropped": cell.n_dropped, "n": cell.n}
             for cell in _at_one(results)
         ],
-        VERSION_1,
+        COLUMNS_OF_VERSION_1,
     )
 
 
@@ -241,7 +242,7 @@ def by_domain(results: TaskResults) -> ExtraTable:
 def by_temperature(results: TaskResults) -> ExtraTable:
     """Return table 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
     experiment = results.analysis.experiment
-    measures = ("meta_information", *VERSION_1, "criterion_v1")
+    measures = ("meta_information", *COLUMNS_OF_VERSION_1, "criterion_v1")
     rows = [
         {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
         | _measured(cell, measures, results)
@@ -308,10 +309,10 @@ def _labels(cell: Cell) -> dict[str, Any]:
 
 
 def _measured(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict[str, float]:
-    """Return measures of a cell: version 1's between the edges of T = 1, the others those of the main table."""
+    """Return measures of a cell as the main table has them, and the criterion, which is in none."""
     row: dict[str, float] = {}
     for name in measures:
-        if name.endswith("_v1"):
+        if name == "criterion_v1":
             found = limits(cell.measure(name), results.settings)
         else:
             condition = condition_of(cell.key.temperature)

@@ -9,7 +9,7 @@ Cacioli (2026), arXiv:2603.25112, section 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -249,6 +249,26 @@ def resample(
         draws.cells.append(Cell(key, correct, evidence, asked, subset, draws))
     draws.columns = {name: column for name, column in draws.columns.items() if name != "value"}
     return LogprobResampler({cell.key: cell for cell in draws.cells}, settings)
+
+
+VERSION_1 = ("d_prime_v1", "meta_d_v1", "mratio_v1")
+"""Measures between the edges of T = 1."""
+
+
+def version_1(columns: Columns, subsets: Iterable[TrialSubset], settings: Settings) -> Distributions:
+    """Return version 1's measures of the conditions of one model, between the edges of T = 1 at every temperature."""
+    of_study = ("question_id", "source", "temperature", "correct", "mean_logprob", "domain")
+    trials = pd.DataFrame({name: columns[name] for name in of_study}).assign(model="")
+    cells = resample(trials, settings=settings, binnings={PRIMARY: BINNINGS[PRIMARY]}).cells
+    lacking = Distribution(
+        Estimate(np.nan, Reason.EMPTY), np.full(settings.n_resamples, np.nan), frozenset[str]()
+    )
+    found: dict[tuple[TrialSubset, str], Distribution] = {}
+    for subset in subsets:
+        temperature = float(columns["temperature"][subset.rows[0]])
+        cell = cells.get(CellKey("", subset.source, temperature))
+        found |= {(subset, name): cell.measure(name) if cell else lacking for name in VERSION_1}
+    return found
 
 
 def _parts(
