@@ -95,6 +95,12 @@ def test_equal_models_are_not_told_apart_and_nothing_is_shaded(tmp_path):
     assert "is not told apart from same (smallest corrected p" in made.html
 
 
+def test_nothing_is_said_of_differences_where_none_is_tested(tmp_path):
+    made = made_of(tmp_path, {"good": 0.9})
+    assert told_apart([headline_of(made.results[0])]) == []
+    assert "What is told apart" not in made.html
+
+
 def test_many_models_stand_in_rows(tmp_path):
     made = made_of(tmp_path, {f"model-{i}": 0.5 + 0.05 * i for i in range(FEW_MODELS + 1)})
     table = headline_table([headline_of(made.results[0])])

@@ -238,8 +238,7 @@ def told_apart(headlines: Sequence[Headline]) -> list[str]:
     found = [(each, list(_sentences(each))) for each in headlines]
     said = [f"{each.results.task_trials.design.title}: {sentence}" for each, its in found for sentence in its]
     silent = [each for each, its in found if not its]
-    if silent:
-        tests = sum(len(each.comparisons) + len(each.results.contrasts) for each in silent)
+    if tests := sum(len(each.comparisons) + len(each.results.contrasts) for each in silent):
         titles = ", ".join(each.results.task_trials.design.title for each in silent)
         where = f"In {len(silent)} of {len(found)} tasks" + (f" ({titles})" if said else "")
         said.append(f"{where} nothing is told apart, by {tests:,} {'test' if tests == 1 else 'tests'}.")
