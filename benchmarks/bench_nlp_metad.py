@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.compare import compare
-from confidence_tasks.report.estimates import Settings, distributions
-from confidence_tasks.report.groups import TrialSubset
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.results import model_numbers
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
@@ -78,11 +78,14 @@ def measure_all(experiment: LogprobResampler) -> None:
 
 
 def main_table(trials: pd.DataFrame) -> None:
-    """Compute every measure of the log under every condition."""
-    trials = trials.assign(condition="", confidence=np.exp(trials["mean_logprob"]))
-    for (_, source, _), part in trials.groupby(["model", "source", "temperature"]):
+    """Compute what a report tells of each model, one after the other, as one process does."""
+    trials = trials.assign(
+        condition=[f"T={temperature:g}" for temperature in trials["temperature"]],
+        confidence=np.exp(trials["mean_logprob"]),
+    )
+    for _, part in trials.groupby("model"):
         columns = {str(name): column.to_numpy() for name, column in part.items()}
-        distributions(columns, [TrialSubset(str(source), np.arange(len(part)))], MEASURES, SETTINGS)
+        model_numbers(NLP_METAD.name, "", SETTINGS, columns)
 
 
 def compared(trials: pd.DataFrame, n: int) -> tuple[ModelTrials, ModelTrials, TaskTrials]:

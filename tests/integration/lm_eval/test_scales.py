@@ -131,9 +131,11 @@ class TestMetrics:
         found = run(Scripted(lambda prompt: text), metadata={"n": 4})["results"][TASK]
         assert {f"{measure.name},none" for measure in MEASURES} < found.keys()
 
-    def test_a_reply_that_an_endpoint_withheld(self):
-        found = run(Scripted(lambda prompt: None), metadata={"n": 2})["results"][TASK]
-        assert found["parse_rate,none"] == 0.0
+    def test_a_reply_that_an_endpoint_withheld_is_lost(self):
+        replies = iter([None, "Final Answer: C\nConfidence: 5"])
+        found = run(Scripted(lambda prompt: next(replies)), metadata={"n": 2})["results"][TASK]
+        assert found["parse_rate,none"] == 1.0  # of the replies that there are
+        assert found["sample_len"] == 1
 
     def test_one_question_has_no_standard_error(self):
         found = run(SimulatedLM(), metadata={"n": 1})["results"][TASK]

@@ -148,12 +148,12 @@ def test_the_samples_to_read_are_the_surest_errors_and_the_least_sure_right_answ
     for model in found.models:
         columns = model.columns
         for kind, outcome, pick in (("wrong, sure", 0.0, np.nanmax), ("right, unsure", 1.0, np.nanmin)):
-            its = [s for s in task.samples if s.model == model.label and s.kind == kind]
+            its = [s for s in task.samples if s["model"] == model.label and s["kind"] == kind]
             assert len(its) == 4
-            assert its[0].confidence == number(
+            assert its[0]["confidence"] == number(
                 float(pick(columns["confidence"][columns["correct"] == outcome]))
             )
-            assert {s.file for s in its} == {model.files[0].path.rsplit("/", 1)[-1]}
+            assert {s["file"] for s in its} == {model.files[0].path.rsplit("/", 1)[-1]}
 
 
 # What each study shows ------------------------------------------------------------------------------------------
