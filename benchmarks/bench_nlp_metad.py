@@ -123,7 +123,7 @@ def main() -> None:
     with timed("20 cells, version 1 between the edges of T = 1"):
         experiment = resample(trials, settings=SETTINGS, binnings={"": BINNINGS[""]})
         measure_all(experiment)
-    with timed("the same, with domains and five more ways to bin at T = 1, resampled only"):
+    with timed("the same, with domains and five more ways to bin at T = 1, cells made, not yet resampled"):
         experiment = resample(trials, settings=SETTINGS)
     measure_all(experiment)
     with timed("H1 to H4, two of them twice, and monotonicity"):
