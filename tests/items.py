@@ -21,7 +21,7 @@ def items_of(study: Study, task: str = "", **given: Any) -> list[Item]:
     task = task or study.first_task
     parameters = {**complete_parameters(task, given, study.task_parameters(task)), "task": task}
     conditions = chosen_conditions(study, parameters)
-    return list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
+    return list(staged_items(study, parameters, conditions))
 
 
 def items_asking(study: Study, questions: Sequence[Question], task: str = "", **given: Any) -> list[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pkgutil import resolve_name
@@ -15,7 +16,7 @@ from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.respond import StageCall, respond, respond_to_stage
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
-from confidence_tasks.study.parameter import Parameter, check_value, meant, unknown_parameter
+from confidence_tasks.study.parameter import FEWSHOT, Parameter, check_value, meant, unknown_parameter
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 
@@ -94,9 +95,7 @@ def is_single(stages: Sequence[Stage]) -> bool:
     return len(stages) == 1 and stages[0].samples == 1
 
 
-def staged_items(
-    study: Study, parameters: Mapping[str, Any], conditions: Sequence[str], fewshot: int = 0
-) -> Iterator[Item]:
+def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:
     """Yield every question under its conditions, question by question, with the prompt of the first stage.
 
     The study's reader and measures are tried on empty replies first, so that a mistake in one does not show after the
@@ -109,7 +108,7 @@ def staged_items(
         another one.
     """
     assert study.questions is not None
-    wanted = {**parameters, "conditions": conditions, "fewshot": fewshot}
+    fewshot, wanted = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
     if parameters.get("n") is not None:
         wanted["n"] += fewshot
     stages, by_source = study.stages_of(parameters), _by_source(study.questions(wanted))
@@ -120,21 +119,21 @@ def staged_items(
     tried = conditions_of(study, question, conditions)
     _try_measures(study, [trial_of(study, question, condition, nothing, parameters) for condition in tried])
     for questions in by_source.values():
-        if not 0 <= fewshot < len(questions):
-            raise ValueError(
-                f"fewshot={fewshot} must be 0 or more and leave some of the {len(questions)} questions"
-            )
+        if fewshot >= len(questions):
+            raise ValueError(f"fewshot={fewshot} must leave some of the {len(questions)} questions")
         asked, shown = questions[: len(questions) - fewshot], questions[len(questions) - fewshot :]
-        examples: dict[str, list[tuple[str, str]]] = {}
+        examples: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        # Questions with conditions of their own follow the same examples, whatever condition these have.
+        shared = study.condition_of is not None
         for number, question in enumerate(shown):
             for condition in conditions_of(study, question, conditions):
                 item = _item(study, first, question, condition)
                 said = _example(study, first, item, number)
-                examples.setdefault(condition, []).append((item.prompt, said))
+                examples["" if shared else condition].append((item.prompt, said))
         for question in asked:
             for condition in conditions_of(study, question, conditions):
                 item = _item(study, first, question, condition)
-                yield replace(item, examples=tuple(examples.get(condition, ())))
+                yield replace(item, examples=tuple(examples["" if shared else condition]))
 
 
 def _by_source(questions: Iterable[Question]) -> dict[str, list[Question]]:
@@ -153,7 +152,8 @@ def _example(study: Study, first: Stage, item: Item, number: int) -> str:
     """Return the reply of a worked example: the study's own, or an ideal subject's."""
     if study.example is not None:
         return study.example(item.question, item.condition, number)
-    subject = make_subject("ideal")
+    # A wrong text of a simulated subject says what the answer is not, which a small model copies: show right ones.
+    subject = make_subject("ideal", **({"d_prime": 4.0} if item.question.kind == "text" else {}))
     if study.subject is None:
         return respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
     call = StageCall(item.question, item.condition, first.name, {}, study.reference)

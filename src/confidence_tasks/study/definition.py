@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import CACHE, EFFORTS, METRICS, SEED, Parameter, meant
+from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, SEED, Parameter, meant
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
@@ -252,7 +252,8 @@ class Study:
         ``example(question, condition, number)``: the reply shown in the worked example of that number, from 0; by
         default that of an ideal simulated subject.
     parameters : tuple of Parameter
-        Parameters of the tasks of a study of stages, beside ``seed``, ``efforts``, ``metrics`` and ``cache``.
+        Parameters of the tasks of a study of stages, beside ``seed``, ``fewshot``, ``efforts``, ``metrics`` and
+        ``cache``.
     subject : callable, optional
         ``subject(question, request)``: the reply of a simulated subject to a call of a study of stages
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
@@ -448,7 +449,7 @@ class Study:
         )
         chooses = self.chosen is None and len(conditions) > 1 and self.condition_parameter not in named
         common = (*([choice] if chooses else []), *([] if SEED.name in named else [SEED]))
-        return (*own, *common, EFFORTS, METRICS, CACHE)
+        return (*own, *common, FEWSHOT, EFFORTS, METRICS, CACHE)
 
     @property
     def first_task(self) -> str:

@@ -146,6 +146,13 @@ EFFORTS = Parameter(
     None,
     "Reasoning efforts, such as low,high, or tokens to think in, such as 1024,8192: each question is asked at each.",
 )
+FEWSHOT = Parameter(
+    "fewshot",
+    int,
+    0,
+    "Worked examples before each question, from questions that are not asked, for small and base models.",
+    low=0,
+)
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 

@@ -1,5 +1,6 @@
 """Studies of stages run on Inspect: what is asked, what is shared, what is refused, what a second run costs."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,14 @@ from inspect_ai.model import (
 )
 from tests.stages import agreement, sureness
 
-from confidence_tasks._registry import boolq, riskeval, scale_granularity, signals
+from confidence_tasks._registry import (
+    boolq,
+    fermieval_sampling,
+    lifeeval,
+    riskeval,
+    scale_granularity,
+    signals,
+)
 from confidence_tasks.harness.inspect.staged import refuse_effort, study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.inspect_logs import read_inspect_log
@@ -368,3 +376,46 @@ def test_the_question_that_the_sample_list_shows_first_is_not_sent(made, source,
     assert [said for said, _ in mock.asked] == [sent]
     assert sent[-1][1].count(shown[1]) == 1
     assert read_inspect_log(log.location)[0].columns["prompt_digest"].tolist() == [prompt_digest(sent)]
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("made", [riskeval, signals, lifeeval, fermieval_sampling])
+def test_worked_examples_stand_before_every_question_and_are_not_asked(made, tmp_path):
+    mock = Mock(lambda turns, config: turns[-2])  # the reply of the last example
+    log = run(made(n=2, fewshot=2), mock.model(), tmp_path)
+
+    assert log.status == "success", log.error
+    shown = {tuple(turns[-5:-1]) for turns, _ in mock.asked}
+    asked = {turns[-1] for turns, _ in mock.asked}
+    assert all(
+        [role for role, _ in turns[-5:]] == ["user", "assistant"] * 2 + ["user"] for turns, _ in mock.asked
+    )
+    assert not {turn for turns in shown for turn in turns} & asked
+
+
+def test_samples_of_an_answer_follow_its_worked_examples(tmp_path):
+    mock = Mock(lambda turns, config: "Answer: A\nConfidence: 60")
+    run(signals(n=1, fewshot=2, signals="agreement", samples=2), mock.model(), tmp_path)
+
+    answer, *samples = [turns for turns, _ in mock.asked]
+    assert len(answer) == 5
+    assert samples == [answer] * 2
+
+
+def test_a_worked_example_of_a_text_is_right(tmp_path):
+    """A wrong text of a simulated subject says what the answer is not, which a small model copies."""
+    questions = tmp_path / "capitals.jsonl"
+    named = {"France": "Paris", "Peru": "Lima", "Kenya": "Nairobi", "Japan": "Tokyo", "Cuba": "Havana"}
+    questions.write_text(
+        "".join(
+            json.dumps({"question": f"What is the capital of {land}?", "answer": city, "kind": "text"}) + "\n"
+            for land, city in named.items()
+        ),
+        encoding="utf-8",
+    )
+    mock = Mock(lambda turns, config: "Answer: Rome\nConfidence: 60")
+    for made, where in ((signals, "source"), (scale_granularity, "sources")):
+        run(made(fewshot=4, **{where: str(questions)}), mock.model(), tmp_path)
+    said = " ".join(text for turns, _ in mock.asked for role, text in turns if role == "assistant")
+    assert "not " not in said
+    assert sum(city in said for city in named.values()) == 4

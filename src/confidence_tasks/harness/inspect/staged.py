@@ -127,7 +127,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
     efforts = [] if parameters[EFFORTS.name] is None else listed(parameters[EFFORTS.name], EFFORTS.name)
     for effort in efforts:
         effort_settings(effort)
-    items = list(staged_items(study, parameters, conditions, parameters.get("fewshot", 0)))
+    items = list(staged_items(study, parameters, conditions))
     conditions = conditions or list(dict.fromkeys(item.condition for item in items))
     logged = task_metrics(study, parameters, conditions)
     data = dataset(at_efforts(items, efforts), study.title)
@@ -248,7 +248,13 @@ class _Asker:
             else:
                 prompts = stage.prompts(self.question, self.condition, replies)
                 before = self._before(stage, conversations) if prompts else []
-                asked = [[*before, ChatMessageUser(content=prompt)] for prompt in prompts]
+                # A prompt that repeats the first one follows the same worked examples.
+                asked = [
+                    start
+                    if prompt == start[-1].text and not stage.follows
+                    else [*before, ChatMessageUser(content=prompt)]
+                    for prompt in prompts
+                ]
             said = []
             for messages in asked:
                 for number in range(stage.samples):

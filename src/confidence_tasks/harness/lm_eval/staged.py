@@ -44,7 +44,7 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
-from confidence_tasks.study.parameter import METRICS, SEED, check_value, unknown_parameter
+from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, unknown_parameter
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 
 _log = logging.getLogger(__name__)
@@ -235,7 +235,8 @@ class StudyOfStages(ConfigurableTask):
     def items(self, fewshot: int) -> Sequence[Item]:
         """Return the questions under the condition, or each under its own, with ``fewshot`` worked examples before."""
         study = self.STUDY
-        items = list(staged_items(study, self.parameters, self.conditions, fewshot))
+        FEWSHOT.check(fewshot)
+        items = list(staged_items(study, {**self.parameters, FEWSHOT.name: fewshot}, self.conditions))
         questions = [item.question for item in items]
         if roles := roles_needed(study, self.parameters, questions):
             task = f"{study.module.partition('.')[0]}/{self.parameters['task']}"

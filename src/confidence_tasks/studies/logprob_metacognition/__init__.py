@@ -63,9 +63,6 @@ STUDY = Study(
             trials.DOMAIN_CHOICES,
         ),
         Parameter(
-            "fewshot", int, 0, "Worked examples before each question, for small and base models.", low=0
-        ),
-        Parameter(
             "force_gold",
             bool,
             False,

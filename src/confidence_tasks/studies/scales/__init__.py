@@ -65,13 +65,6 @@ STUDY = Study(
         Parameter("elicitation", str, "verbal", "How confidence is asked for.", ELICITATIONS),
         Parameter("prompt", str, "b1", "Which of the paper's two wordings.", PROMPTS),
         Parameter("strict", bool, False, "Whether a reply that strays from the format counts as unreadable."),
-        Parameter(
-            "fewshot",
-            int,
-            0,
-            "Worked examples before each question, from questions that are not asked, for small and base models.",
-            low=0,
-        ),
         Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
     ),
     offline="arithmetic",

@@ -30,7 +30,8 @@ def worked_example(question: Question, condition: str, number: int) -> str:
     """Return a reply in format to a question on a scale."""
     scale, confidence = Scale.parse(condition), SHOWN_CONFIDENCE[number % len(SHOWN_CONFIDENCE)]
     raw = round(scale.lower + confidence * scale.width)
-    best = answer(question, correct=confidence >= 0.5, seed="fewshot")
+    right = confidence >= 0.5 or question.kind == "text"  # a wrong text says what the answer is not
+    best = answer(question, correct=right, seed="fewshot")
     guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
     reasoning = question.metadata.get("solution", REASONING)
     return reply_in_format(question, guesses, question.metadata["elicitation"], reasoning=reasoning)
