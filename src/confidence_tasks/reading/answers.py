@@ -56,11 +56,6 @@ class Answer:
         """Whether there is an answer."""
         return self.text != ""
 
-    @property
-    def claim(self) -> str:
-        """What is claimed, however it is said."""
-        return self.text
-
 
 # Words before an answer ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, S
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -241,8 +241,11 @@ class Study:
         Parameters that say how replies are read: options of the scorer, which ``read`` finds in the question's
         metadata.
     explain : callable, optional
-        ``explain(trial, question, tokens)``: what the log viewer shows beside a trial, as markdown, with the tokens of
-        the first reply.
+        ``explain(trial, question, tokens)``: the rows of the table that the log viewer shows beside a trial, markdown
+        by name, with the tokens of the first reply. Status and rules of reading are added; a row ``Reading`` has other
+        words for the status.
+    meanings : mapping of Status to str
+        What a status means, where that differs from other studies.
     metrics : callable, optional
         ``metrics(parameters, conditions)``: what a log has as metrics (:class:`TaskMetrics`); by default every measure
         in every condition.
@@ -348,7 +351,8 @@ class Study:
     kept: tuple[str, ...] | None = None
     read: Callable[[Question, str, Replies], Trial] | None = None
     options: tuple[str, ...] = ()
-    explain: Callable[[Any, Question, Sequence[Token]], str] | None = None
+    explain: Callable[[Any, Question, Sequence[Token]], Mapping[str, str]] | None = None
+    meanings: Mapping[Status, str] = field(default_factory=dict)
     metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
     roles: Callable[[Mapping[str, Any], Sequence[Question]], Sequence[str]] | None = None
     example: Callable[[Question, str, int], str] | None = None

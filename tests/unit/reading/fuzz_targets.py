@@ -8,7 +8,7 @@ from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from confidence_tasks.harness.inspect.explanation import plain
+from confidence_tasks.harness.inspect.explanation import explanation, plain
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
 from confidence_tasks.reading.grading import normalise_text, same_number
@@ -22,24 +22,29 @@ from confidence_tasks.reading.token_probabilities import (
     option_probabilities,
 )
 from confidence_tasks.reading.verbal_confidence import verbal_confidence
+from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
 from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial
+from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
+from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval import trials as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences
 from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
 from confidence_tasks.studies.riskeval.reader import read_parser_reply, read_risk_reply, read_verdict
+from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import trials as scales
 from confidence_tasks.studies.scales.prompts import ELICITATIONS, Scale
 from confidence_tasks.studies.scales.reader import read_scale_reply
@@ -130,12 +135,12 @@ DISTRIBUTION: Mapping[str, Callable[[str], Any]] = {"distribution": read_distrib
 
 def _scaled(question: Question, reply: str) -> Scored:
     trial = scales.scale_trial(question, Scale(0, 20), reply)
-    return trial, scales.explain(trial, question)
+    return trial, explanation(SCALES, trial, question)
 
 
 def _risked(question: Question, reply: str) -> Scored:
     trial = riskeval.riskeval_trial(question, 10.0, reply)
-    return trial, riskeval._explanation(trial, question)
+    return trial, explanation(RISKEVAL, trial, question)
 
 
 _LIFE = Question("q-5", "lifeeval", "How old?", "number", None)
@@ -144,17 +149,17 @@ _LIFE = Question("q-5", "lifeeval", "How old?", "number", None)
 def _lived(reply: str) -> Scored:
     case = lifeeval.Case("q-5", "lifeeval", "male", 65, 10)
     trial = lifeeval.lifeeval_trial(case, reply, _tokens(reply))
-    return trial, lifeeval.explain(trial, _LIFE)
+    return trial, explanation(LIFEEVAL, trial, _LIFE)
 
 
 def _in_a_set(form: Any, question: Question, reply: str) -> Scored:
     trial = question_sets.question_set_trial(form, question, reply, _tokens(reply), "Rome")
-    return trial, question_sets.explain(trial, question)
+    return trial, explanation(QUESTION_SETS, trial, question)
 
 
 def _bounded(reply: str) -> Scored:
     trial = fermieval.fermieval_trial(NUMBER, 0.9, "test", reply)
-    return trial, fermieval.explain(trial, NUMBER)
+    return trial, explanation(FERMIEVAL, trial, NUMBER)
 
 
 def _by_token(reply: str) -> Scored:

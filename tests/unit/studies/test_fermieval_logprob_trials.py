@@ -67,7 +67,7 @@ def test_without_an_integer_there_are_no_numbers():
     assert made["status"] == "unreadable"
     assert math.isnan(made["correct"])
     assert made["integer_mass"] == 0.0
-    assert "none" in explain(made, QUESTION)
+    assert "none" in explain(made, QUESTION).values()
 
 
 def test_smallest_sets_and_the_intervals_that_span_them():

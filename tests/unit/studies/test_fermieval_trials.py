@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import scoringrules
 
+from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import Reason, bootstrap
+from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of, interval_reply
 from confidence_tasks.studies.fermieval.trials import (
     CONFORMAL_MEASURES,
@@ -15,7 +17,6 @@ from confidence_tasks.studies.fermieval.trials import (
     MEASURES,
     VARIANTS,
     conformal_intervals,
-    explain,
     fermieval_summary,
     fermieval_trial,
     jackknife_intervals,
@@ -78,11 +79,25 @@ def test_every_trial_has_the_same_keys_and_no_missing_value_but_nan():
 
 
 def test_the_explanation_shows_nothing_that_a_reply_could_inject():
-    shown = explain(fermieval_trial(question(), 0.9, "test", '{"L": "<b>1</b>", "U": "10^2"}'), question())
-    assert "<b>" not in shown
-    assert "holds the truth" in explain(
-        fermieval_trial(question(), 0.9, "test", interval_reply(4, 5)), question()
+    shown = explanation(
+        STUDY, fermieval_trial(question(), 0.9, "test", '{"L": "<b>1</b>", "U": "10^2"}'), question()
     )
+    assert "<b>" not in shown
+    assert "holds the truth" in explanation(
+        STUDY, fermieval_trial(question(), 0.9, "test", interval_reply(4, 5)), question()
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"L": 1, "U": 9999}', "no order of magnitude"),
+        ('{"L": 1}', "Only one end"),
+        ("Some.", "No interval"),
+    ],
+)
+def test_the_explanation_says_what_a_status_means_of_an_interval(reply, said):
+    assert said in explanation(STUDY, fermieval_trial(question(), 0.9, "test", reply), question())
 
 
 # Measures

@@ -6,14 +6,15 @@ from itertools import product
 import numpy as np
 import pytest
 
+from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.lifeeval import load_life_table
+from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     TOKEN_MEASURES,
     Case,
     age_band,
-    explain,
     guess_score,
     lifeeval_trial,
     maximum_score,
@@ -226,7 +227,7 @@ QUESTION = Question("q", "lifeeval", "How old?", "number", None)
 
 
 def test_the_explanation_shows_what_was_read_and_nothing_that_a_reply_could_inject():
-    shown = explain(lifeeval_trial(case(), reply('"<b>84</b>"')), QUESTION)
+    shown = explanation(STUDY, lifeeval_trial(case(), reply('"<b>84</b>"')), QUESTION)
     assert "within 10 years with probability 0.7183" in shown
     assert "<b>" not in shown
-    assert "Nobody dies" in explain(lifeeval_trial(case(), reply(answer=250)), QUESTION)
+    assert "Nobody dies" in explanation(STUDY, lifeeval_trial(case(), reply(answer=250)), QUESTION)

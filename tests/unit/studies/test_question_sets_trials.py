@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import fit_meta_d
 from confidence_tasks.statistics.sdt import two_choice_table
+from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import explain, measures_of, question_set_trial
+from confidence_tasks.studies.question_sets.trials import measures_of, question_set_trial
 from confidence_tasks.study.measures import summarise
 from confidence_tasks.study.stage import Token
 
@@ -261,7 +263,7 @@ def test_measure_names_are_unique():
 
 
 def test_the_explanation_shows_every_stated_probability_and_the_favourite():
-    shown = explain(options_trial("C", 0.1, 0.6, 0.2, 0.1), CHOICE)
+    shown = explanation(STUDY, options_trial("C", 0.1, 0.6, 0.2, 0.1), CHOICE)
     assert "A 0.1, B 0.6, C 0.2, D 0.1" in shown
     assert "Favourite" in shown
 
@@ -270,5 +272,5 @@ def test_model_text_is_made_harmless():
     trial = question_set_trial(
         "judgement", JUDGED["no"], '{"Answer": "<img src=x>|", "Confidence": 0.8}', given="x"
     )
-    shown = explain(trial, JUDGED["no"])
+    shown = explanation(STUDY, trial, JUDGED["no"])
     assert r"\<img src=x\>\|: in place of the given one" in shown

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.measures import COUNTS, HEADLINE, MEASURES, riskeval_summary
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, riskeval_summary
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
 from confidence_tasks.studies.riskeval.reader import RiskReading
 from confidence_tasks.studies.riskeval.trials import RiskTrial, needs_judge, option_text, riskeval_trial
@@ -205,15 +205,15 @@ def test_no_trials_give_every_key_as_nan() -> None:
 
 def test_no_high_penalty_leaves_that_regime_undefined() -> None:
     found = summary(trials(10, 5, optimal, chosen=(0.5, 1.0)), (0.5, 1.0))
-    assert math.isnan(found[f"{HEADLINE}/high_penalty"])
-    assert not math.isnan(found[f"{HEADLINE}/all"])
+    assert math.isnan(found["policy_consistency/high_penalty"])
+    assert not math.isnan(found["policy_consistency/all"])
 
 
 def test_measure_names_are_unique_and_plain() -> None:
     names = [measure.name for measure in (*MEASURES, *COUNTS)]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() for name in names)
-    assert HEADLINE in names
+    assert "policy_consistency" in names
 
 
 # what a trial that lacks something is left out of

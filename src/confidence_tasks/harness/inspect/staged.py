@@ -33,7 +33,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import provider_of
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
+from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens
@@ -546,9 +546,8 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
         async def score(state: TaskState, target: Target) -> Score:
             question, replies = question_of(state.metadata), replies_of(state, study)
             trial = trial_of(study, question, state.metadata["condition"], replies, options)
-            explain = study.explain or _explanation
             first, *_ = next(iter(replies.values()))
-            told = explain(trial, question, first.tokens)
+            told = explanation(study, trial, question, first.tokens)
             return trial_score(study, trial, state.metadata, answer=trial.get("answer", ""), explanation=told)
 
         return score
@@ -556,15 +555,3 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
     build.__signature__ = _signature(declared, None, Scorer)  # type: ignore[attr-defined]
     _called(build, study, study.scorer_name)
     return scorer(metrics=[])(build)
-
-
-def _explanation(trial: Mapping[str, Any], question: Question, tokens: Sequence[Token]) -> str:
-    """Say what was read and what became of it."""
-    return table(
-        [
-            ("Answer", f"{plain(trial.get('answer', '')) or 'none'}: **{verdict(trial['correct'])}**"),
-            ("Key", plain(question.gold or "none")),
-            ("Confidence", f"{trial['confidence']:.3f}"),
-            ("Reading", reading(trial["status"])),
-        ]
-    )

@@ -58,6 +58,7 @@ STUDY = Study(
     kept=("split", "max_exponent"),
     read=trials.read_interval,
     explain=trials.explain,
+    meanings=trials.MEANINGS,
     metrics=_task.fermieval_metrics,
     parameters=(
         LEVELS_PARAMETER,

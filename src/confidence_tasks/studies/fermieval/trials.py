@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, reading, table
+from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
 from confidence_tasks.studies.fermieval.refitting import conformal_refit, jackknife_refit, refitted
 from confidence_tasks.study.measures import (
@@ -27,7 +26,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
@@ -464,8 +463,6 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
 )
 """Measures of adjustment where no calibration half was spared."""
 
-HEADLINE = "coverage_gap"
-
 
 def _of_design(measure: Measure, *, calibration: bool) -> Measure:
     """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
@@ -545,26 +542,23 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
 
 # The explanation -------------------------------------------------------------------------------------------------
 
-MEANING = GENERAL_MEANING | {
+MEANINGS: Mapping[Status, str] = {
     "out_of_range": f"An end lies beyond 10^±{LARGEST_EXPONENT:g}: no order of magnitude; it is left out.",
     "missing_answer": "Only one end of the interval can be read; the trial counts for the parse rate only.",
     "unreadable": "No interval can be read; the trial counts for the parse rate only.",
 }
 
 
-def explain(trial: IntervalTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: IntervalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what it was worth."""
-    rows = [
-        ("Interval", f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none"),
-        ("Asked for", f"{trial['level']:.1%} coverage"),
-        ("Truth", f"10^{trial['truth']:g}"),
-    ]
+    rows = {
+        "Interval": f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none",
+        "Asked for": f"{trial['level']:.1%} coverage",
+        "Truth": f"10^{trial['truth']:g}",
+    }
     if not math.isnan(trial["correct"]):
         verdict = "holds the truth" if trial["correct"] else "misses the truth"
-        rows.append(("Verdict", f"**{verdict}**; Winkler score {trial['winkler']:.3f}"))
+        rows["Verdict"] = f"**{verdict}**; Winkler score {trial['winkler']:.3f}"
     if trial["split"] == EXCLUDED:
-        rows.append(("Left out", "The truth or an end lies beyond the largest exponent that counts."))
-    rows.append(("Reading", reading(trial["status"])))
-    if trial["rules"]:
-        rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
-    return table(rows)
+        rows["Left out"] = "The truth or an end lies beyond the largest exponent that counts."
+    return rows

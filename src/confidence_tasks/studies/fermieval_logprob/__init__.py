@@ -30,6 +30,7 @@ STUDY = Study(
     kept=("split",),
     read=trials.read_tokens,
     explain=trials.explain,
+    meanings=trials.MEANINGS,
     metrics=_task.logprob_metrics,
     parameters=(
         *EXPONENT_PARAMETERS,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.harness.inspect.explanation import plain, reading, table
+from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.reading.token_probabilities import ROUNDING, candidates, why_unknown
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
@@ -413,25 +413,24 @@ def logprob_summary(
 # The scorer -----------------------------------------------------------------------------------------------------
 
 
-_READING: Mapping[str, str] = {
-    "ok": "",
+MEANINGS: Mapping[Status, str] = {
+    "ok": "The alternatives to the first tokens tell the probabilities of integers.",
     "repaired": "The probabilities added up to a little more than 1, by rounding, and were divided by their sum.",
     "missing_confidence": "The probabilities add up to much more than 1.",
+    "unreadable": "No integer is among the alternatives to the first token.",
 }
 
 
-def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what the tokens gave, or why they gave nothing."""
     problem = "" if trial["distribution"] or not tokens else why_unknown(tokens)
     most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
-    return table(
-        [
-            ("Distribution", ", ".join(f"10^{value}: {p:.3f}" for value, p in most) or "none"),
-            ("Mass on integers", f"{trial['integer_mass']:.3f}"),
-            ("Truth", f"10^{trial['truth']:g}"),
-            ("Reading", reading(trial["status"], plain(problem) or _READING.get(trial["status"], ""))),
-        ]
-    )
+    return {
+        "Distribution": ", ".join(f"10^{value}: {p:.3f}" for value, p in most) or "none",
+        "Mass on integers": f"{trial['integer_mass']:.3f}",
+        "Truth": f"10^{trial['truth']:g}",
+        **({"Reading": plain(problem)} if problem else {}),
+    }
 
 
 def read_tokens(question: Question, condition: str, replies: Replies) -> DistributionTrial:

@@ -5,6 +5,7 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.prompts import EXPONENTS
+from confidence_tasks.studies.fermieval.trials import MEANINGS
 from confidence_tasks.studies.fermieval_sampling import trials
 from confidence_tasks.study import Design, LazyModule, Parameter, Study
 
@@ -30,6 +31,7 @@ STUDY = Study(
     kept=("split",),
     read=trials.read_sample,
     explain=trials.explain,
+    meanings=MEANINGS,
     metrics=_task.sampling_metrics,
     parameters=(
         Parameter(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from confidence_tasks.harness.inspect.explanation import plain, reading, table
+from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.studies.fermieval.prompts import condition_of, level_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
@@ -151,15 +151,9 @@ def read_sample(question: Question, condition: str, replies: Replies) -> SampleT
     return sample_trial(question, ask, temperature, question.metadata["split"], said.text, level)
 
 
-def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> str:
+def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> dict[str, str]:
     """Say what was read."""
-    return table(
-        [
-            ("Sample", plain(trial["answer"]) or "none"),
-            ("Truth", f"10^{trial['truth']:g}"),
-            ("Reading", reading(trial["status"])),
-        ]
-    )
+    return {"Sample": plain(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
 
 
 # Intervals from samples -----------------------------------------------------------------------------------------

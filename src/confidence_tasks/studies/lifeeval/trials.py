@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from confidence_tasks.harness.inspect.explanation import plain, reading, table
+from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
 from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.cleaning import bounded
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.stated_probability import with_confidence
-from confidence_tasks.reading.token_probabilities import number_probability, why_unknown
+from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
 from confidence_tasks.study.measures import (
@@ -353,8 +353,6 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
     ),
 )
 
-HEADLINE = "ece"
-
 
 def age_band(age: float) -> str:
     """Return the label of the band that a minimum age is in.
@@ -438,10 +436,7 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
     return lifeeval_trial(case_of(question), reply.text, reply.tokens)
 
 
-_NO_AGE = "Nobody dies at the age guessed; the guess scores 0."
-
-
-def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what became of it."""
     radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
     judged = (
@@ -449,21 +444,12 @@ def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = 
         if math.isnan(trial["correct"])
         else f", within {radius} {years} with probability {trial['correct']:.4f}"
     )
-    stated = "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"
-    rows = [
-        ("Person", f"{trial['sex']}, at least {trial['age']:g} years old"),
-        ("Guess", f"{plain(trial['answer']) or 'none'}{judged}"),
-        ("Best possible", f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})"),
-        ("Confidence", stated),
-        (
-            "Reading",
-            reading(trial["status"], _NO_AGE if "no_age" in trial["rules"] else ""),
-        ),
-    ]
-    if not math.isnan(trial["token_confidence"]):
-        rows.append(("Token probability", f"{trial['token_confidence']:.4f}"))
-    elif tokens and (problem := why_unknown(tokens)):
-        rows.append(("Token probability", f"none: {plain(problem)}"))
-    if trial["rules"]:
-        rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
-    return table(rows)
+    no_age = "no_age" in trial["rules"]
+    return {
+        "Person": f"{trial['sex']}, at least {trial['age']:g} years old",
+        "Guess": f"{plain(trial['answer']) or 'none'}{judged}",
+        "Best possible": f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})",
+        "Confidence": number(trial["confidence_raw"]),
+        **token_probability(trial, tokens),
+        **({"Reading": "Nobody dies at the age guessed; the guess scores 0."} if no_age else {}),
+    }

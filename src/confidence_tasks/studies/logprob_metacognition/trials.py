@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
+from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, plain
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.questions import question_of
@@ -41,8 +40,8 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.reading.answer_tokens import AnswerTokens
@@ -105,7 +104,7 @@ class LogprobTrial(Trial):
     gold_mean_logprob: float
 
 
-MEANING = GENERAL_MEANING | {
+MEANINGS: Mapping[Status, str] = {
     "ok": "The reply is an answer and nothing else.",
     "repaired": "The answer had to be taken out of a longer reply.",
     "missing_confidence": "The provider's tokens are not those of the reply, or have no log-probabilities; the answer "
@@ -332,13 +331,11 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
     from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        from confidence_tasks.reading.token_probabilities import why_unknown
-
         question, replies = question_of(state.metadata), replies_of(state, STUDY)
         trial = read_answer(question, state.metadata["condition"], replies)
         trial["domain"] = await _domain(question, state, domains, cache)
-        explanation = _explanation(trial, question, why_unknown(replies[ANSWER][0].tokens))
-        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=explanation)
+        told = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
+        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=told)
 
     return score
 
@@ -350,23 +347,19 @@ async def _domain(question: Question, state: TaskState, domains: Domains, cache:
     return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state.store, cache=cache))
 
 
-def _explanation(trial: LogprobTrial, question: Question, problem: str) -> str:
+def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read, how it was judged, and what its tokens say, or what is wrong with them."""
-    how = {"fuzzy": ", by its similarity to the key or an alias", "exact": "", "none": ""}[trial["match"]]
-    evidence = (
-        ": ".join(filter(None, ("none", plain(problem))))
+    from confidence_tasks.reading.token_probabilities import why_unknown
+
+    rows = answer_and_key(trial, question)
+    if trial["match"] == "fuzzy":
+        rows["Answer"] += ", by its similarity to the key or an alias"
+    rows["Mean log-probability"] = (
+        ": ".join(filter(None, ("none", plain(why_unknown(tokens)))))
         if math.isnan(trial["mean_logprob"])
         else f"{trial['mean_logprob']:.4f} nats over {trial['tokens']:g} tokens,"
         f" a probability of {trial['confidence']:.3f} each"
     )
-    gold = trial["gold_mean_logprob"]
-    return table(
-        [
-            ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**{how}"),
-            ("Key", plain(question.gold or "none")),
-            ("Mean log-probability", evidence),
-            *([] if math.isnan(gold) else [("Of the key", f"{gold:.4f} nats")]),
-            ("Domain", plain(trial["domain"])),
-            ("Reading", reading(trial["status"])),
-        ]
-    )
+    if not math.isnan(trial["gold_mean_logprob"]):
+        rows["Of the key"] = f"{trial['gold_mean_logprob']:.4f} nats"
+    return rows | {"Domain": plain(trial["domain"])}

@@ -9,13 +9,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
+from confidence_tasks.harness.inspect.explanation import number, plain, token_probability, verdict
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
     letters,
     option_probabilities,
-    why_unknown,
 )
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form
 from confidence_tasks.study.measures import (
@@ -369,8 +368,6 @@ FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {
 ALL_MEASURES = MEASURES + BOOLEAN_MEASURES + OPTIONS_MEASURES + JUDGEMENT_MEASURES + TOKEN_MEASURES
 """The measures of all sets together; those that a set does not have are NaN or tell nothing."""
 
-HEADLINE = "ece"
-
 
 def measures_of(form: Form, *, token_probabilities: bool = False) -> tuple[Measure, ...]:
     """Return the measures of a question set."""
@@ -390,29 +387,18 @@ def question_set_summary(
     return summarise(trials, named(measures, names), conditions)
 
 
-def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what became of it."""
     about = "in place of the given one, which is " if "own_answer" in trial["rules"] else ""
-    rows = [
-        ("Answer", f"{plain(trial['answer']) or 'none'}: {about}**{verdict(trial['answer_correct'])}**"),
-        ("Key", plain(trial["gold"] or "none")),
-        ("Confidence", "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"),
-    ]
+    rows = {
+        "Answer": f"{plain(trial['answer']) or 'none'}: {about}**{verdict(trial['answer_correct'])}**",
+        "Key": plain(trial["gold"] or "none"),
+        "Confidence": number(trial["confidence_raw"]),
+    }
     if trial["stated"]:
         stated = zip(question.options, trial["stated"].split(), strict=True)
-        rows.append(("Stated", ", ".join(f"{letter} {value}" for letter, value in stated)))
+        rows["Stated"] = ", ".join(f"{letter} {value}" for letter, value in stated)
     if trial["favourites"] not in ("", trial["answer"]):
         favourites = trial["favourites"].replace("+", ", ")
-        rows.append(
-            ("Favourite", f"{favourites}: **{verdict(trial['correct'])}**, {trial['confidence']:.3f}")
-        )
-    if not math.isnan(trial["token_confidence"]):
-        rows.append(
-            ("Token probability", f"{trial['token_confidence']:.4f}: **{verdict(trial['token_correct'])}**")
-        )
-    elif tokens and (problem := why_unknown(tokens)):
-        rows.append(("Token probability", f"none: {plain(problem)}"))
-    rows.append(("Reading", reading(trial["status"])))
-    if trial["rules"]:
-        rows.append(("Rules", plain(trial["rules"].replace("+", ", "))))
-    return table(rows)
+        rows["Favourite"] = f"{favourites}: **{verdict(trial['correct'])}**, {trial['confidence']:.3f}"
+    return rows | token_probability(trial, tokens)

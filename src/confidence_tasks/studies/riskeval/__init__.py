@@ -3,7 +3,7 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures
+from confidence_tasks.studies.riskeval import measures, trials
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGES,
     PARSERS,
@@ -13,7 +13,6 @@ from confidence_tasks.studies.riskeval.prompts import (
     penalty_label,
     penalty_text,
 )
-from confidence_tasks.studies.riskeval.trials import RiskTrial, read_by_rules
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
@@ -38,7 +37,9 @@ STUDY = Study(
     condition_parameter="penalties",
     read_condition=penalty_label,
     kept=(),
-    read=read_by_rules,
+    read=trials.read_by_rules,
+    explain=trials.explain,
+    meanings=trials.MEANINGS,
     metrics=_task.riskeval_metrics,
     roles=_task.roles_needed,
     parameters=(
@@ -89,7 +90,7 @@ STUDY = Study(
         Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
     ),
     offline="arithmetic",
-    trial=RiskTrial,
+    trial=trials.RiskTrial,
     measures=measures.MEASURES + measures.COUNTS,
     designs={
         "riskeval": Design(

@@ -375,8 +375,6 @@ COUNTS: tuple[Measure, ...] = (
 )
 """Numbers of trials; over several penalties, their sum."""
 
-HEADLINE = "policy_consistency"
-
 
 def riskeval_summary(
     trials: Sequence[Mapping[str, Any]],

@@ -6,13 +6,13 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, section 2 and appendix A.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import MEANING as GENERAL_MEANING
-from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
+from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, number, plain
 from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
 from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
@@ -30,8 +30,8 @@ from confidence_tasks.studies.riskeval.prompts import (
     penalty_text,
 )
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.studies.riskeval.reader import Fault, RiskReading
@@ -85,7 +85,7 @@ class RiskTrial(Trial):
     same_confidence: float
 
 
-MEANING = GENERAL_MEANING | {
+MEANINGS: Mapping[Status, str] = {
     "ok": "The decision and a confidence in figures can be read as they stand.",
     "repaired": "The reply had to be interpreted; the rules say how.",
     "out_of_range": "The confidence cannot be placed between 0 and 1; measures that need one leave the trial out.",
@@ -206,8 +206,8 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
             )
         by_rules = _by_rules(question, state) if parser == "model" else None
         trial = riskeval_trial(question, penalty, reading, right, by_rules)
-        explanation = _explanation(trial, question)
-        return trial_score(STUDY, trial, state.metadata, answer=_said(reading), explanation=explanation)
+        told = explanation(STUDY, trial, question)
+        return trial_score(STUDY, trial, state.metadata, answer=_said(reading), explanation=told)
 
     return score
 
@@ -268,28 +268,19 @@ def _said(reading: RiskReading) -> str:
     return f"ABSTAIN ({reading.answer})" if reading.answer else "ABSTAIN"
 
 
-def _explanation(trial: RiskTrial, question: Question) -> str:
+def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read, what the optimal policy would have done, and what the decision earned."""
     threshold = trial["penalty"] / (1.0 + trial["penalty"])
     decision = {"answer": "answers", "abstain": "abstains"}.get(
         trial["decision"], "neither answers nor abstains"
     )
-    named = f"{plain(trial['answer'])}: **{verdict(trial['correct'])}**" if trial["answer"] else "none"
-    confidence = "none" if math.isnan(trial["confidence"]) else f"{trial['confidence']:.3f}"
     stated = f" (said: {plain(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
-    return table(
-        [
-            ("Decision", f"{decision}; answering pays from a confidence of {threshold:.3f}"),
-            ("Answer", named),
-            ("Key", plain(question.gold or "none")),
-            ("Confidence", confidence + stated),
-            ("Penalty", penalty_text(trial["penalty"])),
-            *(
-                (name.title(), f"{trial[name]:.3f}")
-                for name in ("utility", "regret")
-                if not math.isnan(trial[name])
-            ),
-            ("Reading", reading(trial["status"])),
-            *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
-        ]
-    )
+    earned = {name: trial[name] for name in ("utility", "regret") if not math.isnan(trial[name])}
+    return {
+        "Decision": f"{decision}; answering pays from a confidence of {threshold:.3f}",
+        **answer_and_key(trial, question),
+        **({} if trial["answer"] else {"Answer": "none"}),
+        "Confidence": number(trial["confidence"], ".3f") + stated,
+        "Penalty": penalty_text(trial["penalty"]),
+        **{name.title(): f"{value:.3f}" for name, value in earned.items()},
+    }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.inspect.explanation import plain, reading, table, verdict
+from confidence_tasks.harness.inspect.explanation import answer_and_key, number
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.scales.prompts import Elicitation, Scale
 from confidence_tasks.study.measures import (
@@ -210,17 +210,9 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 
-def explain(trial: ScaleTrial, question: Question, tokens: Sequence[Token] = ()) -> str:
+def explain(trial: ScaleTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what became of it."""
     scale = Scale(int(trial["lower"]), int(trial["upper"]))
-    stated = "none" if math.isnan(trial["confidence_raw"]) else f"{trial['confidence_raw']:g}"
     used = "" if math.isnan(trial["confidence"]) else f", that is {trial['confidence']:.3f} of 1"
-    return table(
-        [
-            ("Answer", f"{plain(trial['answer']) or 'none'}: **{verdict(trial['correct'])}**"),
-            ("Key", plain(question.gold or "none")),
-            ("Confidence", f"{stated} on {scale.label}{used}"),
-            ("Reading", reading(trial["status"])),
-            *([("Rules", plain(trial["rules"].replace("+", ", ")))] if trial["rules"] else []),
-        ]
-    )
+    stated = f"{number(trial['confidence_raw'])} on {scale.label}{used}"
+    return {**answer_and_key(trial, question), "Confidence": stated}
