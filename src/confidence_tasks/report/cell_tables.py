@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.groups import Columns, TrialSubset, rows_of
+from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike, numbered
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import Measure, rows_of
 
 _PROBES = 8
 """Random weightings on which a measure of kinds must agree with that of trials."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.groups import rows_of, split_by_source
+from confidence_tasks.report.groups import split_by_source
 from confidence_tasks.report.run_config import QUESTION
 from confidence_tasks.statistics import complete
+from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:

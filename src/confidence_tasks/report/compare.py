@@ -22,14 +22,14 @@ from confidence_tasks.report.checks import (
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.report.groups import Columns, Group, in_order, rows_of, split_by_source
+from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, compute_results
 from confidence_tasks.report.run_config import PROMPT
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import Measure, rows_of
 from confidence_tasks.study.reference import loaded
 
 FIRST, SECOND = "first", "second"

@@ -101,11 +101,6 @@ def _shared_sources(asked: Mapping[str, set[str]]) -> dict[str, set[str]]:
     return dict.fromkeys(having, common) | _shared_sources(others)
 
 
-def rows_of(columns: Columns, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return some rows, by their positions or by a mask."""
-    return {name: column[rows] for name, column in columns.items()}
-
-
 def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialSubset, ...]:
     """Return the chosen trials as one cell a source."""
     rows = np.flatnonzero(chosen)

@@ -22,7 +22,7 @@ from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
-from confidence_tasks.report.groups import Columns, TrialSubset, rows_of
+from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, paired_draws
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.subject import Subject
@@ -30,7 +30,7 @@ from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import Measure, rows_of
 
 LOG2_POPULATION = 15
 """Logarithm to the base 2 of the number of questions that both subjects answer, from which studies are drawn."""

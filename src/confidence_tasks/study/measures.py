@@ -358,6 +358,37 @@ def mean_of(column: str) -> Compute:
     return StatisticCall((column,), proportion(lambda trials: trials[column]))
 
 
+def rows_of(trials: Columns, rows: Any) -> dict[str, NDArray[Any]]:
+    """Return some trials, by their positions or by a mask."""
+    return {key: column[rows] for key, column in trials.items()}
+
+
+def among(kept: Callable[[Columns], NDArray[Any]], compute: Compute) -> Compute:
+    """Restrict what is computed to the trials for which ``kept`` holds."""
+
+    def restricted(trials: Columns, weights: FloatArray | None = None) -> Any:
+        keep = kept(trials)
+        return compute(rows_of(trials, keep), None if weights is None else weights[..., keep])
+
+    return restricted
+
+
+def undefined(weights: FloatArray | None) -> Value:
+    """Return NaN, for every row of weights where there are any."""
+    import numpy as np
+
+    return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
+
+
+def not_resampled(compute: Callable[[Columns], float]) -> Compute:
+    """Make a measure of what is fitted to the trials: resampling leaves it as it is and so does not tell its error."""
+
+    def value(trials: Columns, weights: FloatArray | None = None) -> Value:
+        return compute(trials) if weights is None else undefined(weights)
+
+    return value
+
+
 def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
     """Find the questions that have a trial in the smallest of several sets: those that decide what compares the sets.
 
@@ -375,6 +406,49 @@ def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Info
         return Informative.smallest(trials, [of(trials) for of in sets], 5.0 / enough)
 
     return informative
+
+
+UNIT = (0.0, 1.0)
+"""Bounds of probabilities and of means of them."""
+
+
+def share(
+    name: str,
+    compute: Compute | str,
+    description: str,
+    better: Literal["higher", "lower", "neither"] = "neither",
+) -> Measure:
+    """Make the measure of a proportion of the trials; of a column that is 0 or 1 where its name is given."""
+    computed = mean_of(compute) if isinstance(compute, str) else compute
+    return Measure(name, computed, description, better, interval="wilson")
+
+
+def mean(
+    name: str,
+    compute: Compute | str,
+    description: str,
+    better: Literal["higher", "lower", "neither"] = "neither",
+    *,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Measure:
+    """Make the measure of a mean over trials; of a column where its name is given."""
+    computed = mean_of(compute) if isinstance(compute, str) else compute
+    return Measure(name, computed, description, better, interval="student", is_mean=True, bounds=bounds)
+
+
+def count(
+    name: str,
+    of: Callable[[Columns], NDArray[Any]],
+    description: str,
+    better: Literal["higher", "lower", "neither"] = "neither",
+) -> Measure:
+    """Make the measure of the number of trials for which ``of`` holds."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        holds = of(trials).astype(float)
+        return float(holds.sum()) if weights is None else weights @ holds
+
+    return Measure(name, compute, description, better, is_count=True)
 
 
 ENOUGH_FOR_A_MEAN = 2
@@ -494,42 +568,31 @@ def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
     return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
 
 
-ACCURACY = Measure(
+ACCURACY = share(
     "accuracy",
-    mean_of("correct"),
+    "correct",
     "Mean correctness of the answers given; replies without an answer are left out.",
     "higher",
-    interval="wilson",
 )
-ACCURACY_OF_ALL = Measure(
+ACCURACY_OF_ALL = share(
     "accuracy_of_all",
     proportion(_wrong_if_missing),
     "The same where a reply without an answer is wrong.",
     "higher",
-    interval="wilson",
 )
-PARSE_RATE = Measure(
+PARSE_RATE = share(
     "parse_rate",
     proportion(_has_status(*READABLE)),
     "Share of replies with a readable answer and a confidence within what was asked.",
     "higher",
-    interval="wilson",
 )
-PARSE_RATE_STRICT = Measure(
+PARSE_RATE_STRICT = share(
     "parse_rate_strict",
     proportion(_has_status("ok")),
     "Share of replies that keep to the letter of the format.",
     "higher",
-    interval="wilson",
 )
-CONFIDENCE = Measure(
-    "confidence",
-    mean_of("confidence"),
-    "Mean confidence of the replies that state one.",
-    interval="student",
-    is_mean=True,
-    bounds=(0.0, 1.0),
-)
+CONFIDENCE = mean("confidence", "confidence", "Mean confidence of the replies that state one.", bounds=UNIT)
 
 
 def named(measures: Sequence[Measure], names: Sequence[str] | None) -> list[Measure]:
@@ -547,6 +610,14 @@ def named(measures: Sequence[Measure], names: Sequence[str] | None) -> list[Meas
     position = {name: place for place, name in enumerate(names)}
     known = [measure for measure in measures if measure.name.partition("/")[0] in position]
     return sorted(known, key=lambda measure: position[measure.name.partition("/")[0]])
+
+
+def values_of(trials: Sequence[Mapping[str, Any]], measures: Sequence[Measure]) -> dict[str, float]:
+    """Return every measure of all trials together by its name; NaN without trials."""
+    together = columns(trials)
+    return {
+        measure.name: float(measure.compute(together, None)) if trials else math.nan for measure in measures
+    }
 
 
 def summarise(

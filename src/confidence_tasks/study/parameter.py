@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType, NoneType
@@ -109,6 +109,55 @@ def check_value(name: str, value: Any, annotation: Any) -> None:
     types = {each for allowed, _ in kinds for each in allowed}
     if type(value) not in types or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{name}={value!r} must be {' or '.join(called for _, called in kinds if called)}")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedConditions:
+    """The conditions of a study that are told apart by a number, such as a penalty.
+
+    Attributes
+    ----------
+    column : str
+        The column of trials that has the number.
+    prefix : str
+        What a label begins with.
+    read : callable
+        ``read(number, text)``: the number, NaN where the text names none; ValueError says what is allowed.
+    written : callable
+        How a label writes the number.
+
+    Examples
+    --------
+    >>> penalties = NumberedConditions("penalty", "lambda=", lambda number, text: abs(number))
+    >>> penalties.label(0.5), penalties.number("lambda=10"), penalties.label_of("10"), penalties.columns("lambda=2")
+    ('lambda=0.5', 10.0, 'lambda=10', {'penalty': 2.0})
+    """
+
+    column: str
+    prefix: str
+    read: Callable[[float, str], float]
+    written: Callable[[float], str] = "{:g}".format
+
+    def label(self, number: float) -> str:
+        """Return the label of a number."""
+        return f"{self.prefix}{self.written(number)}"
+
+    def number(self, text: str) -> float:
+        """Return the number that a user or a label names."""
+        named = text.strip().removeprefix(self.prefix)
+        try:
+            number = float(named)
+        except ValueError:
+            number = math.nan
+        return self.read(number, named)
+
+    def label_of(self, text: str) -> str:
+        """Return the label of the number that a user names."""
+        return self.label(self.number(text))
+
+    def columns(self, label: str) -> dict[str, float]:
+        """Return the number that a label stands for, as a column of trials."""
+        return {self.column: self.number(label)}
 
 
 def unknown_parameter(task: str, name: str, known: Iterable[str]) -> str:

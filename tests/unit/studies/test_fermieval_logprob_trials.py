@@ -7,11 +7,12 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import (
     distribution_trial,
-    explain,
     fitted_temperature,
     integer_probabilities,
     logprob_measures,
@@ -67,7 +68,7 @@ def test_without_an_integer_there_are_no_numbers():
     assert made["status"] == "unreadable"
     assert math.isnan(made["correct"])
     assert made["integer_mass"] == 0.0
-    assert "none" in explain(made, QUESTION).values()
+    assert "none" in explanation(STUDY, made, QUESTION)
 
 
 def test_smallest_sets_and_the_intervals_that_span_them():
@@ -152,7 +153,7 @@ def test_a_sum_that_rounding_takes_above_1_is_divided_out_and_said():
     assert made["integer_mass"] == 1.0
     assert made["confidence"] == pytest.approx(0.8 / 1.00013)
     assert math.fsum(read_distribution(made["distribution"]).values()) == pytest.approx(1.0, abs=1e-11)
-    assert "divided by their sum" in explain(made, QUESTION)
+    assert "divided by their sum" in explanation(STUDY, made, QUESTION)
 
 
 def test_a_sum_far_above_1_is_no_distribution():
@@ -165,7 +166,7 @@ def test_a_sum_far_above_1_is_no_distribution():
     )
     assert math.isnan(made["confidence"])
     assert math.isnan(made["correct"])
-    assert "much more than 1" in explain(made, QUESTION)
+    assert "much more than 1" in explanation(STUDY, made, QUESTION)
 
 
 @pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])

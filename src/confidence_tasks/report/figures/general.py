@@ -13,10 +13,11 @@ from confidence_tasks.report.cell_tables import number_questions
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import BY_CONDITION, Columns, rows_of, split_by_source
+from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
     from confidence_tasks.report.extra_tables import Overview

@@ -13,11 +13,12 @@ import numpy as np
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.groups import is_member, rows_of
+from confidence_tasks.report.groups import is_member
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.statistics import Interval
+from confidence_tasks.study.measures import rows_of
 
 Value: TypeAlias = "float | str | Interval | None"
 """What a cell holds: NaN where it is undefined, None where a model was not asked."""

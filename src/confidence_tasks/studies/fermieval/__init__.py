@@ -4,7 +4,7 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.studies.fermieval import trials
-from confidence_tasks.studies.fermieval.prompts import EXPONENTS, LEVELS, condition_of, level_label
+from confidence_tasks.studies.fermieval.prompts import CONDITIONS, EXPONENTS, LEVELS
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
@@ -52,9 +52,9 @@ STUDY = Study(
     paper=PAPER,
     stages=_task.fermieval_stages,
     questions=_task.fermieval_questions,
-    conditions=tuple(map(condition_of, LEVELS)),
+    conditions=tuple(map(CONDITIONS.label, LEVELS)),
     condition_parameter="levels",
-    read_condition=level_label,
+    read_condition=CONDITIONS.label_of,
     kept=("split", "max_exponent"),
     read=trials.read_interval,
     explain=trials.explain,
@@ -116,7 +116,7 @@ STUDY = Study(
         "conformal_winkler",
         "conformal_jackknife_winkler",
     ),
-    condition_numbers=_report.level_column,
+    condition_numbers=CONDITIONS.columns,
     domains=EXPONENTS,
     ordered=(("lower", "upper"),),
     figures=(

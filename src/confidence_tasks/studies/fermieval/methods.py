@@ -29,7 +29,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     chosen_temperature,
     sampled_intervals,
 )
-from confidence_tasks.study.measures import Columns, columns
+from confidence_tasks.study.measures import Columns, columns, rows_of
 
 Trials = Sequence[Mapping[str, Any]]
 
@@ -59,7 +59,7 @@ def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[fl
     else:
         found["conformal_jackknife"] = jackknife_intervals(every)
     return {
-        method: {level: _where(table, table["level"] == level) for level in levels}
+        method: {level: rows_of(table, table["level"] == level) for level in levels}
         for method, table in found.items()
     }
 
@@ -115,13 +115,13 @@ def sampling_intervals(
     every = columns(trials)
     found: dict[str, dict[float, Columns]] = {}
     for ask in dict.fromkeys(every["ask"]):
-        own = _where(every, every["ask"] == ask)
+        own = rows_of(every, every["ask"] == ask)
         found[f"sampling_{ask}"] = {}
         for level in levels:
-            asked = _where(own, np.isnan(own["level"]) | (own["level"] == level))
+            asked = rows_of(own, np.isnan(own["level"]) | (own["level"] == level))
             best = _temperature(asked, level, shortfall_weight)
             found[f"sampling_{ask}"][level] = sampled_intervals(
-                _where(asked, asked["temperature"] == best), level
+                rows_of(asked, asked["temperature"] == best), level
             )
     return found
 
@@ -137,10 +137,6 @@ def _temperature(trials: Columns, level: float, shortfall_weight: float) -> floa
             "several temperatures and no calibration trials to choose by; give trials of one of them"
         )
     return best
-
-
-def _where(table: Columns, rows: Any) -> Columns:
-    return {key: column[rows] for key, column in table.items()}
 
 
 def method_table(
@@ -195,7 +191,7 @@ def _common(tables: Mapping[str, Columns]) -> dict[str, Columns]:
     """Keep the questions that every method has an interval for."""
     shared = set.intersection(*(set(table["question_id"]) for table in tables.values()))
     return {
-        method: _where(table, [name in shared for name in table["question_id"]])
+        method: rows_of(table, [name in shared for name in table["question_id"]])
         for method, table in tables.items()
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from confidence_tasks.study.definition import Domain
+from confidence_tasks.study.parameter import NumberedConditions
 
 LEVELS = (0.90, 0.95, 0.99, 0.998)
 """The paper's nominal coverages."""
@@ -35,35 +36,7 @@ def _percent(level: float) -> float:
     return round(100.0 * level, 10)
 
 
-def condition_of(level: float) -> str:
-    """Return the label of a nominal coverage.
-
-    Examples
-    --------
-    >>> [condition_of(level) for level in LEVELS]
-    ['p=0.9', 'p=0.95', 'p=0.99', 'p=0.998']
-    """
-    return f"p={level:g}"
-
-
-def level_of(text: str) -> float:
-    """Return the nominal coverage that a user or a label names.
-
-    Raises
-    ------
-    ValueError
-        If it does not lie in (0, 1), or has more than four decimals, which the prompt would not show.
-
-    Examples
-    --------
-    >>> level_of("0.99"), level_of("p=0.5")
-    (0.99, 0.5)
-    """
-    named = text.removeprefix("p=")
-    try:
-        level = float(named)
-    except ValueError:
-        level = 0.0
+def _coverage(level: float, named: str) -> float:
     if not 0.0 < level < 1.0:
         raise ValueError(f"levels: {named!r} is not a coverage between 0 and 1, such as 0.95")
     if level != round(level, 4):
@@ -73,9 +46,10 @@ def level_of(text: str) -> float:
     return level
 
 
-def level_label(text: str) -> str:
-    """Return the label of the nominal coverage that a user names."""
-    return condition_of(level_of(text))
+CONDITIONS = NumberedConditions("level", "p=", _coverage)
+"""Nominal coverages; one lies in (0, 1), with the four decimals that the prompt shows."""
+
+condition_of, level_of = CONDITIONS.label, CONDITIONS.number
 
 
 def interval_system(level: float) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray, IntArray
@@ -33,13 +35,13 @@ def refitted(compute: Compute, refit: Refit, fitted: str, judged: str) -> Comput
         rows = np.ones((1, len(trials["split"]))) if weights is None else weights
         stated = ~np.isnan(trials["lower"])
         known, new = (stated & (trials["split"] == split) for split in (fitted, judged))
-        of_known, of_new = ({key: column[kept] for key, column in trials.items()} for kept in (known, new))
+        of_known, of_new = (rows_of(trials, kept) for kept in (known, new))
         own = of_new["level"]
         levels = np.unique(own)
         found = [
             refit(
-                _at_level(of_known, level),
-                _at_level(of_new, level),
+                rows_of(of_known, of_known["level"] == level),
+                rows_of(of_new, own == level),
                 float(level),
                 rows[:, known][:, of_known["level"] == level],
             )
@@ -58,10 +60,6 @@ def refitted(compute: Compute, refit: Refit, fitted: str, judged: str) -> Comput
         return values if weights is not None else float(values[0])
 
     return computed
-
-
-def _at_level(trials: Columns, level: Any) -> Columns:
-    return {key: column[trials["level"] == level] for key, column in trials.items()}
 
 
 def conformal_refit(**options: bool) -> Refit:

@@ -69,11 +69,6 @@ def level_of(condition: str) -> float:
     return level
 
 
-def level_column(condition: str) -> dict[str, float]:
-    """Return the nominal coverage that a condition stands for, as a column."""
-    return {"level": level_of(condition)}
-
-
 def calibration(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw observed against nominal coverage, of intervals as stated and as conformally adjusted."""
     labels = results.conditions

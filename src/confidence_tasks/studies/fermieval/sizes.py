@@ -22,6 +22,7 @@ from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.labels import group_label, why_missing
 from confidence_tasks.statistics import bootstrap, coverage
 from confidence_tasks.studies.fermieval.trials import TEST, within_split
+from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -73,7 +74,7 @@ def _rows(results: TaskResults) -> Iterator[dict[str, Any]]:
                 rows = (judged["condition"] == condition) & (size >= low) & (size <= high)
                 if rows.any():
                     group = {"model": model.label, "condition": condition, "size": size_label(bounds)}
-                    yield group | _gap({name: column[rows] for name, column in judged.items()}, results)
+                    yield group | _gap(rows_of(judged, rows), results)
 
 
 def _gap(trials: Columns, results: TaskResults) -> dict[str, Any]:

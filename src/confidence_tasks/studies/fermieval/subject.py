@@ -29,7 +29,7 @@ from confidence_tasks.simulation.reply import Reply, Request, call_temperature, 
 from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.fermieval.prompts import interval_reply, level_label, level_of
+from confidence_tasks.studies.fermieval.prompts import CONDITIONS, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import TEST
 from confidence_tasks.study.question import Question
@@ -268,7 +268,7 @@ _INTERVAL_EFFECTS = dict.fromkeys(("coverage", "coverage_gap", "mean_width", "wi
 
 POWER = PowerDesign(
     condition="p=0.9",
-    read_condition=level_label,
+    read_condition=CONDITIONS.label_of,
     n_replies=1,
     replies=_interval_replies,
     trials=_interval_trials,

@@ -18,11 +18,17 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Measure,
+    among,
+    count,
     min_count,
     named,
+    not_resampled,
     proportion,
+    rows_of,
+    share,
     statistic_of,
     summarise,
+    undefined,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Replies, Token
@@ -154,33 +160,19 @@ def within_split(trials: Columns, split: str) -> Columns:
     """Return the trials of one half that state an interval."""
     import numpy as np
 
-    return _rows(trials, (trials["split"] == split) & ~np.isnan(trials["lower"]))
-
-
-def _rows(trials: Columns, keep: Any) -> Columns:
-    return {key: column[keep] for key, column in trials.items()}
-
-
-def _where(kept: Callable[[Columns], Any], compute: Compute) -> Compute:
-    """A measure of some of the trials."""
-
-    def restricted(trials: Columns, weights: FloatArray | None = None) -> Computed:
-        keep = kept(trials)
-        return compute(_rows(trials, keep), None if weights is None else weights[..., keep])
-
-    return restricted
+    return rows_of(trials, (trials["split"] == split) & ~np.isnan(trials["lower"]))
 
 
 def _of_split(split: str, compute: Compute) -> Compute:
     """A measure of the trials of one half."""
-    return _where(lambda trials: trials["split"] == split, compute)
+    return among(lambda trials: trials["split"] == split, compute)
 
 
 def _of_counted(measure: Measure) -> Measure:
     """A measure of replies without those that ``n_excluded`` counts."""
     return replace(
         measure,
-        compute=_where(lambda trials: trials["split"] != EXCLUDED, measure.compute),
+        compute=among(lambda trials: trials["split"] != EXCLUDED, measure.compute),
         description=f"{measure.description} Replies that `n_excluded` counts are left out.",
     )
 
@@ -212,13 +204,7 @@ def _outside(intervals: Columns) -> Any:
     return (truth < intervals["lower"]) | (truth > intervals["upper"])
 
 
-def _n_excluded(trials: Columns, weights: FloatArray | None = None) -> Computed:
-    """Return the number of replies left out."""
-    import numpy as np
-
-    left_out = (trials["split"] == EXCLUDED).astype(np.float64)
-    return float(left_out.sum()) if weights is None else weights @ left_out
-
+_POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -227,49 +213,41 @@ MEASURES: tuple[Measure, ...] = (
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
         proportion="coverage",
     ),
-    Measure(
+    share(
         "coverage",
         _of_split(TEST, _COVERAGE),
         "Share of the intervals stated for the test half that hold the truth.",
-        interval="wilson",
     ),
-    Measure(
+    share(
         "coverage_of_all",
         _of_split(TEST, proportion(_missed_if_unread)),
         "The same where a reply without an interval counts as a miss.",
-        interval="wilson",
     ),
     Measure(
         "mean_width",
         _of_split(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
-        interval="transformed",
-        is_mean=True,
-        bounds=(0.0, math.inf),
+        **_POSITIVE_MEAN,
     ),
     Measure(
         "winkler",
         _of_split(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
-        interval="transformed",
-        is_mean=True,
         informative=min_count(_missed(TEST), enough=_ENOUGH_MISSES),
-        bounds=(0.0, math.inf),
+        **_POSITIVE_MEAN,
     ),
-    Measure(
+    share(
         "degenerate_share",
         _of_split(TEST, statistic_of("degenerate_share", "lower", "upper")),
         "Share of the intervals for the test half that are a single exponent.",
-        interval="wilson",
     ),
     _of_counted(PARSE_RATE),
     _of_counted(PARSE_RATE_STRICT),
-    Measure(
+    count(
         "n_excluded",
-        _n_excluded,
+        lambda trials: trials["split"] == EXCLUDED,
         "Number of replies of either half that are left out, as the truth or an end lies beyond `max_exponent`.",
-        is_count=True,
     ),
 )
 """Measures of the intervals as stated. Those but the last three, which tell of all replies, tell of the test half."""
@@ -299,7 +277,7 @@ def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized
     lower, upper = judged["lower"].copy(), judged["upper"].copy()
     shift = np.full(len(lower), np.nan)
     for level in np.unique(judged["level"]):
-        known, new = _rows(fitted_on, fitted_on["level"] == level), judged["level"] == level
+        known, new = rows_of(fitted_on, fitted_on["level"] == level), judged["level"] == level
         adjustment = fit_conformal(
             known["truth"],
             known["lower"],
@@ -339,12 +317,8 @@ def _conformal_misses(**options: bool) -> InformativeOf:
     return _misses_of(lambda trials: conformal_intervals(trials, **options))
 
 
-def _shift(trials: Columns, weights: FloatArray | None = None) -> Computed:
-    """Return the adjustment; NaN under resampling, which leaves it as it is and so does not tell its error."""
-    import numpy as np
-
-    if weights is not None:
-        return np.full(weights.shape[:-1], np.nan)[()]
+def _shift(trials: Columns) -> float:
+    """Return the adjustment."""
     return float(trials["shift"][0]) if len(trials["shift"]) else math.nan
 
 
@@ -374,7 +348,6 @@ _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     ("winkler", _WINKLER, "Winkler score", "lower"),
 )
 
-_POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
 _INTERVALS: Mapping[str, Mapping[str, Any]] = {
     "coverage": {"interval": "wilson"},
     "width": _POSITIVE_MEAN,
@@ -399,26 +372,23 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "conformal_shift",
-        _conformal(_shift),
+        _conformal(not_resampled(_shift)),
         "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
         "lower",
         fitted=True,
     ),
-    Measure(
+    share(
         "coverage_calibration",
         _of_split(CALIBRATION, _COVERAGE),
         "Share of the intervals stated for the calibration half that hold the truth.",
-        interval="wilson",
     ),
     Measure(
         "winkler_calibration",
         _of_split(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
-        interval="transformed",
-        is_mean=True,
         informative=min_count(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
-        bounds=(0.0, math.inf),
+        **_POSITIVE_MEAN,
     ),
 )
 """Measures that need the calibration half."""
@@ -469,11 +439,8 @@ def _of_design(measure: Measure, *, calibration: bool) -> Measure:
 
     def restricted(whole: Compute) -> Compute:
         def compute(columns: Columns, weights: FloatArray | None = None) -> Computed:
-            import numpy as np
-
-            if bool((columns["split"] == CALIBRATION).any()) is calibration:
-                return whole(columns, weights)
-            return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)
+            of_design = bool((columns["split"] == CALIBRATION).any()) is calibration
+            return whole(columns, weights) if of_design else undefined(weights)
 
         return compute
 

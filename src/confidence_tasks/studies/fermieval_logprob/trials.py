@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,12 +19,17 @@ from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
+    UNIT,
     Measure,
     auroc,
     calibration_error,
-    columns,
+    mean,
     named,
+    not_resampled,
     proportion,
+    rows_of,
+    undefined,
+    values_of,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Replies, Token
@@ -247,7 +252,7 @@ def _with_distribution(trials: Columns, split: str) -> NDArray[Any]:
     return rows
 
 
-def _tabulated(texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+def _tabulated(texts: Iterable[str]) -> tuple[FloatArray, FloatArray]:
     """Return the values and probabilities of distributions, shape (n, K)."""
     import numpy as np
 
@@ -295,7 +300,7 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
     from confidence_tasks.statistics.intervals import smallest_set, tempered
 
     rows = _with_distribution(trials, TEST)
-    kept = {key: column[rows] for key, column in trials.items()}
+    kept = rows_of(trials, rows)
     values, probabilities = _tabulated(kept["distribution"])
     found = smallest_set(values, tempered(probabilities, temperature), level)
     return {
@@ -356,27 +361,22 @@ def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[M
         ``temperature`` that was fitted, NaN where no calibration trial has a distribution.
     """
 
-    def temperature(trials: Columns, weights: FloatArray | None = None) -> Computed:
-        """NaN under resampling, which leaves the temperature as it is and so does not tell its error."""
-        import numpy as np
-
-        if weights is not None:
-            return np.full(weights.shape[:-1], np.nan)[()]
+    def temperature(trials: Columns) -> float:
         return float(fitted_temperature(trials, levels).temperature)
 
     def of_sets(compute: Compute, level: float, prefix: str) -> Compute:
         def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
-            import numpy as np
-
             chosen = temperature(trials) if prefix else 1.0
-            if np.isnan(chosen):
-                return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
+            if math.isnan(chosen):
+                return undefined(weights)
             kept = None if weights is None else weights[..., _with_distribution(trials, TEST)]
-            return compute(set_intervals(trials, level, float(chosen)), kept)
+            return compute(set_intervals(trials, level, chosen), kept)
 
         return judged
 
-    fitted = Measure("temperature/all", temperature, "Temperature fitted on the calibration half.")
+    fitted = Measure(
+        "temperature/all", not_resampled(temperature), "Temperature fitted on the calibration half."
+    )
     ways = {"": "as they are"} | ({"scaled_": "after temperature scaling"} if scaled else {})
     return (
         *_READ,
@@ -403,11 +403,7 @@ def logprob_summary(
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return those of `logprob_measures` that are named, by default all, NaN without trials."""
-    table_of = columns(trials)
-    return {
-        measure.name: float(measure.compute(table_of, None)) if trials else math.nan
-        for measure in named(logprob_measures(levels, scaled=scaled), names)
-    }
+    return values_of(trials, named(logprob_measures(levels, scaled=scaled), names))
 
 
 # The scorer -----------------------------------------------------------------------------------------------------
@@ -452,14 +448,12 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
         "auroc",
         "Chance that a right most probable exponent has more probability than a wrong one.",
     ),
-    Measure(
+    mean(
         "integer_mass",
-        proportion(lambda trials: trials["integer_mass"]),
+        "integer_mass",
         "Mean probability of all integers together; the rest was lost with other tokens.",
         "higher",
-        interval="student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
 )
 """Measures of the most probable exponent; intervals from the distribution are in the table of methods."""

@@ -15,7 +15,18 @@ from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.studies.fermieval.prompts import condition_of, level_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
-from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, Measure, columns, named, proportion
+from confidence_tasks.study.measures import (
+    PARSE_RATE,
+    PARSE_RATE_STRICT,
+    Measure,
+    among,
+    named,
+    not_resampled,
+    proportion,
+    rows_of,
+    share,
+    values_of,
+)
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import READABLE, Trial
@@ -312,11 +323,7 @@ def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | No
 
 
 def _trials_where(trials: Columns, key: str, value: Any) -> Columns:
-    return _rows(trials, trials[key] == value)
-
-
-def _rows(trials: Columns, keep: Any) -> Columns:
-    return {name: column[keep] for name, column in trials.items()}
+    return rows_of(trials, trials[key] == value)
 
 
 def samples_by_question(trials: Columns) -> dict[str, list[float]]:
@@ -402,7 +409,7 @@ def _level_measures(
     return [
         Measure(
             f"temperature/{ask},{label}",
-            _within(cell, partial(_chosen, level, shortfall_weight)),
+            _within(cell, not_resampled(lambda trials: chosen_temperature(trials, level, shortfall_weight))),
             f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}.",
         ),
         *(
@@ -419,13 +426,12 @@ Made: TypeAlias = "Callable[[Columns, FloatArray | None], tuple[Columns, FloatAr
 def _within(cell: Mapping[str, Any], compute: Callable[[Columns, FloatArray | None], Any]) -> Any:
     """Restrict what is computed to the trials of a cell."""
 
-    def restricted(trials: Columns, weights: FloatArray | None = None) -> Any:
+    def inside(trials: Columns) -> Any:
         import numpy as np
 
-        keep = np.logical_and.reduce([trials[key] == value for key, value in cell.items()])
-        return compute(_rows(trials, keep), None if weights is None else weights[..., keep])
+        return np.logical_and.reduce([trials[key] == value for key, value in cell.items()])
 
-    return restricted
+    return among(inside, compute)
 
 
 def _intervals(
@@ -449,15 +455,6 @@ def _at_chosen(
     return found
 
 
-def _chosen(level: float, shortfall_weight: float, trials: Columns, weights: FloatArray | None) -> Computed:
-    """Return the temperature; NaN under resampling, which leaves it as it is and so does not tell its error."""
-    import numpy as np
-
-    if weights is not None:
-        return np.full(weights.shape[:-1], np.nan)[()]
-    return chosen_temperature(trials, level, shortfall_weight)
-
-
 def _of_samples(made: Made, compute: Compute) -> Compute:
     def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
         return compute(*made(trials, weights))
@@ -477,22 +474,17 @@ def sampling_summary(
 
     By default of the ways of asking and the temperatures that there are trials of.
     """
-    every = columns(trials)
     asked = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
     warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
-    return {
-        measure.name: float(measure.compute(every, None)) if trials else math.nan
-        for measure in named(sampling_measures(asked, warm, levels, shortfall_weight), names)
-    }
+    return values_of(trials, named(sampling_measures(asked, warm, levels, shortfall_weight), names))
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (
-    Measure(
+    share(
         "share_right",
-        proportion(lambda trials: trials["correct"]),
+        "correct",
         "Share of samples that hold the truth: intervals that contain it, or exponents that are right.",
         "higher",
-        interval="wilson",
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,

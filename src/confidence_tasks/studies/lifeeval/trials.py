@@ -25,11 +25,14 @@ from confidence_tasks.study.measures import (
     GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    UNIT,
     Measure,
     calibration_error,
+    mean,
     min_count,
     named,
     proportion,
+    share,
     statistic_of,
     summarise,
 )
@@ -279,15 +282,13 @@ MEASURES: tuple[Measure, ...] = (
         "Mean probability that the guess comes within the radius; replies without a guess are left out.",
         "higher",
         interval="transformed",
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     CONFIDENCE,
-    Measure(
+    mean(
         "overconfidence",
         statistic_of("overconfidence", *GRADED),
         "Mean confidence minus mean score; above 0 is overconfident.",
-        interval="student",
-        is_mean=True,
     ),
     Measure(
         "hard_easy",
@@ -308,7 +309,7 @@ MEASURES: tuple[Measure, ...] = (
         proportion(lambda trials: trials["mas"]),
         "Mean maximum achievable score of the questions asked.",
         interval="transformed",
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     Measure(
         "regret",
@@ -318,7 +319,7 @@ MEASURES: tuple[Measure, ...] = (
         interval="transformed",
         is_mean=True,
         informative=min_count(lambda trials: trials["mas"] - trials["correct"] > _ROUNDING, enough=10),
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     calibration_error(
         "ece_extra_bin",
@@ -326,25 +327,17 @@ MEASURES: tuple[Measure, ...] = (
         graded=True,
         edges="extra_bin",
     ),
-    Measure(
+    share(
         "round_share",
         statistic_of("round_share", "confidence", lower=0.0, upper=1.0, step=0.05),
         "Share of stated confidences that are multiples of .05.",
-        interval="wilson",
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )
 
 TOKEN_MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "token_confidence",
-        proportion(lambda trials: trials["token_confidence"]),
-        "Mean token probability of the guess.",
-        interval="student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
-    ),
+    mean("token_confidence", "token_confidence", "Mean token probability of the guess.", bounds=UNIT),
     calibration_error(
         "token_ece",
         "Expected calibration error of the token probability of the guess.",

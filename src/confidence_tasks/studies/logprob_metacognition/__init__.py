@@ -4,11 +4,7 @@ Cacioli (2026), arXiv:2603.25112.
 """
 
 from confidence_tasks.studies.logprob_metacognition import trials
-from confidence_tasks.studies.logprob_metacognition.prompts import (
-    TEMPERATURES,
-    condition_of,
-    temperature_label,
-)
+from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
 from confidence_tasks.study.parameter import source_parameters
 
@@ -29,9 +25,9 @@ STUDY = Study(
     scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),
     stages=_task.logprob_stages,
     questions=_task.logprob_questions,
-    conditions=tuple(map(condition_of, TEMPERATURES)),
+    conditions=tuple(map(CONDITIONS.label, TEMPERATURES)),
     condition_parameter="temperatures",
-    read_condition=temperature_label,
+    read_condition=CONDITIONS.label_of,
     kept=(),
     read=trials.read_answer,
     explain=trials.explain,
@@ -83,7 +79,7 @@ STUDY = Study(
     },
     columns=("mean_logprob", "match", "domain"),
     headline=("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy", "mratio_v1"),
-    condition_numbers=_report.temperature_column,
+    condition_numbers=CONDITIONS.columns,
     domains={
         "correct": BINARY,
         **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from confidence_tasks.study.parameter import NumberedConditions
+
 UNCLASSIFIED = "Unclassified"
 
 _SECTIONS = (Path(__file__).parent / "domains.txt").read_text(encoding="utf-8").split("\n\n")
@@ -74,42 +76,16 @@ DIRECTIONS = "Answer the question with a name, a number or a few words, without 
 CLASSIFIER_SYSTEM = "You sort trivia questions into domains of knowledge."
 
 
-def condition_of(temperature: float) -> str:
-    """Return the label of a temperature.
-
-    Examples
-    --------
-    >>> condition_of(0.7), condition_of(1.0), condition_of(0.33333333)
-    ('T=0.7', 'T=1', 'T=0.33333333')
-    """
-    return f"T={temperature:.15g}"
+def _temperature(number: float, named: str) -> float:
+    if not 0.0 <= number <= HOTTEST:
+        raise ValueError(f"temperature {named!r} must be a number from 0 (greedy decoding) to {HOTTEST:g}")
+    return abs(number)
 
 
-def temperature_of(text: str) -> float:
-    """Read a temperature, given as a number or as the label of its condition.
+CONDITIONS = NumberedConditions("temperature", "T=", _temperature, "{:.15g}".format)
+"""Temperatures of sampling."""
 
-    Raises
-    ------
-    ValueError
-        Unless it lies in 0 to 2.
-
-    Examples
-    --------
-    >>> temperature_of("T=0.7"), temperature_of("1")
-    (0.7, 1.0)
-    """
-    try:
-        temperature = float(text.removeprefix("T="))
-    except ValueError:
-        temperature = -1.0
-    if not 0.0 <= temperature <= HOTTEST:
-        raise ValueError(f"temperature {text!r} must be a number from 0 (greedy decoding) to {HOTTEST:g}")
-    return abs(temperature)
-
-
-def temperature_label(text: str) -> str:
-    """Return the label of a temperature that a user names."""
-    return condition_of(temperature_of(text))
+condition_of, temperature_of = CONDITIONS.label, CONDITIONS.number
 
 
 def answer_prompt(question: str) -> str:

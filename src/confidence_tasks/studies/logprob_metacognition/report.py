@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import Outcome, hypotheses, limits, point
-from confidence_tasks.studies.logprob_metacognition.prompts import condition_of, temperature_of
+from confidence_tasks.studies.logprob_metacognition.prompts import condition_of
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
     VERSION_1,
@@ -96,11 +96,6 @@ class Analysis:
     def monotonicity(self) -> Outcome:
         """Whether accuracy rises with the evidence."""
         return monotonicity(self.experiment)
-
-
-def temperature_column(condition: str) -> dict[str, float]:
-    """Return the temperature that a condition stands for, as a column."""
-    return {"temperature": temperature_of(condition)}
 
 
 def _way(point: Mapping[Any, Any]) -> str:

@@ -32,11 +32,7 @@ from confidence_tasks.simulation.reply import Reply, Request, StageRequest, call
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.studies.logprob_metacognition.prompts import (
-    DIRECTIONS,
-    temperature_label,
-    temperature_of,
-)
+from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, DIRECTIONS, temperature_of
 from confidence_tasks.studies.logprob_metacognition.trials import GOLD
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as EVIDENCE_MEASURES
 from confidence_tasks.study.question import Question
@@ -233,7 +229,7 @@ _EVIDENCE_EFFECTS = {
 
 POWER = PowerDesign(
     condition="T=1",
-    read_condition=temperature_label,
+    read_condition=CONDITIONS.label_of,
     n_replies=1,
     replies=_short_replies,
     trials=_short_trials,

@@ -23,14 +23,17 @@ from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    UNIT,
     Measure,
     auroc,
     calibration_error,
+    mean,
     min_count,
     named,
     overconfidence,
     proportion,
     right_and_wrong,
+    share,
     statistic_of,
     summarise,
 )
@@ -254,11 +257,10 @@ MEASURES: tuple[Measure, ...] = (
         "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
         edges="extra_bin",
     ),
-    Measure(
+    share(
         "round_share",
         statistic_of("round_share", "confidence_raw", lower=0.0, upper=1.0, step=0.05),
         "Share of stated confidences that are multiples of .05.",
-        interval="wilson",
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -291,14 +293,7 @@ def _calibration_of(
     return (
         calibration_error(f"{prefix}_ece", ece, correct, stated),
         accuracy,
-        Measure(
-            stated,
-            proportion(lambda trials: trials[stated]),
-            confidence,
-            interval="student",
-            is_mean=True,
-            bounds=(0.0, 1.0),
-        ),
+        mean(stated, stated, confidence, bounds=UNIT),
         overconfidence(f"{prefix}_overconfidence", over, correct, stated),
     )
 
@@ -306,32 +301,29 @@ def _calibration_of(
 OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
     "answer",
     "Expected calibration error of the stated answers, as in tables 3 and 4 of the paper.",
-    Measure(
+    share(
         "answer_accuracy",
-        proportion(lambda trials: trials["answer_correct"]),
+        "answer_correct",
         "Mean correctness of the stated answers, whichever option has the highest probability.",
         "higher",
-        interval="wilson",
     ),
     "Mean normalised probability of the stated answers.",
     "Mean probability of the stated answers minus their accuracy.",
 )
 
 JUDGEMENT_MEASURES: tuple[Measure, ...] = (
-    Measure(
+    share(
         "own_answer_share",
         _used_rule("own_answer"),
         "Share of replies that put an answer of their own in place of the one to judge.",
-        interval="wilson",
     ),
     *_calibration_of(
         "judged",
         "Expected calibration error of the replies that judge the given answer.",
-        Measure(
+        share(
             "judged_accuracy",
-            proportion(lambda trials: trials["judged_correct"]),
+            "judged_correct",
             "Share of right answers among the given ones that are judged.",
-            interval="wilson",
         ),
         "Mean confidence of the replies that judge the given answer.",
         "Mean confidence minus accuracy of the replies that judge the given answer.",
@@ -347,12 +339,11 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
 TOKEN_MEASURES: tuple[Measure, ...] = _calibration_of(
     "token",
     "Expected calibration error of the token probabilities.",
-    Measure(
+    share(
         "token_accuracy",
-        proportion(lambda trials: trials["token_correct"]),
+        "token_correct",
         "Mean correctness of the options favoured by token probabilities.",
         "higher",
-        interval="wilson",
     ),
     "Mean token probability of the favoured option.",
     "Mean token probability minus correctness of the options that it favours.",

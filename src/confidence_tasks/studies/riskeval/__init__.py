@@ -5,12 +5,11 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 
 from confidence_tasks.studies.riskeval import measures, trials
 from confidence_tasks.studies.riskeval.prompts import (
+    CONDITIONS,
     JUDGES,
     PARSERS,
     PENALTIES,
     STRATEGIES,
-    condition_of,
-    penalty_label,
     penalty_text,
 )
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
@@ -33,9 +32,9 @@ STUDY = Study(
     scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),
     stages=_task.riskeval_stages,
     questions=_task.riskeval_questions,
-    conditions=tuple(map(condition_of, PENALTIES)),
+    conditions=tuple(map(CONDITIONS.label, PENALTIES)),
     condition_parameter="penalties",
-    read_condition=penalty_label,
+    read_condition=CONDITIONS.label_of,
     kept=(),
     read=trials.read_by_rules,
     explain=trials.explain,
@@ -111,7 +110,7 @@ STUDY = Study(
     ),
     tested=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled=measures.OVER_PENALTIES,
-    condition_numbers=_report.penalty_column,
+    condition_numbers=CONDITIONS.columns,
     domains={
         "outcome": Domain(0.0, 1.0),
         **dict.fromkeys(("answered", "available", "same_decision", "same_answer", "same_confidence"), BINARY),

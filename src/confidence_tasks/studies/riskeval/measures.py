@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.studies.riskeval.prompts import penalty_of
@@ -18,12 +19,16 @@ from confidence_tasks.study.measures import (
     Informative,
     Measure,
     Posterior,
+    among,
     calibration_error,
     columns,
+    count,
     min_count,
     named,
     of_all,
     right_and_wrong,
+    rows_of,
+    share,
     statistic_of,
     summarise,
 )
@@ -54,42 +59,24 @@ _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 def _of_answers(measure: Measure) -> Measure:
     """Return the same over the answers that the model chose to give."""
 
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        given = _given(trials)
-        return measure.compute(_of_rows(trials, given), None if weights is None else weights[..., given])
-
     def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
         assert measure.test_inversion is not None
         given = _given(trials)
-        return measure.test_inversion(_of_rows(trials, given), questions[given])
+        return measure.test_inversion(rows_of(trials, given), questions[given])
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         assert measure.influence is not None
         given = _given(trials)
-        moved, added = measure.influence(_of_rows(trials, given), weights[..., given])
+        moved, added = measure.influence(rows_of(trials, given), weights[..., given])
         return of_all(moved, given), added
 
     return replace(
         measure,
-        compute=compute,
+        compute=among(_given, measure.compute),
         test_inversion=inverted if measure.test_inversion else None,
         influence=influence if measure.influence else None,
         informative=min_count(*_GIVEN_WITH_CONFIDENCE),
     )
-
-
-def _of_rows(trials: Columns, rows: NDArray[Any]) -> Columns:
-    return {key: column[rows] for key, column in trials.items()}
-
-
-def _count(of: Callable[[Columns], NDArray[Any]]) -> Compute:
-    """Return the number of trials for which ``of`` holds."""
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        holds = of(trials).astype(float)
-        return float(holds.sum()) if weights is None else weights @ holds
-
-    return compute
 
 
 def _every_trial(trials: Columns) -> NDArray[Any]:
@@ -132,7 +119,7 @@ def _recalibrate(trials: Columns) -> Columns:
     from confidence_tasks.statistics.calibration import cross_fitted_confidence
 
     keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
-    kept = {key: column[keep] for key, column in trials.items()}
+    kept = rows_of(trials, keep)
     confidence = np.full(len(keep), np.nan)
     confidence[keep] = cross_fitted_confidence(
         kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
@@ -277,12 +264,11 @@ _REGRET = Measure(
 )
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(
+    share(
         "policy_consistency",
         statistic_of("policy_consistency", *_POLICY),
         "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
         "higher",
-        interval="wilson",
     ),
     *_UTILITIES,
     GAIN,
@@ -292,18 +278,16 @@ MEASURES: tuple[Measure, ...] = (
         compute=statistic_of("regret", *_POLICY, normalized=True),
         description="Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
     ),
-    Measure(
+    share(
         "abstention_rate",
         statistic_of("abstention_rate", "answered"),
         "Share of decisions to abstain; refusals count.",
-        interval="wilson",
     ),
-    Measure(
+    share(
         "accuracy_answered",
         statistic_of("answered_accuracy", "answered", "outcome"),
         "Accuracy of the answers that the model chose to give.",
         "higher",
-        interval="wilson",
     ),
     _REGRET,
     CONFIDENCE,
@@ -357,20 +341,18 @@ MEASURES: tuple[Measure, ...] = (
 """Means and rates; over several penalties, the mean over those where it is defined."""
 
 COUNTS: tuple[Measure, ...] = (
-    Measure("n_trials", _count(_every_trial), "Number of trials scored.", is_count=True),
-    Measure(
+    count("n_trials", _every_trial, "Number of trials scored."),
+    count(
         "n_without_confidence",
-        _count(_without_confidence),
+        _without_confidence,
         "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
         "lower",
-        is_count=True,
     ),
-    Measure(
+    count(
         "n_scaffold_without_answer",
-        _count(_scaffold_without_answer),
+        _scaffold_without_answer,
         "Number of trials on which the optimal policy answers but the model named no answer, so that it earns 0.",
         "lower",
-        is_count=True,
     ),
 )
 """Numbers of trials; over several penalties, their sum."""
@@ -415,20 +397,21 @@ def _mean_defined(values: Iterable[float]) -> float:
     return sum(defined) / len(defined) if defined else math.nan
 
 
+def _under(penalty: float, trials: Columns) -> NDArray[Any]:
+    holds: NDArray[Any] = trials["penalty"] == penalty
+    return holds
+
+
 def _over_penalties(measure: Compute) -> Compute:
     """Average a measure over the penalties, or over those where it is defined."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         import numpy as np
 
-        cells = [trials["penalty"] == penalty for penalty in np.unique(trials["penalty"])]
         values = np.array(
             [
-                measure(
-                    {key: column[cell] for key, column in trials.items()},
-                    None if weights is None else weights[..., cell],
-                )
-                for cell in cells
+                among(partial(_under, penalty), measure)(trials, weights)
+                for penalty in np.unique(trials["penalty"])
             ]
         )
         defined = ~np.isnan(values)

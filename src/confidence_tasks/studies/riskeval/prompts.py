@@ -12,6 +12,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Literal, get_args
 
+from confidence_tasks.study.parameter import NumberedConditions
 from confidence_tasks.study.question import Question
 
 Strategy = Literal["base", "use_confidence"]
@@ -78,38 +79,17 @@ def penalty_text(penalty: float) -> str:
     return format(Decimal(repr(float(penalty))).normalize(), "f")
 
 
-def condition_of(penalty: float) -> str:
-    """Return the label of a penalty's condition.
-
-    Examples
-    --------
-    >>> condition_of(0.5)
-    'lambda=0.5'
-    """
-    return f"lambda={penalty_text(penalty)}"
-
-
-def penalty_of(text: str) -> float:
-    """Read a penalty, with or without its label; ValueError says what a penalty is.
-
-    Examples
-    --------
-    >>> penalty_of("10"), penalty_of("lambda=0.5")
-    (10.0, 0.5)
-    """
-    try:
-        penalty = float(text.strip().removeprefix("lambda="))
-    except ValueError:
-        penalty = math.nan
-    if not 0.0 <= penalty < math.inf:
+def _penalty(number: float, named: str) -> float:
+    if not 0.0 <= number < math.inf:
         known = ", ".join(map(penalty_text, PENALTIES))
-        raise ValueError(f"penalty {text!r} must be a number, 0 or above; the study has {known}")
-    return abs(penalty)
+        raise ValueError(f"penalty {named!r} must be a number, 0 or above; the study has {known}")
+    return abs(number)
 
 
-def penalty_label(text: str) -> str:
-    """Return the label of the penalty that a user names."""
-    return condition_of(penalty_of(text))
+CONDITIONS = NumberedConditions("penalty", "lambda=", _penalty, penalty_text)
+"""Penalties for a wrong answer."""
+
+condition_of, penalty_of = CONDITIONS.label, CONDITIONS.number
 
 
 def solver_system(penalty: float, strategy: Strategy = "base") -> str:

@@ -38,11 +38,6 @@ if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
 
 
-def penalty_column(condition: str) -> dict[str, float]:
-    """Return the penalty that a condition stands for."""
-    return {"penalty": penalty_of(condition)}
-
-
 def by_penalty_and_regime(columns: Columns) -> list[Group]:
     """Group trials by penalty, and average them over all penalties and over the high ones.
 

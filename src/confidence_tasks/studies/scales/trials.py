@@ -19,9 +19,11 @@ from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    UNIT,
     Compute,
     Measure,
     calibration_error,
+    share,
     statistic_of,
 )
 from confidence_tasks.study.question import Question
@@ -166,14 +168,14 @@ MEASURES: tuple[Measure, ...] = (
         _reported("top_share"),
         "Share of the most frequent report.",
         interval="none",
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     Measure(
         "top3_share",
         _reported("top_share", k=3),
         "Share of the three most frequent reports.",
         interval="none",
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     Measure(
         "distinct",
@@ -187,18 +189,16 @@ MEASURES: tuple[Measure, ...] = (
         "Shannon entropy of the reports in bits.",
         interval="none",
     ),
-    Measure(
+    share(
         "round_share",
         _on_scale("round_share"),
         "Share of reports that are multiples of five within bounds.",
-        interval="wilson",
     ),
-    Measure(
+    share(
         "violation_rate",
         _on_scale("violation_share"),
         "Share of reports off the scale by more than 5% of its width.",
         "lower",
-        interval="wilson",
     ),
     Measure(
         "utilization",

@@ -13,11 +13,13 @@ from confidence_tasks.study import Measure, ModelReply, Question, Replies, Token
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
+    UNIT,
     Columns,
     Value,
     auroc,
     calibration_error,
     inverted_test_of,
+    mean,
     min_count,
     proportion,
     right_and_wrong,
@@ -455,7 +457,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean accuracy of the surest answers, over all numbers of them.",
         "higher",
         "transformed",
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
         informative=min_count(*_CLASSES),
     ),
     Measure(
@@ -472,14 +474,12 @@ MEASURES: tuple[Measure, ...] = (
         "correct",
         "probability",
     ),
-    Measure(
+    mean(
         "brier",
         statistic_of("brier", "correct", "probability"),
         "Mean squared distance from the outcome; only of signals that are probabilities.",
         "lower",
-        "student",
-        is_mean=True,
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
     ),
     _recalibrated(
         calibration_error(
@@ -490,32 +490,16 @@ MEASURES: tuple[Measure, ...] = (
         )
     ),
     _recalibrated(
-        Measure(
+        mean(
             "brier_recalibrated",
             statistic_of("brier", "correct", "recalibrated"),
             "Mean squared distance from the outcome of the signal recalibrated so.",
             "lower",
-            "student",
-            is_mean=True,
-            bounds=(0.0, 1.0),
+            bounds=UNIT,
         )
     ),
     ACCURACY,
     PARSE_RATE,
-    Measure(
-        "calls",
-        proportion(lambda trials: trials["calls"]),
-        "Mean number of calls a question.",
-        "lower",
-        "student",
-        is_mean=True,
-    ),
-    Measure(
-        "tokens",
-        proportion(_tokens),
-        "Mean number of tokens a question, prompts and replies.",
-        "lower",
-        "student",
-        is_mean=True,
-    ),
+    mean("calls", "calls", "Mean number of calls a question.", "lower"),
+    mean("tokens", proportion(_tokens), "Mean number of tokens a question, prompts and replies.", "lower"),
 )
