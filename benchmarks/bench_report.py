@@ -31,10 +31,11 @@ from inspect_ai import eval
 from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.harness.staged import default_parameters, staged_items
-from confidence_tasks.simulation.respond import respond
+from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.subject import respond
 from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.studies.scales.trials import scale_trial
 
@@ -114,7 +115,9 @@ def keep_samples(log: ZipFile) -> None:
 
 def fields(item: Item, seed: str, subject: Subject) -> dict[str, Any]:
     """Return what a trial of the subject has of its own."""
-    reply = respond(subject, item.question, item.prompt, seed=seed).text
+    reply = respond(
+        item.question, StageRequest(subject, item.prompt, item.condition, "answer", {}, seed)
+    ).text
     trial = scale_trial(item.question, Scale.parse(item.condition), reply)
     return {
         "id": item.id,

@@ -8,6 +8,8 @@ from typing import Any
 
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, staged_items
+from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import STUDY as SCALES
@@ -27,6 +29,16 @@ def items_of(study: Study, task: str = "", **given: Any) -> list[Item]:
 def items_asking(study: Study, questions: Sequence[Question], task: str = "", **given: Any) -> list[Item]:
     """Return the items of a task with other questions than its own."""
     return items_of(replace(study, questions=lambda parameters: questions), task, **given)
+
+
+def reply_to(
+    study: Study, question: Question, condition: str, subject: Subject, seed: str = "1", prompt: str = ""
+) -> Reply:
+    """Return what a subject says to the only call of a study under a condition."""
+    reply: Reply = study.subject(  # type: ignore[misc]
+        question, StageRequest(subject, prompt, condition, "", {}, seed)
+    )
+    return reply
 
 
 def scale_items(scales: Iterable[Scale], sources: Sequence[str], **given: Any) -> list[Item]:

@@ -73,12 +73,11 @@ def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
 @cache
 def power_designs() -> Mapping[str, Any]:
     """Return how studies are simulated for power analysis, by name of the study."""
+    loaded = {study: study.power.load() for study in studies() if study.power and study.subject}
     return {
         study.name: design
-        for study in studies()
-        for design in (
-            [study.power.load()] if study.power else _staged.power_designs(study) if study.subject else []
-        )
+        for study, power in loaded.items()
+        for design in (power(study) if callable(power) else [power])
     }
 
 

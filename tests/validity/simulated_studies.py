@@ -14,8 +14,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from tests.items import reply_to
 
 from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.harness.staged import load_study
 from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
 from confidence_tasks.report.contrasts import PairedTables, paired_differences
 from confidence_tasks.report.estimates import (
@@ -29,7 +31,6 @@ from confidence_tasks.report.estimates import (
     together,
 )
 from confidence_tasks.report.groups import Group, TrialSubset
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate
@@ -42,7 +43,7 @@ MANY = 1e3
 def replies(subject: Subject, items: Iterable[Item], seed: str = "0") -> list[str]:
     """What a subject says to each item, as either harness would put it."""
     return [
-        respond(subject, item.question, "\n\n".join(filter(None, (item.system, item.prompt))), seed=seed).text
+        reply_to(load_study(item.metadata["study"]), item.question, item.condition, subject, seed).text
         for item in items
     ]
 

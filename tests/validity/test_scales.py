@@ -8,14 +8,15 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from tests.items import reply_to
 
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.statistics import auroc2, bootstrap, permutation_test
 from confidence_tasks.statistics.calibration import ece_noise_floor
 from confidence_tasks.statistics.inference import bonferroni
-from confidence_tasks.studies.scales.prompts import ALL_SCALES, BASELINE, GRANULARITY, Scale, scale_prompt
+from confidence_tasks.studies.scales import STUDY
+from confidence_tasks.studies.scales.prompts import ALL_SCALES, BASELINE, GRANULARITY, Scale
 from confidence_tasks.studies.scales.subject import ENOUGH_ROUND_NUMBERS, report
 from confidence_tasks.studies.scales.trials import MEASURES, scale_trial
 from confidence_tasks.study.measures import Columns, columns
@@ -35,9 +36,7 @@ def questions() -> list[Question]:
 
 def asked(subject: Subject, scale: Scale, questions: list[Question]) -> Columns:
     """The trials of a subject on a scale, through prompt, reply and reader."""
-    replies = [
-        respond(subject, question, scale_prompt(question, scale), seed="7").text for question in questions
-    ]
+    replies = [reply_to(STUDY, question, scale.label, subject, seed="7").text for question in questions]
     return columns([scale_trial(q, scale, reply) for q, reply in zip(questions, replies, strict=True)])
 
 

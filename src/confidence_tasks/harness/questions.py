@@ -39,10 +39,3 @@ def question_of(metadata: Mapping[str, Any]) -> Question:
         **{key: metadata[key] for key in _KEYS},
         metadata={key: value for key, value in metadata.items() if key not in _WRITTEN},
     )
-
-
-def asked_question(metadata: Mapping[str, Any] | None) -> Question:
-    """Return the question of a sample or document, for a simulated subject; ValueError if it holds none."""
-    if not metadata or not metadata.keys() >= _WRITTEN:
-        raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
-    return question_of(metadata)

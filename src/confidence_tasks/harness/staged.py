@@ -11,9 +11,9 @@ from typing import Any
 
 from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed
-from confidence_tasks.harness.questions import question_metadata
+from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.respond import StageCall, respond, respond_to_stage
+from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import FEWSHOT, Parameter, check_value, meant, unknown_parameter
@@ -54,6 +54,18 @@ def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[
 def default_parameters(study: Study) -> dict[str, Any]:
     """Return the parameters of a run in which none is given."""
     return {**complete_parameters(study.name, {}, study.task_parameters()), "task": study.first_task}
+
+
+def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
+    """Return the call of the first stage that a sample or document is about, for a simulated subject.
+
+    ValueError if it is no sample of a study.
+    """
+    if not metadata or STUDY not in metadata:
+        raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
+    study = load_study(metadata[STUDY])
+    first = study.stages_of(default_parameters(study))[0]
+    return StageCall(study, question_of(metadata), str(metadata["condition"]), first.name, {})
 
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
@@ -154,10 +166,8 @@ def _example(study: Study, first: Stage, item: Item, number: int) -> str:
         return study.example(item.question, item.condition, number)
     # A wrong text of a simulated subject says what the answer is not, which a small model copies: show right ones.
     subject = make_subject("ideal", **({"d_prime": 4.0} if item.question.kind == "text" else {}))
-    if study.subject is None:
-        return respond(subject, item.question, f"{item.system}\n\n{item.prompt}", seed="fewshot").text
-    call = StageCall(item.question, item.condition, first.name, {}, study.reference)
-    return respond_to_stage(subject, item.prompt, call, seed="fewshot").text
+    call = StageCall(study, item.question, item.condition, first.name, {})
+    return call.reply(subject, item.prompt, seed="fewshot").text
 
 
 def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:

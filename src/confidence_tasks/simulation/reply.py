@@ -1,41 +1,22 @@
-"""What a simulated subject is asked, and what it gives back: shared by the ways of replying, one a study."""
+"""What a simulated subject is asked, and what it gives back: shared by the subjects of all studies."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.study.definition import Study
+from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Replies
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One question put to a subject.
-
-    Attributes
-    ----------
-    subject : Subject
-        Who is asked.
-    prompt : str
-        The user message.
-    match : re.Match
-        Where the study's pattern matched in the prompt, with the parameters that it captured.
-    seed : str
-        The randomness of this call: equal seeds give equal replies.
-    """
-
-    subject: Subject
-    prompt: str
-    match: re.Match[str]
-    seed: str
-
-
-@dataclass(frozen=True, slots=True)
 class StageRequest:
-    """One call of a study of stages, put to a subject.
+    """One call of a study, put to a subject.
 
     Attributes
     ----------
@@ -80,6 +61,43 @@ class Reply:
     confidence: float
     alternatives: Mapping[str, float] = field(default_factory=dict)
     tokens: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StageCall:
+    """What a harness knows of a call of a study, beside its prompt and the model.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    question : Question
+        What is asked, with its key.
+    condition, stage : str
+        The condition, and the name of the stage.
+    replies : mapping of str to sequence of ModelReply
+        The replies of earlier stages.
+    """
+
+    study: Study
+    question: Question
+    condition: str
+    stage: str
+    replies: Replies
+
+    def reply(self, subject: Subject, prompt: str, *, seed: str) -> Reply:
+        """Return the subject's reply; ValueError if the study has no subject."""
+        if self.study.subject is None:
+            raise ValueError(
+                f"{self.study.name} does not say how a simulated subject replies: declare its subject"
+            )
+        request = StageRequest(subject, prompt, self.condition, self.stage, self.replies, seed)
+        reply: Reply = self.study.subject(self.question, request)
+        return reply
+
+
+stage_call: ContextVar[StageCall | None] = ContextVar("stage_call", default=None)
+"""The call that the current task of the event loop makes."""
 
 
 def call_seed(seed: int, temperature: float | None, repeat: int = 0) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
+_planning = LazyModule("confidence_tasks.report.staged")
 _groups = LazyModule("confidence_tasks.report.groups")
 _staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
@@ -258,7 +259,7 @@ class Study:
         Parameters of the tasks of a study of stages, beside ``seed``, ``fewshot``, ``efforts``, ``metrics`` and
         ``cache``.
     subject : callable, optional
-        ``subject(question, request)``: the reply of a simulated subject to a call of a study of stages
+        ``subject(question, request)``: the reply of a simulated subject to a call of the study
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
     columns : tuple of str
         Keys of a trial that the log viewer shows after the common ones; the others are in the metadata of the score. Of
@@ -303,19 +304,18 @@ class Study:
         log, whose metrics are of one condition each, does not have what is shared.
     analysis : callable or Reference, optional
         ``analysis(trials, settings)``: what its own tables and figures share, of all models of a task; computed once.
-    responders : Reference, optional
-        Tuple of pairs of a pattern that its prompts contain and the function by which a simulated subject replies.
     true_values : callable or Reference, optional
         ``true_values(subject, condition, task, parameters)``: by name of a measure, what it is in the long run for a
         simulated subject (:mod:`confidence_tasks.simulation.true_values`); ValueError for a condition that is none.
     instruments : Reference, optional
         Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
-        simulated one replies (:class:`~confidence_tasks.simulation.profiles.Instrument`).
+        simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).
     reply_forms : Reference, optional
         By name, how files of replies to it are scored without a model
         (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
     power : Reference, optional
-        How it is simulated for power analysis (:class:`~confidence_tasks.report.power_design.PowerDesign`).
+        How it is simulated for power analysis (:class:`~confidence_tasks.report.power_design.PowerDesign`): by default
+        as answers with a confidence; None for not at all.
     overviews : Reference, optional
         Tuple of tables that set its tasks beside those of other studies
         (:class:`~confidence_tasks.report.extra_tables.OverviewDesign`).
@@ -378,11 +378,10 @@ class Study:
     protocol_values: frozenset[tuple[str, str]] = frozenset()
     distributions: Callable[..., Any] | None = None
     analysis: Callable[..., Any] | None = None
-    responders: Reference | None = None
     true_values: Callable[..., Mapping[str, float]] | None = None
     instruments: Reference | None = None
     reply_forms: Reference | None = None
-    power: Reference | None = None
+    power: Reference | None = _planning.power_designs
     overviews: Reference | None = None
     replication: Reference | None = None
     lm_eval: Reference | None = None

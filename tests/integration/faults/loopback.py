@@ -28,8 +28,8 @@ from inspect_ai.model import (
 
 from confidence_tasks.harness.inspect.samples import is_sent
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.harness.questions import question_of
-from confidence_tasks.study.question import Question
+from confidence_tasks.harness.staged import first_call
+from confidence_tasks.simulation.reply import StageCall
 
 SERVICE = "loopback"
 ENVIRONMENT = {"LOOPBACK_API_KEY": "not-a-key"}
@@ -124,10 +124,8 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, profile: str, behaviour: Behaviour = well_behaved, tasks: Iterable[Task] = ()) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.questions = {
-            _texts(sample.input): question_of(sample.metadata or {})
-            for task in tasks
-            for sample in task.dataset
+        self.calls = {
+            _texts(sample.input): first_call(sample.metadata) for task in tasks for sample in task.dataset
         }
         self.subject = SimulatedSubject(profile)
         self.behaviour = behaviour
@@ -163,12 +161,10 @@ class Server(ThreadingHTTPServer):
         """Whether no reply was sent twice."""
         return all(count == 1 for count in Counter(self.answers).values())
 
-    def question(self, messages: Sequence[ChatMessage]) -> Question:
-        """Return the question that a conversation begins with."""
+    def call(self, messages: Sequence[ChatMessage]) -> StageCall:
+        """Return the call that a conversation begins with."""
         texts = tuple(message.text for message in messages)
-        return next(
-            self.questions[texts[:n]] for n in range(len(texts), 0, -1) if texts[:n] in self.questions
-        )
+        return next(self.calls[texts[:n]] for n in range(len(texts), 0, -1) if texts[:n] in self.calls)
 
     def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the subject says, as OpenAI would send it."""
@@ -179,7 +175,7 @@ class Server(ThreadingHTTPServer):
             logprobs=asked.get("logprobs"),
             top_logprobs=asked.get("top_logprobs"),
         )
-        return spoken(self.subject.output(self.question(messages), messages, config))
+        return spoken(self.subject.output(self.call(messages), messages, config))
 
 
 def _texts(asked: str | list[ChatMessage]) -> tuple[str, ...]:

@@ -9,16 +9,19 @@ from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.prompts import Scale, scale_prompt
 
 QUESTIONS = [
     Question(f"twin-{i}", "demo", "Is the sky blue?", "boolean", ("yes", "no")[i % 2]) for i in range(20)
 ]
+ABOUT = {"study": STUDY.reference, "elicitation": "verbal"}
+DOC = {**ABOUT, "condition": "0-100"}
 PROMPT = scale_prompt(QUESTIONS[0], Scale(0, 100))
 
 
 def test_on_inspect_equal_prompts_are_answered_by_the_key_of_each_sample(tmp_path):
-    items = [Item(question, "0-100", PROMPT) for question in QUESTIONS]
+    items = [Item(question, "0-100", PROMPT, metadata=ABOUT) for question in QUESTIONS]
     task = Task(dataset=dataset(items, "twins"), solver=generate())
     (log,) = inspect_eval(
         task,
@@ -35,7 +38,8 @@ def test_on_inspect_equal_prompts_are_answered_by_the_key_of_each_sample(tmp_pat
 
 def test_on_lm_eval_equal_prompts_are_answered_by_the_key_of_each_document():
     requests = [
-        Instance("generate_until", question_metadata(question), (PROMPT, {}), 0) for question in QUESTIONS
+        Instance("generate_until", DOC | question_metadata(question), (PROMPT, {}), 0)
+        for question in QUESTIONS
     ]
     said = [reply.splitlines()[0] for reply in SimulatedLM(d_prime=10.0).generate_until(requests)]
     assert said == [f"Answer: {question.gold}" for question in QUESTIONS]

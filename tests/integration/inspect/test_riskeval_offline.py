@@ -8,8 +8,7 @@ from inspect_ai.model import get_model
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.simulation.profiles import INSTRUMENTS, Instrument, make_instrument
-from confidence_tasks.simulation.respond import assist
+from confidence_tasks.simulation.instruments import INSTRUMENTS, Instrument, assist, make_instrument
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGE_SYSTEM,

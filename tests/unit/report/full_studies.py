@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from tests.items import items_asking, riskeval_items, scale_items
+from tests.items import items_asking, reply_to, riskeval_items, scale_items
 
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.power import Pair
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
@@ -108,8 +107,8 @@ def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
         subject = Subject(**{pair.parameter: value})
         trials = []
         for item in _asked(setting.study, setting.n):
-            prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
-            reply = respond(subject, item.question, prompt, seed=f"{2 * number + position}")
+            seed = f"{2 * number + position}"
+            reply = reply_to(harness.study, item.question, item.condition, subject, seed)
             trials.append(harness.trial(item, reply.text))
         models.append(ModelTrials(f"{position}", f"{position}", columns(trials), (), 0))
     task_trials = TaskTrials(harness.study, next(iter(harness.study.designs)), tuple(models))

@@ -5,38 +5,41 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.items import riskeval_items, scale_items
+from tests.items import reply_to, riskeval_items, scale_items
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
+from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
+from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.prompts import GRANULARITY, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
+from confidence_tasks.study.definition import Study
 
 Trials = Iterator[Mapping[str, Any]]
 
 
-def replies(items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[Item, str]]:
+def replies(study: Study, items: list[Item], subject: Subject, seed: str) -> Iterator[tuple[Item, str]]:
     for item in items:
-        prompt = "\n\n".join(filter(None, (item.system, item.prompt)))
-        yield item, respond(subject, item.question, prompt, seed=seed).text
+        yield item, reply_to(study, item.question, item.condition, subject, seed).text
 
 
 def scales(subject: Subject, seed: str, n: int = 40) -> Trials:
-    for item, reply in replies(list(scale_items(GRANULARITY[2:], ["arithmetic"], n=n)), subject, seed):
+    for item, reply in replies(
+        SCALES, list(scale_items(GRANULARITY[2:], ["arithmetic"], n=n)), subject, seed
+    ):
         yield scale_trial(item.question, Scale.parse(item.condition), reply)
 
 
 def riskeval(subject: Subject, seed: str, n: int = 40) -> Trials:
     items = list(riskeval_items(load("arithmetic", n=n), (0.0, 1.0, 10.0, 100.0)))
-    for item, reply in replies(items, subject, seed):
+    for item, reply in replies(RISKEVAL, items, subject, seed):
         yield riskeval_trial(item.question, penalty_of(item.condition), reply)
 
 

@@ -8,28 +8,24 @@ import numpy as np
 import pytest
 from scipy import integrate
 from scipy.stats import norm
-from tests.items import items_of
+from tests.items import items_of, reply_to
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.prompts import exponent_prompt, interval_prompt
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval.trials import case_of, lifeeval_trial
-from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import logprob_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
-from confidence_tasks.studies.riskeval.prompts import solver_prompt, solver_system
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.prompts import Scale, scale_prompt
+from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token
@@ -58,28 +54,28 @@ def numbers(n: int = N) -> list[Question]:
 def scales(subject: Subject, condition: str, task: str) -> Trials:
     scale = Scale.parse(condition)
     for question in numbers():
-        yield scale_trial(
-            question, scale, respond(subject, question, scale_prompt(question, scale), seed="1").text
-        )
+        yield scale_trial(question, scale, reply_to(STUDIES["scales"], question, condition, subject).text)
 
 
 def risks(subject: Subject, condition: str, task: str) -> Trials:
     penalty = float(condition.partition("=")[2])
     for question in numbers():
-        prompt = f"{solver_system(penalty)}\n\n{solver_prompt(question)}"
-        yield riskeval_trial(question, penalty, respond(subject, question, prompt, seed="1").text)
+        reply = reply_to(STUDIES["riskeval"], question, condition, subject).text
+        yield riskeval_trial(question, penalty, reply)
 
 
 def sets(subject: Subject, condition: str, task: str) -> Trials:
     asked = QUESTION_SETS[task]
     for i in range(N):
-        given = {"answer": f"a{i}", "knowledge": f"K{i}"}
+        given = {"answer": f"a{i}", "knowledge": f"K{i}", "question_set": task}
         question = (
-            Question(f"q-{i}", condition, f"which is {i}?", "choice", "ABCD"[i % 4], ("w", "x", "y", "z"))
+            Question(
+                f"q-{i}", condition, f"which is {i}?", "choice", "ABCD"[i % 4], tuple("wxyz"), metadata=given
+            )
             if asked.form == "options"
             else Question(f"q-{i}", condition, f"is it {i}?", "boolean", ("yes", "no")[i % 2], metadata=given)
         )
-        reply = respond(subject, question, asked.prompt(question), seed="1").text
+        reply = reply_to(STUDIES["question_sets"], question, condition, subject).text
         yield question_set_trial(asked.form, question, reply, given=given["answer"])
 
 
@@ -89,19 +85,21 @@ def lives(subject: Subject, condition: str, task: str) -> Trials:
         for item in items_of(LIFEEVAL):
             if condition == item.condition:
                 case = case_of(item.question)
-                yield lifeeval_trial(case, respond(subject, item.question, item.prompt, seed=str(seed)).text)
+                yield lifeeval_trial(
+                    case, reply_to(LIFEEVAL, item.question, condition, subject, str(seed)).text
+                )
 
 
 def intervals(subject: Subject, condition: str, task: str) -> Trials:
     level = float(condition.partition("=")[2])
     for question in numbers():
-        reply = respond(subject, question, interval_prompt(question.text, level), seed="1").text
+        reply = reply_to(STUDIES["fermieval"], question, condition, subject).text
         yield fermieval_trial(question, level, "test", reply)
 
 
 def distributions(subject: Subject, condition: str, task: str) -> Trials:
     for question in numbers(1_000):
-        reply = respond(subject, question, exponent_prompt(question.text), seed="1")
+        reply = reply_to(STUDIES["fermieval_logprob"], question, condition, subject)
         yield distribution_trial(question, "test", {int(value): p for value, p in reply.alternatives.items()})
 
 
@@ -109,7 +107,7 @@ def logprobs(subject: Subject, condition: str, task: str) -> Trials:
     temperature = float(condition.partition("=")[2])
     for i in range(N):
         question = Question(f"made-up-{i}", "demo", f"Who is number {i}?", "text", f"Person Number{i:05d}")
-        reply = respond(subject, question, answer_prompt(question.text), seed=call_seed(0, temperature))
+        reply = reply_to(STUDIES["nlp_metad"], question, condition, subject, call_seed(0, temperature))
         found = read_short_answer(reply.text)
         tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
         evidence = answer_tokens(tokens, reply.text, found.begin, found.end)

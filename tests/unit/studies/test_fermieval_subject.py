@@ -6,13 +6,14 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from tests.items import reply_to
 
 from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval
-from confidence_tasks.studies.fermieval.prompts import LEVELS, exponent_prompt, interval_prompt
+from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of
 from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval.subject import (
     belief,
@@ -23,6 +24,8 @@ from confidence_tasks.studies.fermieval.subject import (
     tunnel,
     whole,
 )
+from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
+from confidence_tasks.studies.fermieval_sampling import STUDY as SAMPLING
 
 QUESTIONS = [
     Question(f"made-up-{i}", "fermi", f"How many of kind {i}?", "number", str(i % 41 - 20))
@@ -81,11 +84,10 @@ def test_a_subject_that_sees_all_states_its_quantiles():
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_level_is_read_from_the_prompt(level):
-    prompts = [interval_prompt(question.text, level) for question in QUESTIONS[:20]]
+def test_the_level_is_that_of_the_condition(level):
     subject = make_subject("ideal")
-    for prompt, question in zip(prompts, QUESTIONS, strict=False):
-        reading = read_fermi_interval(respond(subject, question, prompt, seed="1").text)
+    for question in QUESTIONS[:20]:
+        reading = read_fermi_interval(reply_to(STUDY, question, condition_of(level), subject).text)
         assert reading.status == "ok"
         expected = whole(*perceived_interval(question, subject, level, "1", level))
         assert (reading.lower, reading.upper) == expected
@@ -142,8 +144,7 @@ def test_the_error_of_the_adjusted_ends_is_as_large_as_proposition_1_says(percep
 
 def test_a_greedy_subject_states_its_most_probable_exponent_with_the_probabilities_of_others():
     question, subject = QUESTIONS[3], make_subject("ideal", gain=2.0)
-    prompt = exponent_prompt(question.text)
-    reply = respond(subject, question, prompt, seed="1")
+    reply = reply_to(LOGPROB, question, "first_token", subject)
     found = exponent_distribution(question, subject, "1")
     assert int(reply.text) == round(belief(question, subject, "1").mean)
     assert reply.alternatives == {str(value): p for value, p in found.items()}
@@ -167,8 +168,7 @@ def test_samples_come_from_the_belief_at_their_temperature():
 
 def test_reasoning_narrows_what_is_sampled_to_the_part_that_is_seen():
     question, subject = QUESTIONS[3], make_subject("tunnel", perception=0.2)
-    prompt = exponent_prompt(question.text, "reasoned")
-    reply = respond(subject, question, prompt, seed="1/T=1.0/2")
+    reply = reply_to(SAMPLING, question, "reasoned,T=1", subject, "1/T=1.0/2")
     start, end = tunnel(0.2, "1/T=1.0/2", question.id)
     believed = belief(question, subject, "1")
     value = read_fermi_exponent(reply.text).lower

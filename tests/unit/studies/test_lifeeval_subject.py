@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from tests.items import items_of
+from tests.items import items_of, reply_to
 
 from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval import STUDY
@@ -23,7 +22,7 @@ def trials(**parameters):
     made = []
     for item in ITEMS:
         case = case_of(item.question)
-        reply = respond(subject, item.question, item.prompt, seed="1")
+        reply = reply_to(STUDY, item.question, item.condition, subject)
         made.append(lifeeval_trial(case, reply.text))
     return made
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
+from tests.items import reply_to
 
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.inference import bootstrap_distribution
-from confidence_tasks.studies.logprob_metacognition.prompts import answer_prompt
+from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.subject import SCALE
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, logprob_trial
@@ -31,7 +31,7 @@ def trials_of(questions=QUESTIONS, temperature=1.0, **parameters):
     subject = make_subject("ideal", **parameters)
     trials = []
     for question in questions:
-        reply = respond(subject, question, answer_prompt(question.text), seed=call_seed(0, temperature))
+        reply = reply_to(STUDY, question, "", subject, call_seed(0, temperature))
         found = read_short_answer(reply.text)
         tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
         evidence = answer_tokens(tokens, reply.text, found.begin, found.end)

@@ -5,11 +5,12 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from tests.items import reply_to
 
 from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
+from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
@@ -19,14 +20,15 @@ CITIES = ("London", "Paris", "Rome", "Bonn")
 
 
 def question(name, i):
+    about = {"question_set": name}
     if name == "boolq":
-        return Question(f"boolq-{i}", "boolq", f"is it {i}", "boolean", ("yes", "no")[i % 2])
+        return Question(f"boolq-{i}", "boolq", f"is it {i}", "boolean", ("yes", "no")[i % 2], metadata=about)
     if name == "halueval":
-        given = {"answer": CITIES[i % 4], "knowledge": f"K{i}"}
+        given = {**about, "answer": CITIES[i % 4], "knowledge": f"K{i}"}
         return Question(
             f"halueval-{i}", "halueval", f"Is it {i}?", "boolean", ("yes", "no")[i % 2], metadata=given
         )
-    return Question(f"sciq-{i}", "sciq", f"Which is {i}?", "choice", "ABCD"[i % 4], CITIES)
+    return Question(f"sciq-{i}", "sciq", f"Which is {i}?", "choice", "ABCD"[i % 4], CITIES, metadata=about)
 
 
 def trials(name, asked=None, **parameters):
@@ -37,7 +39,7 @@ def trials(name, asked=None, **parameters):
         question_set_trial(
             asked.form,
             q,
-            respond(subject, q, asked.prompt(q), seed="1").text,
+            reply_to(STUDY, q, q.source, subject, prompt=asked.prompt(q)).text,
             given=q.metadata.get("answer", ""),
         )
         for q in questions
@@ -97,6 +99,6 @@ def test_the_textbook_meta_d_of_boolq_is_the_subjects(meta):
 
 def test_token_alternatives_are_those_behind_the_reply():
     asked, q = QUESTION_SETS["sciq"], question("sciq", 3)
-    reply = respond(make_subject("ideal"), q, asked.prompt(q), seed="1")
+    reply = reply_to(STUDY, q, q.source, make_subject("ideal"), prompt=asked.prompt(q))
     assert sum(reply.alternatives.values()) == pytest.approx(1.0, abs=0.002)
     assert max(reply.alternatives.values()) == pytest.approx(reply.confidence)

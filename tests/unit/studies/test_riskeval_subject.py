@@ -3,28 +3,21 @@
 import math
 
 import pytest
+from tests.items import reply_to
 
 from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.respond import respond
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
-from confidence_tasks.studies.riskeval.prompts import PENALTIES, solver_prompt, solver_system
+from confidence_tasks.studies.riskeval import STUDY
+from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
-from confidence_tasks.studies.riskeval.subject import PATTERN, SLOPPY_FORMS, true_values
+from confidence_tasks.studies.riskeval.subject import SLOPPY_FORMS, true_values
 
 QUESTIONS = load("arithmetic", n=200)
 
 
 def said(subject: Subject, question: Question, penalty: float) -> str:
-    prompt = f"{solver_system(penalty)}\n\n{solver_prompt(question)}"
-    return respond(subject, question, prompt, seed="0").text
-
-
-def test_the_pattern_finds_the_penalty_in_every_prompt_of_the_study() -> None:
-    for penalty in PENALTIES:
-        match = PATTERN.search(solver_system(penalty, "use_confidence"))
-        assert match is not None
-        assert float(match[1]) == penalty
+    return reply_to(STUDY, question, condition_of(penalty), subject, seed="0").text
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

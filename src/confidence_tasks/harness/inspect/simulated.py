@@ -20,11 +20,17 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.questions import asked_question
-from confidence_tasks.simulation.profiles import make_instrument, make_subject
-from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
-from confidence_tasks.simulation.respond import assist, respond, respond_to_stage, stage_call
-from confidence_tasks.study.question import Question
+from confidence_tasks.harness.staged import first_call
+from confidence_tasks.simulation.instruments import assist, make_instrument
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.reply import (
+    Reply,
+    StageCall,
+    answer_alternatives,
+    call_seed,
+    stage_call,
+    token_logprobs,
+)
 
 
 class SimulatedSubject(ModelAPI):
@@ -56,19 +62,13 @@ class SimulatedSubject(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Reply to the last user message, in the light of the system message."""
-        call = stage_call.get()
-        if call is None:
-            return self.output(asked_question(running_sample()), input, config)
-        seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        return self._output(respond_to_stage(self.subject, input[-1].text, call, seed=seed), input, config)
+        """Reply to the call of a study; under another solver than the study's own, to that of its first stage."""
+        return self.output(stage_call.get() or first_call(running_sample()), input, config)
 
-    def output(self, question: Question, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
-        """Reply to messages that ask a question."""
+    def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
+        """Reply to the messages of a call."""
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        return self._output(respond(self.subject, question, _asked(messages), seed=seed), messages, config)
-
-    def _output(self, reply: Reply, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
+        reply = call.reply(self.subject, messages[-1].text, seed=seed)
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
@@ -80,7 +80,7 @@ class SimulatedSubject(ModelAPI):
 
 
 class SimulatedInstrument(ModelAPI):
-    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.profiles``.
+    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.instruments``.
 
     Replies are a function of the instrument, its rates, the seed and the prompt.
     """

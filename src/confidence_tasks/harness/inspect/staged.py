@@ -67,7 +67,7 @@ from confidence_tasks.harness.staged import (
     task_metrics,
     trial_of,
 )
-from confidence_tasks.simulation.respond import StageCall, stage_call
+from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
@@ -293,8 +293,7 @@ class _Asker:
         model = get_model(role=stage.role, required=True) if stage.role else get_model()
 
         async def call() -> ModelOutput:
-            told = StageCall(self.question, self.condition, stage.name, replies, self.study.reference)
-            token = stage_call.set(told if self.study.subject else None)
+            token = stage_call.set(StageCall(self.study, self.question, self.condition, stage.name, replies))
             try:
                 return await self._call(stage, model, messages, number)
             finally:

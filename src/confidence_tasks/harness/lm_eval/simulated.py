@@ -19,11 +19,10 @@ from confidence_tasks.harness.lm_eval.generation_scores import (
 )
 from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
 from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
-from confidence_tasks.harness.questions import asked_question
+from confidence_tasks.harness.staged import first_call
 from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
-from confidence_tasks.simulation.respond import respond, respond_to_stage
 from confidence_tasks.study.stage import Token
 
 
@@ -77,9 +76,7 @@ class SimulatedLM(LM):
     def score_integers(self, requests: Sequence[Instance]) -> list[dict[int, float]]:
         """Tell the probabilities of the integers that it may reply with."""
         return [
-            _integers(
-                respond(self.subject, asked_question(request.doc), request.args[0], seed=str(self.seed))
-            )
+            _integers(first_call(request.doc).reply(self.subject, request.args[0], seed=str(self.seed)))
             for request in requests
         ]
 
@@ -112,8 +109,8 @@ class SimulatedLM(LM):
         temperature = settings.get("temperature") if settings.get("do_sample") else None
         seed = call_seed(self.seed, temperature, settings.get("seed", repeat))
         if isinstance(request, StageGeneration):
-            return respond_to_stage(self.subject, request.prompt, request.call, seed=seed)
-        return respond(self.subject, asked_question(request.doc), prompt, seed=seed)
+            return request.call.reply(self.subject, request.prompt, seed=seed)
+        return first_call(request.doc).reply(self.subject, prompt, seed=seed)
 
 
 def _score(reply: Reply, text: str, span: Span) -> GenerationScore:

@@ -30,7 +30,7 @@ from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, is_single, kept_replies, load_study
 from confidence_tasks.harness.token_scores import scored_tokens
 from confidence_tasks.reading.answer_tokens import token_texts
-from confidence_tasks.simulation.respond import StageCall
+from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Stage, Token
@@ -141,7 +141,7 @@ class _Document:
 
     def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
         """Yield the calls of a stage, each with its conversation."""
-        call = StageCall(self.question, self.condition, stage.name, self.replies, self.study.reference)
+        call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
         for prompt, conversation in self.asked(stage):
             context = conversation.context(model) if self.replies else self.request.args[0]
             for number in range(stage.samples):

@@ -218,8 +218,8 @@ class StudyOfStages(ConfigurableTask):
 
     @property
     def generates(self) -> bool:
-        """Whether a trial is made of one reply, of which a simulated subject needs to know no more than the prompt."""
-        return is_single(self.stages) and not self.stages[0].logprobs and self.STUDY.subject is None
+        """Whether a trial is made of the text of one reply."""
+        return is_single(self.stages) and not self.stages[0].logprobs
 
     @property
     def logged(self) -> TaskMetrics:

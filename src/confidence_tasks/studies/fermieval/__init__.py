@@ -138,7 +138,7 @@ STUDY = Study(
     subset_parameters=SUBSET_PARAMETERS,
     # All questions are then judged, each by the others: beside a calibration half they would count for both.
     protocol_values=frozenset({("split", "cross")}),
-    responders=_subject.RESPONDERS,
+    subject=_subject.respond,
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=_subject.POWER,

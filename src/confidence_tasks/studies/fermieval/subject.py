@@ -15,7 +15,6 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), theory 1.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -25,7 +24,7 @@ from scipy.special import ndtr, ndtri
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name
 from confidence_tasks.simulation.answers import said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, Request, call_temperature, subject_seed
+from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
@@ -33,13 +32,6 @@ from confidence_tasks.studies.fermieval.prompts import CONDITIONS, interval_repl
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import TEST
 from confidence_tasks.study.question import Question
-
-PATTERN = re.compile(r"Give a (?P<percent>\d+\.\d+)% confidence interval in the form")
-
-
-EXPONENT_PATTERN = re.compile(
-    r"Reply with the integer exponent x only|(?P<reasoned>Reason briefly, step by step)"
-)
 
 
 def belief(question: Question, subject: Subject, seed: str) -> NormalDist:
@@ -204,10 +196,9 @@ def drawn(probabilities: dict[int, float], temperature: float, *key: object) -> 
     return max(weights)
 
 
-def respond_exponent(question: Question, request: Request) -> Reply:
+def respond_exponent(question: Question, request: StageRequest, *, reasoned: bool = False) -> Reply:
     """State one exponent, at once or after reasoning."""
     subject, key = request.subject, (request.seed, question.id)
-    reasoned = request.match["reasoned"] is not None
     within = tunnel(subject.perception, *key) if reasoned else (0.0, 1.0)
     probabilities = exponent_distribution(question, subject, request.seed, within)
     value = drawn(probabilities, call_temperature(request.seed), *key)
@@ -216,17 +207,27 @@ def respond_exponent(question: Question, request: Request) -> Reply:
     return Reply(str(value), probabilities[value], {str(other): p for other, p in probabilities.items()})
 
 
-def respond(question: Question, request: Request) -> Reply:
-    """State an interval of the coverage asked for."""
-    level = round(float(request.match["percent"]) / 100.0, 10)
+def respond(question: Question, request: StageRequest) -> Reply:
+    """State an interval of the coverage that the condition asks for."""
+    return respond_interval(question, request, level_of(request.condition))
+
+
+def respond_sample(question: Question, request: StageRequest) -> Reply:
+    """State an interval or an exponent, as the condition of a sample asks."""
+    from confidence_tasks.studies.fermieval_sampling.trials import read_cell
+
+    ask, _, level = read_cell(request.condition)
+    if level is not None:
+        return respond_interval(question, request, level)
+    return respond_exponent(question, request, reasoned=ask == "reasoned")
+
+
+def respond_interval(question: Question, request: StageRequest, level: float) -> Reply:
+    """State an interval of a nominal coverage."""
     key = (request.seed, question.id, level)
     ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
     reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")
     return Reply(said(reply, request.subject, *key), level)
-
-
-RESPONDERS = ((PATTERN, respond), (EXPONENT_PATTERN, respond_exponent))
-"""What prompts contain, and how they are replied to."""
 
 
 def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:

@@ -55,6 +55,8 @@ STUDY = Study(
     tables=(_report.method_scores, _report.method_coverage),
     checks=(_checks.GENERAL, _report.masses_above_one),
     subset_parameters=SUBSET_PARAMETERS,
+    subject=_subject.respond_exponent,
     true_values=_subject.true_values_of_tokens,
+    power=None,
     lm_eval_task=_lm_eval.FermiLogprobTask,
 )

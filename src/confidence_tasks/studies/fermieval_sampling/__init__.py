@@ -14,6 +14,7 @@ _consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
 _fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _lm_eval = LazyModule("confidence_tasks.studies.fermieval_sampling.lm_eval")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
+_subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _task = LazyModule("confidence_tasks.studies.fermieval_sampling.task")
 
 STUDY = Study(
@@ -79,5 +80,7 @@ STUDY = Study(
     tables=(_report.method_scores, _report.method_coverage, _consistency.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
+    subject=_subject.respond_sample,
+    power=None,
     lm_eval_task=_lm_eval.FermiSamplingTask,
 )

@@ -92,9 +92,10 @@ STUDY = Study(
     tables=(_report.overview, _report.hard_easy, _report.token_probabilities),
     checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
     subset_parameters=frozenset({"radii", "n"}),
-    responders=_subject.RESPONDERS,
+    subject=_subject.respond,
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
+    power=None,
     replication=_replication.REPLICATION,
     lm_eval_task=_lm_eval.LifeEvalTask,
 )

@@ -10,7 +10,6 @@ an exact table states the maximum achievable score.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -18,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from confidence_tasks.simulation.answers import said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
@@ -28,8 +27,6 @@ from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
     from confidence_tasks.studies.lifeeval.trials import Case
-
-PATTERN = re.compile(r"has lived at least \d+ years, estimate how old")
 
 PERCENT = Scale(0, 100)
 
@@ -60,7 +57,7 @@ def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
     return tuple((1.0 - (1.0 - true) ** hazard).tolist())
 
 
-def respond(question: Question, request: Request) -> Reply:
+def respond(question: Question, request: StageRequest) -> Reply:
     """Guess, and state the chance of being near enough."""
     subject, key = request.subject, (request.seed, question.id)
     guess, chance = belief(question, subject, request.seed)
@@ -137,7 +134,3 @@ def true_values(
         for text, probability in ways_to_say(reply, subject)
     ]
     return long_run(MEASURES, trials)
-
-
-RESPONDERS = ((PATTERN, respond),)
-"""What prompts contain, and how they are replied to."""

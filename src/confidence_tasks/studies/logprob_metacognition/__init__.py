@@ -114,7 +114,6 @@ STUDY = Study(
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
     distributions=_resampling.version_1,
     analysis=_report.analyse,
-    responders=_subject.RESPONDERS,
     subject=_subject.respond,
     true_values=_subject.true_values,
     power=_subject.POWER,

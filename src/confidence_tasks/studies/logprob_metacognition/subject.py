@@ -28,16 +28,14 @@ from confidence_tasks.report.power_design import (
     by_name,
 )
 from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.reply import Reply, Request, StageRequest, call_temperature, subject_seed
+from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, DIRECTIONS, temperature_of
+from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, temperature_of
 from confidence_tasks.studies.logprob_metacognition.trials import GOLD
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as EVIDENCE_MEASURES
 from confidence_tasks.study.question import Question
-
-PATTERN = re.compile(re.escape(DIRECTIONS))
 
 CENTRE, SCALE = -2.5, 0.3
 """Mean log-probability of wrong answers at temperature 1, and its standard deviation, in nats."""
@@ -113,11 +111,11 @@ def spread_tokens(text: str, mean: float, *key: object) -> list[tuple[str, float
     return [(piece, mean * (1.0 + draw - middle)) for piece, draw in zip(pieces, draws, strict=True)]
 
 
-def respond(question: Question, request: Request | StageRequest) -> Reply:
+def respond(question: Question, request: StageRequest) -> Reply:
     """Answer ``question`` in a few words, or sloppily; where the right answer is given, say how probable it is."""
     subject, seed = request.subject, request.seed
     key, temperature = (seed, question.id), call_temperature(seed)
-    if isinstance(request, StageRequest) and request.stage == GOLD:
+    if request.stage == GOLD:
         mean, text = gold_mean_logprob(question, subject, seed), question.gold or ""
         return Reply(text, 0.5, tokens=tuple(spread_tokens(text, mean, *key, "gold")))
     correct = is_right(question, subject, seed)
@@ -188,10 +186,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         "status": np.array([*["ok"] * len(said), "unreadable"]),
     }
     return of_columns(MEASURES, trials, np.array([*weights, lost]))
-
-
-RESPONDERS = ((PATTERN, respond),)
-"""What prompts contain, and how they are replied to."""
 
 
 _GRID = 0.03

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from confidence_tasks.simulation.answers import answer, said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.subject import PERCENT
@@ -22,15 +21,10 @@ from confidence_tasks.studies.question_sets.prompts import (
 from confidence_tasks.studies.scales.subject import report, report_distribution
 from confidence_tasks.study.question import Question
 
-BOOLEAN_PATTERN = re.compile(r'"Answer": "<True or False>"')
-OPTIONS_PATTERN = re.compile(r"<Probability choice A is correct\.")
-JUDGEMENT_PATTERN = re.compile(r"Only provide the confidence you have in your old answer")
-CONTINUED_PATTERN = re.compile(r'"Confidence": "\Z')
-
 _REASONING = "I worked it out step by step."
 
 
-def respond_boolean(question: Question, request: Request) -> Reply:
+def _boolean(question: Question, request: StageRequest) -> Reply:
     """Answer true or false and state a confidence."""
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
@@ -44,7 +38,7 @@ def respond_boolean(question: Question, request: Request) -> Reply:
     )
 
 
-def respond_options(question: Question, request: Request) -> Reply:
+def _options(question: Question, request: StageRequest) -> Reply:
     """Answer with a letter and state a probability of every option; those not chosen share what is left."""
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
@@ -66,23 +60,27 @@ def _spread(question: Question, chosen: str, probability: float) -> list[float]:
     return [probability if letter == chosen else rest for letter in question.options]
 
 
-def respond_judgement(question: Question, request: Request) -> Reply:
-    """State the probability that the given answer is right."""
-    return _judgement(question, request, judgement_reply)
-
-
-def respond_continued(question: Question, request: Request) -> Reply:
-    """State it where the prompt breaks off."""
-    return _judgement(question, request, continued_reply)
-
-
-def _judgement(question: Question, request: Request, form: Callable[[float], str]) -> Reply:
+def _judgement(question: Question, request: StageRequest) -> Reply:
+    """State the probability that the given answer is right, where the prompt breaks off if it does."""
+    form = continued_reply if request.prompt.endswith('"Confidence": "') else judgement_reply
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     believed = answer(question, correct=decision.correct, seed=request.seed) == "yes"
     probability = decision.confidence if believed else 1.0 - decision.confidence
     stated = report(probability, PERCENT, subject, *key) / 100
     return Reply(said(form(stated), subject, *key), probability)
+
+
+_FORMS: Mapping[Form, Callable[[Question, StageRequest], Reply]] = {
+    "boolean": _boolean,
+    "options": _options,
+    "judgement": _judgement,
+}
+
+
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Reply in the form of the question's set."""
+    return _FORMS[QUESTION_SETS[question.metadata["question_set"]].form](question, request)
 
 
 _OPTIONS = {"lsat_ar": 5}
@@ -148,12 +146,3 @@ def _reply(form: Form, question: Question, stated: float, *, correct: bool) -> s
     if form == "options":
         return options_reply(chosen, _spread(question, chosen, stated))
     return boolean_reply(chosen, stated) if form == "boolean" else judgement_reply(stated)
-
-
-RESPONDERS = (
-    (BOOLEAN_PATTERN, respond_boolean),
-    (OPTIONS_PATTERN, respond_options),
-    (JUDGEMENT_PATTERN, respond_judgement),
-    (CONTINUED_PATTERN, respond_continued),
-)
-"""What prompts contain, and how they are replied to."""

@@ -17,8 +17,8 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name, decide
 from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.profiles import Instrument, InstrumentResponder
-from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
+from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import long_run, sloppily
 from confidence_tasks.statistics.core import FloatArray
@@ -36,10 +36,6 @@ from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import report, report_distribution, reported
 from confidence_tasks.study.question import LETTERS, Kind, Question
 
-PATTERN = re.compile(
-    r"Scoring: \+1 for a correct answer, -(\d+(?:\.\d+)?) for an incorrect answer, and 0 for 'ABSTAIN'"
-)
-
 PERCENT = Scale(0, 100)
 
 SLOPPY_FORMS: tuple[Callable[[str, int], str], ...] = (
@@ -56,10 +52,10 @@ SLOPPY_FORMS: tuple[Callable[[str, int], str], ...] = (
 """Ways to put a decision in other words; the last two leave out what was asked for."""
 
 
-def respond(question: Question, request: Request) -> Reply:
+def respond(question: Question, request: StageRequest) -> Reply:
     """Answer ``question``, or abstain, as the subject's policy has it for the confidence that it states."""
-    penalty, subject, seed = float(request.match[1]), request.subject, request.seed
-    decision = subject.decide(question.id, f"lambda={request.match[1]}", seed)
+    penalty, subject, seed = penalty_of(request.condition), request.subject, request.seed
+    decision = subject.decide(question.id, request.condition, seed)
     key = (seed, question.id, penalty)
     percent = report(decision.confidence, PERCENT, subject, *key)
     reply, said = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
@@ -102,10 +98,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         for text, probability in sloppily(reply, strayed, subject):
             trials.append((riskeval_trial(question, penalty, text), chance * probability))
     return long_run([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
-
-
-RESPONDERS = ((PATTERN, respond),)
-"""What prompts contain, and how they are replied to."""
 
 
 _GARBLED = "I would say that it is rather good."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -18,15 +17,13 @@ from confidence_tasks.report.power_design import (
     decide,
 )
 from confidence_tasks.simulation.answers import answer, ranked_guesses
-from confidence_tasks.simulation.reply import Reply, Request
+from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import decisions, long_run, sloppily
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.scales.prompts import BASELINE, TOP_K, Elicitation, Scale, reply_in_format
+from confidence_tasks.studies.scales.prompts import BASELINE, TOP_K, Scale, reply_in_format
 from confidence_tasks.studies.scales.trials import MEASURES as SCALE_MEASURES
 from confidence_tasks.study.question import Question
-
-PATTERN = re.compile(r"[Rr]ate your confidence as an integer between (\d+) and (\d+)")
 
 SLOPPY_FORMS: tuple[Callable[[str, int, Scale], str], ...] = (
     lambda answer, raw, scale: f"**Answer:** {answer}\n**Confidence:** {raw}",
@@ -98,10 +95,9 @@ def _nearest_multiple(raw: float, step: int, scale: Scale) -> int:
     return min(multiples, key=lambda multiple: abs(multiple - raw))
 
 
-def respond(question: Question, request: Request) -> Reply:
+def respond(question: Question, request: StageRequest) -> Reply:
     """Answer ``question`` and state a confidence in the format asked for, or sloppily."""
-    lower, upper = map(int, request.match.groups())
-    scale, subject, seed = Scale(lower, upper), request.subject, request.seed
+    scale, subject, seed = Scale.parse(request.condition), request.subject, request.seed
     decision = subject.decide(question.id, scale.label, seed)
     text = answer(question, correct=decision.correct, seed=seed)
     key = (seed, question.id, scale.label)
@@ -110,9 +106,8 @@ def respond(question: Question, request: Request) -> Reply:
         form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
         return Reply(form(text, raw, scale), decision.confidence)
     guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
-    reply = reply_in_format(
-        question, guesses, _elicitation(request.prompt), reasoning="I worked it out step by step."
-    )
+    elicitation = question.metadata.get("elicitation", "verbal")
+    reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
     return Reply(reply, decision.confidence)
 
 
@@ -151,18 +146,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         for text, probability in sloppily(reply, strayed, subject):
             trials.append((scale_trial(question, scale, text), chance * probability))
     return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)
-
-
-_SIGNS: dict[Elicitation, str] = {"top_k": "\nAnswer 1: <", "cot": "\nReasoning: <"}
-
-
-def _elicitation(prompt: str) -> Elicitation:
-    """Return how a prompt asks for confidence, by the reply format that it shows."""
-    return next((elicitation for elicitation, sign in _SIGNS.items() if sign in prompt), "verbal")
-
-
-RESPONDERS = ((PATTERN, respond),)
-"""What prompts contain, and how they are replied to."""
 
 
 _MOST_STEPS = 200

@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 from confidence_tasks.reading.grading import normalise_text
 from confidence_tasks.simulation.answers import answer as answer_text
-from confidence_tasks.simulation.profiles import Instrument
+from confidence_tasks.simulation.instruments import Instrument
 from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.studies.signals.prompts import EXPRESSIONS, GUESSES
