@@ -68,6 +68,8 @@ class Design:
         The conditions that it asks by default; by default those of the study.
     parameters : tuple of Parameter
         Parameters of its task; by default those of the study.
+    offline : str
+        Generated source of further lm-eval tasks, which need no data; by default that of the study.
     """
 
     title: str
@@ -76,6 +78,7 @@ class Design:
     reference: str = ""
     conditions: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    offline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +325,6 @@ class Study:
     replication : Reference, optional
         The tables and figures of its paper (:class:`~confidence_tasks.report.paper.Replication`). Of several studies of
         one paper, one has it.
-    lm_eval : Reference, optional
-        Tuple of its groups of lm-eval tasks (:class:`~confidence_tasks.harness.lm_eval.groups.TaskGroup`); a study of
-        stages has them made for it.
-    lm_eval_task : Reference, optional
-        Class of its lm-eval tasks, where they ask about tokens in a way of their own
-        (:class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`).
     """
 
     name: str
@@ -384,8 +381,6 @@ class Study:
     power: Reference | None = _planning.power_designs
     overviews: Reference | None = None
     replication: Reference | None = None
-    lm_eval: Reference | None = None
-    lm_eval_task: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check that what the study names is there: a mistake must not show after the calls have been paid for."""

@@ -116,7 +116,18 @@ class Stage:
         Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
         the first reply; ``wanted`` goes on and gives replies without tokens.
     top_logprobs : int
-        Number of alternatives returned for each token, 0 to 20. lm-eval, and Inspect's ``hf`` provider, give none.
+        Number of alternatives returned for each token, 0 to 20. On lm-eval models other than ``hf`` give none.
+    span : callable, optional
+        ``span(question, reply)``: the part of a reply whose tokens the study looks at, from its first character to
+        before another, twice 0 for none; by default all. lm-eval, where scoring takes calls, scores no others, and
+        gives each the mean of the part's.
+    options : callable, optional
+        ``options(question)``: what the reply may answer, with the words that stand for each. On lm-eval all tokens of
+        the vocabulary that write an option, or begin to, are then alternatives to the first token of the ``span``.
+    candidates : sequence of str
+        Replies of which lm-eval scores each, in place of a reply: alternatives to one token. Nothing is generated then.
+    delimiter : str
+        What lm-eval puts between a prompt and the reply to it in plain text.
 
     Examples
     --------
@@ -136,6 +147,10 @@ class Stage:
     given: Callable[[Question], str] | None = None
     logprobs: Literal["", "wanted", "required"] = ""
     top_logprobs: int = 0
+    span: Callable[[Question, str], tuple[int, int]] | None = None
+    options: Callable[[Question], Mapping[str, Sequence[str]]] | None = None
+    candidates: Sequence[str] = ()
+    delimiter: str = "\n\n"
 
     def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
         """Return the prompts of one question under one condition; none if the stage is skipped."""

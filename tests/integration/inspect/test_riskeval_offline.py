@@ -54,6 +54,13 @@ def test_free_texts_are_judged_offline(run: Run, tmp_path: Path) -> None:
         model_roles={"judge": "simulated_instrument/judge"},
     )
     assert 0.0 < metrics(log)["accuracy_answered/all"] < 1.0
+    judged = 0
+    for sample in log.samples or []:
+        by_inspect = sample.model_usage.values()
+        judged += len(by_inspect) == 2
+        for kind in ("input_tokens", "output_tokens"):
+            assert sample.metadata[kind] == sum(getattr(usage, kind) for usage in by_inspect)
+    assert judged > 0
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_call_without_a_reply_is_lost_as_on_inspect(name, n_lost):
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_tasks_of_several_studies_run_together(batch_size):
     """With their own metadata, and with parameters that only some of them have."""
-    metadata = {"n": 2, "token_probabilities": True, "samples": 2}
+    metadata = {"n": 2, "strategy": "use_confidence", "window": "inclusive"}
     found = lm_eval_run(Scripted(lambda prompt: ""), TASKS, metadata, batch_size=batch_size)
     assert {found["n-samples"][name]["effective"] for name in TASKS} == {2}
     assert {found["results"][name]["parse_rate,none"] for name in TASKS} == {0.0}

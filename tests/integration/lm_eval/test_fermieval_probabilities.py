@@ -6,12 +6,12 @@ import math
 
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
-from tests.integration.lm_eval.test_generation_scores import CountingLM
+from tests.integration.lm_eval.test_token_scores import CountingLM, request
 
-from confidence_tasks.harness.lm_eval.integer_scores import INTEGERS, ended, score_integers
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
-from confidence_tasks.studies.fermieval_logprob.trials import read_distribution
+from confidence_tasks.harness.lm_eval.token_scores import ended, score_tokens
+from confidence_tasks.studies.fermieval_logprob.task import INTEGERS, fermieval_logprob, logprob_stages
+from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
 
 pytestmark = pytest.mark.usefixtures("mirror")
 
@@ -55,8 +55,10 @@ class Digits(CountingLM):
 
 
 def test_a_number_that_goes_on_is_another_number():
-    (found,) = score_integers(Digits(), [request("How many?")])
-    assert list(found) == list(INTEGERS)
+    (stage,) = logprob_stages({"top_logprobs": 20})
+    (tokens,) = score_tokens(Digits(), [request("", "How many?", stage)])
+    found = integer_probabilities(tokens)
+    assert list(map(str, found)) == list(INTEGERS)
     assert found[7] == pytest.approx(0.06 * (1 - 10 * 0.06))
     assert found[0] == pytest.approx(0.06)
     assert found[42] == pytest.approx(0.06**2)
@@ -66,14 +68,9 @@ def test_a_number_that_goes_on_is_another_number():
 
 
 def test_tokens_of_several_digits_are_numbers_of_their_own():
-    written = {(1,): 1, (12,): 12, (1, 2): 121}
-    assert ended(written, {(1,): 0.3, (12,): 0.5, (1, 2): 0.1}) == pytest.approx({1: 0.2, 12: 0.5, 121: 0.1})
-
-
-def request(context):
-    from confidence_tasks.harness.lm_eval.integer_scores import integers_request
-
-    return integers_request({}, context, metadata=("task", 0, 1))
+    written = {(1,): "1", (12,): "12", (1, 2): "121"}
+    found = ended(written, {(1,): 0.3, (12,): 0.5, (1, 2): 0.1})
+    assert found == pytest.approx({"1": 0.2, "12": 0.5, "121": 0.1})
 
 
 def test_the_answer_begins_after_the_prompt_in_plain_text_and_after_the_turn_in_chat():
@@ -83,21 +80,25 @@ def test_the_answer_begins_after_the_prompt_in_plain_text_and_after_the_turn_in_
     model.tok_encode = lambda text, add_special_tokens=None: seen.append(text) or [ord(c) for c in text]
     for chat in (False, True):
         lm_eval_run(model, [TASK], {"n": 1, "levels": "0.9", "split": "test"}, apply_chat_template=chat)
-    plain, chat = [text for text in seen if "Reply with the integer exponent x only" in text]
+    plain, chat = dict.fromkeys(text for text in seen if "Reply with the integer exponent x only" in text)
     assert plain.endswith("no reasoning.\n\n")
     assert chat.endswith("]\n")
 
 
-@pytest.mark.parametrize(
-    "model", [lambda: Scripted(lambda prompt: "7"), lambda: Broken()], ids=["text", "broken"]
-)
-def test_a_model_that_cannot_costs_no_run_and_says_why(model, caplog):
+def test_a_model_that_has_none_is_refused_before_the_first_call():
+    model = Scripted(lambda prompt: "7")
+    with pytest.raises(RuntimeError, match="needs token probabilities, and Scripted does not compute"):
+        lm_eval_run(model, [TASK], {"n": 4, "levels": "0.9"})
+    assert model.asked == []
+
+
+def test_a_model_that_breaks_costs_no_run_and_says_why(caplog):
     with caplog.at_level(logging.WARNING, logger="confidence_tasks"):
-        results = lm_eval_run(model(), [TASK], {"n": 4, "levels": "0.9"})
+        results = lm_eval_run(Broken(), [TASK], {"n": 4, "levels": "0.9"})
     assert results["results"][TASK]["parse_rate/all,none"] == 0.0
     assert {sample["trial"]["status"] for sample in results["samples"][TASK]} == {"missing_confidence"}
     (warning,) = (record for record in caplog.records if record.name.startswith("confidence_tasks"))
-    assert "Integers have no probabilities" in warning.getMessage()
+    assert "the endpoint gave up" in warning.getMessage()
 
 
 class Broken(CountingLM):

@@ -82,8 +82,8 @@ def test_cached_samples_are_not_asked_again_and_still_differ(tmp_path):
     [
         ({"samples": 1}, "samples=1 must be 2 or more"),
         ({"temperatures": "0"}, "name numbers above 0"),
-        ({"ask": "twice"}, "not one of interval, direct, reasoned"),
-        ({"condition": "both"}, "not one of interval, exponent"),
+        ({"condition": "twice"}, "not one of interval, direct, reasoned"),
+        ({"ask": "direct"}, "has no parameter 'ask' on lm-eval: name tasks"),
     ],
 )
 def test_refused_before_the_first_call(metadata, message):

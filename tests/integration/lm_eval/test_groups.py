@@ -1,8 +1,6 @@
 """The tasks and groups that lm-eval finds: their names, what they hold, and the files for ``--include_path``."""
 
-import logging
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import lm_eval.tasks
@@ -13,9 +11,8 @@ from tests.integration.lm_eval.harnesses import stubs
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
-from confidence_tasks.harness.lm_eval.groups import stub_folder, task_groups
+from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
-from confidence_tasks.study import Reference
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +60,6 @@ def test_a_file_that_is_gone_from_the_cache_is_written_again(tmp_path, monkeypat
     (folder / "riskeval.yaml").unlink()
     CliRunner().invoke(main, ["lm-eval-path"])
     assert {path.stem for path in folder.iterdir()} == set(names)
-
-
-def test_studies_whose_tasks_cannot_be_loaded_are_named_in_one_line_and_the_others_go_on(
-    tmp_path, monkeypatch, caplog
-):
-    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path))
-    riskeval, scales = (study for study in studies() if study.name in {"scales", "riskeval"})
-    broken = replace(scales, lm_eval=Reference("no_such_module", "GROUPS"))
-    with caplog.at_level(logging.WARNING):
-        folder = stub_folder([broken, replace(broken, name="mine"), riskeval])
-    assert (folder / "riskeval.yaml").exists()
-    assert not list(folder.glob("scale*"))
-    (record,) = caplog.records
-    assert record.getMessage() == (
-        "left out of lm-eval: scales, mine (ModuleNotFoundError: No module named 'no_such_module')"
-    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.lm_eval.harnesses import different, inspect_metrics, lm_eval_run
-from tests.integration.lm_eval.test_generation_scores import CountingLM
+from tests.integration.lm_eval.test_token_scores import CountingLM
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
@@ -130,7 +130,7 @@ class TestSmolLM2:
         options["gen_kwargs"] = "max_gen_toks=12"
         run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True}, **options)
         for sample in run["samples"][NAME]:
-            trial, reply = sample["trial"], sample["resps"][0][0]
+            trial, reply = sample["trial"], sample["resps"][0][0]["answer"][0]["text"]
             assert trial["status"] in {"ok", "repaired"}
             prompt = model.tok_encode(sample["arguments"][0][0])
             tokens = model.tok_encode(reply, add_special_tokens=False)

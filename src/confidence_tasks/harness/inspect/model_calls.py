@@ -28,6 +28,8 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import Store, concurrency
 
+from confidence_tasks.harness.inspect.reply import tokens_used, with_tokens
+
 _RUN_HERE = frozenset(
     {
         "HuggingFaceAPI",
@@ -142,7 +144,7 @@ def can_ask(role: str, store: Store) -> bool:
     return not missing_roles([role]) or store.get(_kept_as(role)) is not None
 
 
-async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: bool = True) -> str:
+async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cache: bool = True) -> str:
     """Ask the model of a role, unless the sample's store or the cache has its reply already.
 
     Equal questions from samples that run at the same time wait for each other, so that one of them is paid for.
@@ -153,8 +155,8 @@ async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: 
         Name of the role.
     system, prompt : str
         The two messages.
-    store : Store
-        The sample's store, which keeps the reply with a digest of what was asked.
+    state : TaskState
+        The sample. Its store keeps the reply with a digest of what was asked, and its metadata count the tokens.
     cache : bool, default True
         Whether replies are cached.
 
@@ -170,7 +172,7 @@ async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: 
     """
     digest = blake2b(f"{system}\x1f{prompt}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
     key = _kept_as(role)
-    kept = store.get(key)
+    kept = state.store.get(key)
     if kept is None or kept["asked"] != digest:
         if missing := missing_roles([role]):
             raise RoleError(missing)
@@ -179,7 +181,8 @@ async def ask_role(role: str, system: str, prompt: str, store: Store, *, cache: 
         async with concurrency(f"{role}-{digest}", 1, visible=False):
             output = await model.generate(messages, cache=cache and call_cache(model, per_epoch=False))
         kept = {"asked": digest, "reply": output.completion}
-        store.set(key, kept)
+        state.store.set(key, kept)
+        state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
     return str(kept["reply"])
 
 

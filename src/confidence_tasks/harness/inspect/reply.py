@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from inspect_ai.model import Logprob, ModelOutput
+from inspect_ai.model import Logprob, ModelOutput, ModelUsage
 
 from confidence_tasks.reading.answer_tokens import pieces_of_bytes
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.stage import TOKENS, Token
 
 FILTERED = "I cannot answer this question."
 """Stands for a reply that the provider's content filter kept back; every reader takes it for a refusal."""
@@ -61,3 +62,25 @@ def _texts(content: Sequence[Logprob]) -> list[str]:
         )
     except ValueError:  # Inspect's hf provider gives the code points of vocabulary entries as bytes.
         return written
+
+
+def tokens_used(usage: ModelUsage | None) -> dict[str, float]:
+    """Return the tokens of a call, as far as the provider tells; a prompt that it had in its cache counts, too."""
+    if usage is None:
+        return {}
+    prompt = (usage.input_tokens, usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0)
+    told = zip(TOKENS, (sum(prompt), usage.output_tokens, usage.reasoning_tokens), strict=True)
+    return {kind: float(count) for kind, count in told if count is not None}
+
+
+def with_tokens(metadata: Mapping[str, Any], used: Mapping[str, float]) -> dict[str, Any]:
+    """Return the metadata of a sample with the tokens of a further call; what is not told of each call is left out.
+
+    Examples
+    --------
+    >>> with_tokens({"condition": "plain", "input_tokens": 7.0, "reasoning_tokens": 2.0}, {"input_tokens": 5.0})
+    {'condition': 'plain', 'input_tokens': 12.0}
+    """
+    others = {key: value for key, value in metadata.items() if key not in TOKENS}
+    both = metadata.keys() & used.keys()
+    return {**others, **{kind: metadata[kind] + used[kind] for kind in TOKENS if kind in both}}

@@ -74,8 +74,7 @@ class SimulatedSubject(ModelAPI):
             stop_reason="stop",
             logprobs=_logprobs(reply, config.top_logprobs or 0) if config.logprobs else None,
         )
-        asked, said = len(_asked(messages)) // 4, len(reply.text) // 4
-        usage = ModelUsage(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
+        usage = _usage(_asked(messages), reply.text)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
 
 
@@ -108,8 +107,17 @@ class SimulatedInstrument(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Reply to the last user message, in the light of the system message."""
-        reply = assist(self.instrument, _asked(input), seed=str(self.seed))
-        return ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
+        asked = _asked(input)
+        reply = assist(self.instrument, asked, seed=str(self.seed))
+        output = ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
+        output.usage = _usage(asked, reply)
+        return output
+
+
+def _usage(asked: str, said: str) -> ModelUsage:
+    """Return the tokens of a call, of four characters each."""
+    given, made = len(asked) // 4, len(said) // 4
+    return ModelUsage(input_tokens=given, output_tokens=made, total_tokens=given + made)
 
 
 def _asked(messages: list[ChatMessage]) -> str:

@@ -25,7 +25,6 @@ from inspect_ai.model import (
     Model,
     ModelAPI,
     ModelOutput,
-    ModelUsage,
     get_model,
 )
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -36,7 +35,7 @@ from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.metrics import logging, metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
-from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens
+from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens, tokens_used
 from confidence_tasks.harness.inspect.samples import (
     EFFORT,
     at_efforts,
@@ -72,7 +71,7 @@ from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token, tokens_spent
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, tokens_spent
 
 REPLIES = "replies"
 """The key of a sample's store that holds the replies of every stage."""
@@ -415,8 +414,8 @@ def refuse_given(model: Model, stages: Sequence[Stage]) -> None:
 _WITHOUT_EFFORT = frozenset({"azureai", "hf", "nnterp", "transformer_lens"})
 """Inspect's providers that do not pass on a reasoning effort."""
 
-_WITH_BUDGET = ("anthropic", "bedrock", "google", "mockllm", "openrouter")
-"""Inspect's providers that pass on a number of tokens to think in."""
+_WITH_BUDGET = ("anthropic", "bedrock", "google", "openrouter")
+"""Inspect's providers of models that pass on a number of tokens to think in; ``mockllm``, for tests, takes anything."""
 
 
 def refuse_effort(model: Model, effort: str | None) -> None:
@@ -428,24 +427,15 @@ def refuse_effort(model: Model, effort: str | None) -> None:
         raise ValueError(
             f"efforts: Inspect's {provider} provider passes none on to {model}: leave efforts out, or use another one"
         )
-    if effort.isdecimal() and provider not in _WITH_BUDGET:
+    if effort.isdecimal() and provider not in (*_WITH_BUDGET, "mockllm"):
         raise ValueError(
             f"efforts: Inspect's {provider} provider passes no number of tokens to think in on to {model}, as those of "
-            "anthropic, bedrock, google and openrouter do: name efforts, such as low,high"
+            f"{', '.join(_WITH_BUDGET)} do: name efforts, such as low,high"
         )
 
 
 def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
-    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **_tokens_used(output.usage))
-
-
-def _tokens_used(usage: ModelUsage | None) -> dict[str, float]:
-    """Return the tokens of a call, as far as the provider tells; a prompt that it had in its cache counts, too."""
-    if usage is None:
-        return {}
-    prompt = (usage.input_tokens, usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0)
-    told = zip(TOKENS, (sum(prompt), usage.output_tokens, usage.reasoning_tokens), strict=True)
-    return {kind: float(count) for kind, count in told if count is not None}
+    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **tokens_used(output.usage))
 
 
 def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:

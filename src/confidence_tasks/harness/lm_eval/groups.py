@@ -10,7 +10,6 @@ the same questions, so lm-eval's standard error of their mean would be wrong, an
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -21,8 +20,6 @@ from confidence_tasks.sources.storage import cache_folder, write_atomically
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import Reference
-
-_log = logging.getLogger(__name__)
 
 OFFLINE = "arithmetic"
 """Ending of the name of the group of a study's tasks on generated questions, for runs without data."""
@@ -36,10 +33,8 @@ class TaskGroup:
     ----------
     name : str
         Name of the study's group.
-    task_class : type or Reference
-        The class behind its tasks.
-    version : str
-        Its version.
+    study : Study
+        The study.
     sources : mapping of str to sequence of str
         The sources of each condition.
     offline : mapping of str to str
@@ -49,18 +44,14 @@ class TaskGroup:
         The metrics, where they are to be averaged over the sources of a condition.
     naming : str
         How names of tasks are made of ``{study}`` and ``{condition}``.
-    metadata : mapping of str to str
-        What the metadata of its tasks have beside condition and source.
     """
 
     name: str
-    task_class: type | Reference
-    version: str
+    study: Study
     sources: Mapping[str, Sequence[str]]
     offline: Mapping[str, str] = field(default_factory=dict)
     measures: Sequence[Measure] = ()
     naming: str = "{study}_{condition}"
-    metadata: Mapping[str, str] = field(default_factory=dict)
 
     def task(self, condition: str, *source: str) -> str:
         """Name a task or a group: ``scale_granularity_0_20_mmlu``, ``riskeval_lambda10``."""
@@ -91,14 +82,11 @@ class TaskGroup:
         yield name, self._group(name, list(tasks), self.measures)
 
     def _task(self, name: str, condition: str, source: str) -> dict[str, Any]:
-        made_by = self.task_class
-        if isinstance(made_by, type):
-            made_by = Reference(made_by.__module__, made_by.__qualname__)
         return {
             "task": name,
-            "class": made_by,
+            "class": STAGED_TASK,
             "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
-            "metadata": {"condition": condition, "source": source, **self.metadata},
+            "metadata": {"condition": condition, "source": source, "study": self.study.reference},
         }
 
     def _group(self, name: str, members: list[str], measures: Sequence[Measure] = ()) -> dict[str, Any]:
@@ -108,45 +96,43 @@ class TaskGroup:
             "group": name,
             "task": members,
             **({"aggregate_metric_list": means} if means else {}),
-            "metadata": {"version": self.version},
+            "metadata": {"version": self.study.version},
         }
 
 
 def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
-    """Yield the groups of some studies; studies whose groups cannot be loaded are named in a warning and left out."""
-    left_out: dict[str, list[str]] = {}
+    """Yield the groups of some studies: one for each task, with a task for each condition, on its default sources.
+
+    Where questions have their own conditions, the study is the group, and each of its tasks a condition. These end in
+    ``_confidence``, for lm-eval has tasks called boolq and sciq itself.
+    """
     for study in studies:
-        try:
-            groups = study.lm_eval.load() if study.lm_eval else _groups_of_stages(study)
-        except Exception as error:
-            left_out.setdefault(f"{type(error).__name__}: {error}", []).append(study.name)
-        else:
-            yield from groups
-    for reason, names in left_out.items():
-        _log.warning("left out of lm-eval: %s (%s)", ", ".join(names), reason)
+        sources = {name: _default_sources(study, name) for name in study.designs}
+        offline = {
+            name: its for name, design in study.designs.items() if (its := design.offline or study.offline)
+        }
+        if not study.conditions:
+            yield TaskGroup(study.name, study, sources, offline, naming="{condition}_confidence")
+            continue
+        for name, design in study.designs.items():
+            conditions = design.conditions or study.conditions
+            yield TaskGroup(
+                name,
+                study,
+                sources=dict.fromkeys(conditions, sources[name]),
+                offline=dict.fromkeys(conditions, offline[name]) if name in offline else {},
+                measures=study.measures if len(sources[name]) > 1 else (),
+            )
 
 
-def _groups_of_stages(study: Study) -> Iterator[TaskGroup]:
-    """Yield a group for each task of a study of stages: a task for each condition, on the task's default sources."""
-    for name, design in study.designs.items():
-        defaults = {each.name: each.default for each in study.task_parameters(name)}
-        sources = str(defaults.get("sources") or defaults.get("source", study.source or study.name)).split(
-            ","
-        )
-        conditions = design.conditions or study.conditions
-        yield TaskGroup(
-            name,
-            STAGED_TASK,
-            study.version,
-            sources=dict.fromkeys(conditions, sources),
-            offline=dict.fromkeys(conditions, study.offline) if study.offline else {},
-            measures=study.measures if len(sources) > 1 else (),
-            metadata={"study": study.reference},
-        )
+def _default_sources(study: Study, task: str) -> list[str]:
+    defaults = {each.name: each.default for each in study.task_parameters(task)}
+    named = defaults.get("sources") or defaults.get("source", study.source or study.name)
+    return str(named).split(",")
 
 
 STAGED_TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StagedTask")
-"""The class of the tasks of every study of stages."""
+"""The class of the tasks of every study."""
 
 
 def stub_folder(studies: Iterable[Study]) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -10,17 +10,8 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.lm_eval.generation_scores import (
-    GenerationScore,
-    ScoreRequest,
-    Span,
-    numbered,
-    unscored,
-)
-from confidence_tasks.harness.lm_eval.option_scores import OptionsRequest
-from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
+from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
 from confidence_tasks.harness.staged import first_call
-from confidence_tasks.reading.answer_tokens import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
 from confidence_tasks.study.stage import Token
@@ -60,25 +51,12 @@ class SimulatedLM(LM):
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
         """Reply to each prompt."""
-        return [self._reply(request, repeat).text for request, repeat in numbered(requests)]
-
-    def score_own_generation(self, requests: Sequence[ScoreRequest]) -> list[GenerationScore]:
-        """Score replies by the confidence behind them."""
-        return [
-            _score(self._reply(request.generation, repeat), request.generation.resps[repeat], request.span)
-            for request, repeat in numbered(requests)
-        ]
-
-    def score_options(self, requests: Sequence[OptionsRequest]) -> list[list[Token]]:
-        """Tell the probabilities of all words that could stand in the place of the answer."""
-        return [_tokens(self._reply(request.generation, repeat)) for request, repeat in numbered(requests)]
-
-    def score_integers(self, requests: Sequence[Instance]) -> list[dict[int, float]]:
-        """Tell the probabilities of the integers that it may reply with."""
-        return [
-            _integers(first_call(request.doc).reply(self.subject, request.args[0], seed=str(self.seed)))
-            for request in requests
-        ]
+        seen: Counter[int] = Counter()
+        texts = []
+        for request in requests:  # lm-eval lists a request once a repetition
+            texts.append(self._reply(request, seen[id(request)]).text)
+            seen[id(request)] += 1
+        return texts
 
     def generate_samples(self, requests: Sequence[Instance]) -> list[str]:
         """Reply to each prompt; no cache is asked, since equal prompts may ask questions with other keys."""
@@ -111,19 +89,6 @@ class SimulatedLM(LM):
         if isinstance(request, StageGeneration):
             return request.call.reply(self.subject, request.prompt, seed=seed)
         return first_call(request.doc).reply(self.subject, prompt, seed=seed)
-
-
-def _score(reply: Reply, text: str, span: Span) -> GenerationScore:
-    if text != reply.text:
-        return unscored("a simulated subject scores only its own replies")
-    tokens = [Token(token, logprob, {}) for token, logprob in token_logprobs(reply)]
-    scored = answer_tokens(tokens, text, *span(text))
-    return GenerationScore(scored.mean_logprob * scored.tokens, scored.tokens, greedy=True)
-
-
-def _integers(reply: Reply) -> dict[int, float]:
-    _, alternatives = answer_alternatives(reply) or (0, {})
-    return {int(text): math.exp(logprob) for text, logprob in alternatives.items()}
 
 
 def _tokens(reply: Reply) -> list[Token]:

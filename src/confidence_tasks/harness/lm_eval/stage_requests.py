@@ -8,11 +8,10 @@ are made together, in the model's own batches.
 from __future__ import annotations
 
 import json
-import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
@@ -21,15 +20,10 @@ from confidence_tasks.harness.compat import (
     add_request_type,
     cache_result,
     cached_result,
-    has_network,
-    network_logits,
-    token_loglikelihoods,
 )
-from confidence_tasks.harness.lm_eval.generation_scores import inability
+from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
 from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, is_single, kept_replies, load_study
-from confidence_tasks.harness.token_scores import scored_tokens
-from confidence_tasks.reading.answer_tokens import token_texts
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
@@ -37,9 +31,6 @@ from confidence_tasks.study.stage import ModelReply, Stage, Token
 
 REQUEST_TYPE = "run_stages"
 SAMPLES = "generate_samples"
-SCORES = "score_tokens"
-
-_log = logging.getLogger(__name__)
 
 Turns = list[dict[str, str]]
 """A conversation as chat templates take it."""
@@ -59,25 +50,6 @@ class StagesRequest(Instance):
 
     parameters: dict[str, Any] = field(kw_only=True)
     turns: Turns = field(kw_only=True)
-
-
-@dataclass
-class StageGeneration(Instance):
-    """A call of one stage, as a request to generate.
-
-    Attributes
-    ----------
-    call : StageCall
-        What a simulated subject is told of it.
-    prompt : str
-        The user message.
-    alternatives : int
-        Number of the most probable tokens listed for each token of the reply, where the model is one of ``hf``.
-    """
-
-    call: StageCall = field(kw_only=True)
-    prompt: str = field(kw_only=True)
-    alternatives: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +92,7 @@ class _Document:
         """
         first = self.request.doc["prompt"]
         opening = _Conversation(self.request.turns, self.request.args[0])
-        if not self.replies:
+        if not self.replies or stage.given:
             yield first, opening
             return
         for prompt in stage.prompts(self.question, self.condition, self.replies):
@@ -144,6 +116,8 @@ class _Document:
         call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
         for prompt, conversation in self.asked(stage):
             context = conversation.context(model) if self.replies else self.request.args[0]
+            if stage.candidates and not self.request.turns:
+                context += stage.delimiter
             for number in range(stage.samples):
                 settings = {**self.request.args[1], **sampling_settings(stage, self.condition, number)}
                 if stage.max_tokens is not None and not is_single(self.stages):
@@ -154,8 +128,8 @@ class _Document:
                     (context, settings),
                     0,
                     call=call,
+                    stage=stage,
                     prompt=prompt,
-                    alternatives=stage.top_logprobs,
                 )
                 yield made, conversation
 
@@ -189,8 +163,13 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             if position < len(document.stages) and not document.lost
             for call in document.calls(model, document.stages[position])
         ]
-        texts = methods.generate_samples([generation for _, _, generation, _ in asked])
-        for (document, _, generation, _), text in zip(asked, texts, strict=True):
+        texts = iter(
+            methods.generate_samples(
+                [generation for _, _, generation, _ in asked if _is_generated(generation)]
+            )
+        )
+        for document, _, generation, _ in asked:
+            text = next(texts) if _is_generated(generation) else _given(generation)
             document.lost |= text is None
             generation.resps = [text or ""]
         scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
@@ -208,6 +187,18 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
 add_request_type(REQUEST_TYPE, run_stages)
 
 
+def _is_generated(generation: StageGeneration) -> bool:
+    return not (generation.stage.given or generation.stage.candidates)
+
+
+def _given(generation: StageGeneration) -> str:
+    """Return the text that a stage gives to the model as it continues the prompt; empty where it gives none."""
+    given = generation.stage.given
+    if given is None:
+        return ""
+    return ("" if str(generation.args[0])[-1:].isspace() else " ") + given(generation.call.question)
+
+
 def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
     needing = {
         (document.study.name, stage.name)
@@ -218,9 +209,6 @@ def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> No
     if needing and problem:
         study, stage = min(needing)
         raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
-
-
-add_request_type("token_problem", inability)
 
 
 def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
@@ -240,66 +228,6 @@ def _n_tokens(model: LM, text: str) -> float:
     if not isinstance(model, TemplateLM) or model.tokenizer is None:
         return math.nan
     return float(len(model.tok_encode(text)))
-
-
-def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
-    """Return the tokens of each reply with their log-probabilities, or why there are none.
-
-    A model of ``hf`` reads prompt and reply once, and lists alternatives to each token. For other models each token is
-    scored as the continuation of what stands before it, without alternatives, for which lm-eval has no interface.
-    """
-    if problem := inability(model):
-        _log.warning("Replies have no token probabilities: %s", problem)
-        return [problem] * len(generations)
-    assert isinstance(model, TemplateLM)
-    passages = [
-        (generation.args[0], generation.resps[0], generation.alternatives) for generation in generations
-    ]
-    known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
-    missing = [passage for passage, tokens in known.items() if tokens is None]
-    try:
-        computed = _computed_tokens(model, missing)
-    except Exception as error:
-        # The replies have been paid for, and are worth keeping without these scores.
-        _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
-        return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
-    for passage, tokens in computed.items():
-        known[passage] = tokens
-        cache_result(model, SCORES, passage, tokens)
-    return [known[passage] or "the reply is empty" for passage in passages]
-
-
-add_request_type(SCORES, score_tokens)
-
-
-_Passage: TypeAlias = tuple[str, str, int]
-"""A prompt, a reply, and a number of alternatives."""
-
-
-def _computed_tokens(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...]]:
-    encoded = {
-        passage: (model.tok_encode(passage[0]), model.tok_encode(passage[1], add_special_tokens=False))
-        for passage in passages
-    }
-    if has_network(model):
-        return {
-            passage: tuple(
-                scored_tokens(network_logits(model, before, said), model.tokenizer, said, passage[2])
-            )
-            for passage, (before, said) in encoded.items()
-        }
-    asked = [
-        (before + said[:position], said[position : position + 1])
-        for before, said in encoded.values()
-        for position in range(len(said))
-    ]
-    results = iter(token_loglikelihoods(model, asked))
-    return {
-        passage: tuple(
-            Token(text, min(next(results)[0], 0.0), {}) for text in token_texts(model.tokenizer, said)
-        )
-        for passage, (_, said) in encoded.items()
-    }
 
 
 # Samples --------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
-from confidence_tasks.harness.lm_eval.generation_scores import unscored
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
@@ -31,6 +30,7 @@ from confidence_tasks.harness.lm_eval.stage_requests import (
 from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.harness.staged import (
     STUDY,
+    chosen_conditions,
     complete_parameters,
     default_parameters,
     is_single,
@@ -45,7 +45,7 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
 from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, unknown_parameter
-from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+from confidence_tasks.study.stage import ModelReply, Replies, Stage
 
 _log = logging.getLogger(__name__)
 
@@ -59,9 +59,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "description": "system",
     "doc_to_text": "prompt",
     "doc_to_target": "target",
-    "target_delimiter": "\n\n",
     "fewshot_config": {"sampler": "first_n"},
-    "generation_kwargs": GENERATION,
 }
 """The part of the configuration that is the same for every stub; names of columns stand for their values."""
 
@@ -86,17 +84,16 @@ class StagedTask:
 @cache
 def task_class(study: Study) -> type[StudyOfStages]:
     """Make the class of the tasks of a study of stages."""
-    base: type[StudyOfStages] = study.lm_eval_task.load() if study.lm_eval_task else StudyOfStages
     every = [each for task in study.designs for each in study.task_parameters(task)]
     others = {study.condition_parameter, *SAID_ELSEWHERE}
-    taken = {**{each.name: each.type for each in every if each.name not in others}, **base.ADDED}
+    taken = {each.name: each.type for each in every if each.name not in others}
     if "sources" in {each.name for each in every}:
         taken["source"] = str
     conditions = study.designs[study.first_task].conditions or study.conditions
-    named = ",".join(TaskGroup(study.first_task, base, "", {}).task(each) for each in conditions[:2])
+    named = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
     return type(
         f"{study.name}_task",
-        (base,),
+        (StudyOfStages,),
         {
             "STUDY": study,
             "VERSION": study.version,
@@ -117,7 +114,7 @@ SAID_ELSEWHERE: Mapping[str, str] = {
     "cache": "add --use_cache and a path",
     "efforts": "run once at each, with --gen_kwargs reasoning_effort=low, where the server takes it",
     "sources": "say source, or name the tasks of the sources",
-    "top_logprobs": "say token_probabilities, where the study has it",
+    "token_probabilities": "say top_logprobs, which is any number from 1 to 20 here",
 }
 """Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
 
@@ -135,8 +132,6 @@ class StudyOfStages(ConfigurableTask):
     ----------
     STUDY : Study
         The study.
-    ADDED : mapping of str to type
-        Parameters that its tasks have on lm-eval only.
     PARAMETERS : sequence of str
         What the study reads of the metadata.
     FIXED : mapping of str to str
@@ -148,7 +143,6 @@ class StudyOfStages(ConfigurableTask):
     """
 
     STUDY: ClassVar[Study]
-    ADDED: ClassVar[Mapping[str, Any]] = {}
     PARAMETERS: ClassVar[Sequence[str]]
     FIXED: ClassVar[Mapping[str, str]]
     ELSEWHERE: ClassVar[Mapping[str, str]]
@@ -177,11 +171,10 @@ class StudyOfStages(ConfigurableTask):
         set_metrics(self, aggregations(measures), better)
 
     def defaults(self) -> Mapping[str, Any]:
-        """Return the limit of the only stage, which ``--gen_kwargs`` overrides."""
+        """Return the delimiter of the first stage and the limit of the only one, which ``--gen_kwargs`` overrides."""
         first, *others = self.STUDY.stages_of(default_parameters(self.STUDY))
-        if others or first.max_tokens is None:
-            return {}
-        return {"generation_kwargs": {**GENERATION, "max_gen_toks": first.max_tokens}}
+        limit = {} if others or first.max_tokens is None else {"max_gen_toks": first.max_tokens}
+        return {"target_delimiter": first.delimiter, "generation_kwargs": {**GENERATION, **limit}}
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -189,19 +182,13 @@ class StudyOfStages(ConfigurableTask):
         study, given = self.STUDY, dict(self.config.metadata or {})
         task = self.inspect_task(given)
         declared = {each.name: each for each in study.task_parameters(task)}
-        own = self.TYPES.keys() - {
-            "question_seed",
-            *self.ADDED,
-            *(["source"] if "sources" in declared else []),
-        }
-        said = {name: value for name, value in given.items() if name in own}
+        said = {name: value for name, value in given.items() if name in self.TYPES.keys() & declared.keys()}
         replace(SEED, name="question_seed").check(given.get("question_seed", SEED.default))
         others = {study.condition_parameter: "condition", "seed": "question_seed"}
         said |= {ours: given[name] for ours, name in others.items() if ours in declared and name in given}
         if "sources" in declared:
             said["sources"] = [given["source"]]
-        added = {name: value for name, value in given.items() if name in self.ADDED}
-        return {**complete_parameters(study.name, said, list(declared.values())), **added, "task": task}
+        return {**complete_parameters(study.name, said, list(declared.values())), "task": task}
 
     def inspect_task(self, given: Mapping[str, Any]) -> str:
         """Return the name of Inspect's task."""
@@ -229,6 +216,8 @@ class StudyOfStages(ConfigurableTask):
     @property
     def conditions(self) -> Sequence[str]:
         """The conditions that are asked; none where each question has its own."""
+        if self.STUDY.condition_parameter in self.parameters:
+            return chosen_conditions(self.STUDY, self.parameters)
         said = str((self.config.metadata or {})["condition"])
         return [label_of(self.STUDY, said)] if self.STUDY.conditions else []
 
@@ -276,7 +265,7 @@ class StudyOfStages(ConfigurableTask):
                 raise ValueError(
                     f"num_fewshot={fewshot}: lm-eval shows the same worked examples throughout a task, and those of "
                     f"{self.config.task} differ between its conditions: name one, as with --metadata "
-                    '\'{"levels": "0.9", "ask": "direct"}\''
+                    '\'{"levels": "0.9", "condition": "direct"}\''
                 )
             self.sampler.replace_df(_examples(items[0]))
             self._docs = Dataset.from_list([_document(item) for item in items])
@@ -324,7 +313,7 @@ class StudyOfStages(ConfigurableTask):
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
-        """Ask for the reply and what the study needs to know of it, or for all stages at once."""
+        """Ask for the reply, or for all stages at once."""
         generation = super().construct_requests(doc, ctx, **kwargs)
         assert isinstance(generation, Instance)
         if self.generates:
@@ -333,9 +322,7 @@ class StudyOfStages(ConfigurableTask):
             generation.arguments = (context, {**settings, **own})
             if "seed" in own:
                 generation.request_type = SAMPLES  # type: ignore[assignment]
-            return [generation, *self.requests_about(generation, doc)]
-        if given := [stage.name for stage in self.stages if stage.given]:
-            raise ValueError(f"lm-eval runs no stage that gives a text to the model, such as {given[0]!r}")
+            return [generation]
         return [
             StagesRequest(
                 request_type=REQUEST_TYPE,  # type: ignore[arg-type]
@@ -348,29 +335,15 @@ class StudyOfStages(ConfigurableTask):
             )
         ]
 
-    def requests_about(self, generation: Instance, doc: Mapping[str, Any]) -> list[Instance]:
-        """Return what is asked about the reply once there is one."""
-        return []
-
-    def tokens(self, doc: Mapping[str, Any], reply: str, score: Any) -> Sequence[Token]:
-        """Return the tokens of a reply by what else was asked about it."""
-        return ()
-
-    def trial(self, doc: Mapping[str, Any], reply: Any, *scores: Any) -> Mapping[str, Any]:
-        """Read the replies of all stages."""
-        if self.generates:
-            said = ModelReply(reply, tuple(self.tokens(doc, reply, *scores)))
-            replies: Replies = {self.stages[0].name: [said]}
-        else:
-            replies = restored_replies(reply)
-        return trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
-
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Return the trial for every metric that is configured; none for a lost call, whose reply is None."""
-        reply, *scores = results
+        (reply,) = results
         if reply is None:
             return {}
-        trial = self.trial(doc, reply, *(scores or [unscored("not asked for")]))
+        replies: Replies = (
+            {self.stages[0].name: [ModelReply(reply)]} if self.generates else restored_replies(reply)
+        )
+        trial = trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
         return sample_metrics(trial, list(self.aggregation()))
 
 

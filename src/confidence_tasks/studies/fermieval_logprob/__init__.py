@@ -13,7 +13,6 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter
 _checks = LazyModule("confidence_tasks.report.checks")
 _fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_lm_eval = LazyModule("confidence_tasks.studies.fermieval_logprob.lm_eval")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _task = LazyModule("confidence_tasks.studies.fermieval_logprob.task")
@@ -58,5 +57,4 @@ STUDY = Study(
     subject=_subject.respond_exponent,
     true_values=_subject.true_values_of_tokens,
     power=None,
-    lm_eval_task=_lm_eval.FermiLogprobTask,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question
+from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
 from confidence_tasks.studies.fermieval.task import CALIBRATED, levels_of
 from confidence_tasks.studies.fermieval_logprob import STUDY
@@ -18,6 +19,9 @@ from confidence_tasks.study import Replies, Stage, TaskMetrics
 
 LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
 """Measures of intervals that a log has as metrics by default."""
+
+INTEGERS = tuple(map(str, range(-LARGEST_EXPONENT, LARGEST_EXPONENT + 1)))
+"""What may be the key of one of the archive's questions: on lm-eval each has its exact probability."""
 
 LONGEST_REPLY = 8
 """Tokens: enough for a sign and the digits of any exponent."""
@@ -33,6 +37,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             max_tokens=LONGEST_REPLY,
             logprobs="required",
             top_logprobs=parameters["top_logprobs"],
+            candidates=INTEGERS,
         )
     ]
 

@@ -12,7 +12,6 @@ from confidence_tasks.study import Design, LazyModule, Parameter, Study
 _checks = LazyModule("confidence_tasks.report.checks")
 _consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
 _fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
-_lm_eval = LazyModule("confidence_tasks.studies.fermieval_sampling.lm_eval")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _task = LazyModule("confidence_tasks.studies.fermieval_sampling.task")
@@ -25,6 +24,7 @@ STUDY = Study(
     stages=_task.sampling_stages,
     questions=_fermieval.exponent_questions,
     conditions=("interval", "exponent"),
+    condition_parameter="ask",
     read_condition=str,
     chosen=_task.sampling_conditions,
     source="fermi",
@@ -39,8 +39,8 @@ STUDY = Study(
             "ask",
             str | list[str],
             "interval",
-            "What is sampled: interval, direct (bare exponents), reasoned (exponents after reasoning); direct,reasoned "
-            "gives the tunnel index.",
+            "What is sampled: interval, direct (bare exponents), reasoned (exponents after reasoning), or exponent for "
+            "the latter two, which gives the tunnel index.",
         ),
         Parameter(
             "samples",
@@ -82,5 +82,4 @@ STUDY = Study(
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
     subject=_subject.respond_sample,
     power=None,
-    lm_eval_task=_lm_eval.FermiSamplingTask,
 )

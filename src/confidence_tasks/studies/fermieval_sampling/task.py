@@ -53,9 +53,20 @@ def _temperature(condition: str) -> float:
     return read_cell(condition)[1]
 
 
+_COMPARED: Mapping[str, Sequence[str]] = {"exponent": ("direct", "reasoned")}
+"""Ways of asking whose samples are compared, by a name for both."""
+
+
 def asks_of(value: str | list[str]) -> list[Ask]:
-    """Return the ways of asking that a user names; ValueError for one that is none."""
-    return [one_of(ASKS, name, "ask") for name in listed(value, "ask")]
+    """Return the ways of asking that a user names; ValueError for one that is none.
+
+    Examples
+    --------
+    >>> asks_of("interval"), asks_of("exponent")
+    (['interval'], ['direct', 'reasoned'])
+    """
+    named = [name for each in listed(value, "ask") for name in _COMPARED.get(each, (each,))]
+    return [one_of(ASKS, name, "ask") for name in dict.fromkeys(named)]
 
 
 def sampling_conditions(parameters: Mapping[str, Any]) -> list[str]:

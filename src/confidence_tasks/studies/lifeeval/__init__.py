@@ -9,7 +9,6 @@ from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Pap
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_lm_eval = LazyModule("confidence_tasks.studies.lifeeval.lm_eval")
 _replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
@@ -97,5 +96,4 @@ STUDY = Study(
     reply_forms=_report.REPLY_FORMS,
     power=None,
     replication=_replication.REPLICATION,
-    lm_eval_task=_lm_eval.LifeEvalTask,
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.sources import load
 from confidence_tasks.sources.lifeeval import load_life_table
 from confidence_tasks.studies.lifeeval import RADII, STUDY
@@ -60,12 +61,18 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return lifeeval_prompt(sex, age, radius, parameters["population"])
 
     top = parameters["top_logprobs"]
-    return [Stage("guess", ask, system=SYSTEM, logprobs="required" if top else "", top_logprobs=top)]
+    return [
+        Stage("guess", ask, system=SYSTEM, logprobs="required" if top else "", top_logprobs=top, span=_guess)
+    ]
+
+
+def _guess(question: Question, reply: str) -> tuple[int, int]:
+    return number_span(reply)
 
 
 def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
     """Return the measures over all trials and by radius, sex and age."""
-    tokens = bool(parameters["top_logprobs"] or parameters.get("token_probabilities"))
+    tokens = bool(parameters["top_logprobs"])
     radii = [int(label.removeprefix("radius=")) for label in conditions]
     measures = MEASURES + TOKEN_MEASURES if tokens else MEASURES
     arguments = {"radii": radii, "token_probabilities": tokens}

@@ -10,7 +10,6 @@ from confidence_tasks.study.parameter import source_parameters
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_lm_eval = LazyModule("confidence_tasks.studies.logprob_metacognition.lm_eval")
 _replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _resampling = LazyModule("confidence_tasks.studies.logprob_metacognition.resampling")
@@ -118,5 +117,4 @@ STUDY = Study(
     true_values=_subject.true_values,
     power=_subject.POWER,
     replication=_replication.REPLICATION,
-    lm_eval_task=_lm_eval.LogprobTask,
 )

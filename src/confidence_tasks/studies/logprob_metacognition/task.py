@@ -60,8 +60,9 @@ def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
 
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the question and, with ``force_gold``, its key in the model's mouth."""
-    answer = Stage(ANSWER, _ask, temperature=temperature_of, max_tokens=LONGEST_REPLY, logprobs="required")
-    gold = Stage(GOLD, _ask, temperature=temperature_of, given=_key, logprobs="required")
+    common: dict[str, Any] = {"temperature": temperature_of, "logprobs": "required", "delimiter": " "}
+    answer = Stage(ANSWER, _ask, max_tokens=LONGEST_REPLY, span=_answer, **common)
+    gold = Stage(GOLD, _ask, given=_key, span=_after_the_lead, **common)
     return [answer, gold] if parameters["force_gold"] else [answer]
 
 
@@ -71,6 +72,17 @@ def _ask(question: Question, condition: str, replies: Replies) -> str:
 
 def _key(question: Question) -> str:
     return question.gold or ""
+
+
+def _answer(question: Question, reply: str) -> tuple[int, int]:
+    from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+
+    found = read_short_answer(reply, question.kind)
+    return found.begin, found.end
+
+
+def _after_the_lead(question: Question, reply: str) -> tuple[int, int]:
+    return len(reply) - len(_key(question)), len(reply)
 
 
 def key_shown(question: Question, condition: str, number: int) -> str:

@@ -344,7 +344,7 @@ async def _domain(question: Question, state: TaskState, domains: Domains, cache:
     if domains == "lexicon":
         return domain_of(question.text)
     prompt = classifier_prompt(question.text, question.gold or "")
-    return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state.store, cache=cache))
+    return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache))
 
 
 def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:

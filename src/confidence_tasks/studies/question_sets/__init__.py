@@ -18,15 +18,14 @@ from confidence_tasks.study import (
 )
 
 _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
-_lm_eval = LazyModule("confidence_tasks.studies.question_sets.lm_eval")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
 _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
 _task = LazyModule("confidence_tasks.studies.question_sets.task")
 
 
-def _set(source: str, title: str, question: str, *others: Parameter) -> Design:
-    return Design(title, question, parameters=(*source_parameters(source), *others))
+def _set(source: str, title: str, question: str, *others: Parameter, offline: str = "") -> Design:
+    return Design(title, question, parameters=(*source_parameters(source), *others), offline=offline)
 
 
 STUDY = Study(
@@ -45,24 +44,33 @@ STUDY = Study(
     trial=trials.QuestionSetTrial,
     measures=trials.ALL_MEASURES,
     designs={
-        "boolq": _set("boolq", "BoolQ", "Is the confidence in true or false calibrated?", TOP_LOGPROBS),
+        "boolq": _set(
+            "boolq",
+            "BoolQ",
+            "Is the confidence in true or false calibrated?",
+            TOP_LOGPROBS,
+            offline="arithmetic_boolean",
+        ),
         "sciq": _set(
             "sciq",
             "SciQ",
             "Are the probabilities of the options of science questions calibrated?",
             TOP_LOGPROBS,
+            offline="arithmetic",
         ),
         "lsat_ar": _set(
             "lsat_ar",
             "LSAT-AR",
             "Are the probabilities of the options of hard logical questions calibrated?",
             TOP_LOGPROBS,
+            offline="arithmetic",
         ),
         "sat_en": _set(
             "sat_en",
             "SAT-EN",
             "Are the probabilities of the options of questions on a passage calibrated?",
             TOP_LOGPROBS,
+            offline="arithmetic",
         ),
         "halueval": _set(
             "halueval",
@@ -97,6 +105,4 @@ STUDY = Study(
     reply_forms=_report.REPLY_FORMS,
     power=None,
     overviews=_report.OVERVIEWS,
-    lm_eval=_lm_eval.GROUPS,
-    lm_eval_task=_lm_eval.QuestionSetTask,
 )

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.reading.token_probabilities import option_span
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS, Form, QuestionSet
-from confidence_tasks.studies.question_sets.trials import measures_of, question_set_summary
+from confidence_tasks.studies.question_sets.trials import answers_of, measures_of, question_set_summary
 from confidence_tasks.study import Replies, Stage, TaskMetrics
 
 _KINDS: dict[Form, str] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
@@ -48,7 +49,21 @@ def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return asked.system(question)
 
     top = parameters.get("top_logprobs", 0)
-    return [Stage("answer", ask, system=system, logprobs="required" if top else "", top_logprobs=top)]
+    return [
+        Stage(
+            "answer",
+            ask,
+            system=system,
+            logprobs="required" if top else "",
+            top_logprobs=top,
+            span=_answer,
+            options=answers_of,
+        )
+    ]
+
+
+def _answer(question: Question, reply: str) -> tuple[int, int]:
+    return option_span(reply)
 
 
 def _wording(parameters: Mapping[str, Any]) -> QuestionSet:
@@ -83,8 +98,7 @@ def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str
     """Return the measures of the set's form; a judgement of a given answer has no token probabilities."""
     task = parameters["task"]
     form = QUESTION_SETS[task].form
-    asked = parameters.get("top_logprobs") or parameters.get("token_probabilities")
-    tokens = bool(asked) and form != "judgement"
+    tokens = bool(parameters.get("top_logprobs"))
     arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
     measures = measures_of(form, token_probabilities=tokens)
     return TaskMetrics(question_set_summary, arguments, measures, conditions[0], names=LOGGED)

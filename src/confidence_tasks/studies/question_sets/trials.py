@@ -93,6 +93,11 @@ class QuestionSetTrial(Trial):
     rules: str
 
 
+def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
+    """Return what may be answered to a question, with the words that stand for each."""
+    return letters(len(question.choices)) if question.kind == "choice" else YES_NO
+
+
 def question_set_trial(
     form: Form, question: Question, reply: str, tokens: Sequence[Token] = (), given: str = ""
 ) -> QuestionSetTrial:
@@ -134,7 +139,7 @@ def _boolean_trial(question: Question, reply: str, tokens: Sequence[Token], give
 
     reading = read_boolean_reply(reply)
     correct = grade(reading.answer, kind="boolean", gold=question.gold)
-    return _single(question, reading, correct, option_probabilities(tokens, YES_NO))
+    return _single(question, reading, correct, option_probabilities(tokens, answers_of(question)))
 
 
 def _judgement_trial(question: Question, reply: str, tokens: Sequence[Token], given: str) -> QuestionSetTrial:
@@ -179,7 +184,7 @@ def _options_trial(question: Question, reply: str, tokens: Sequence[Token], give
     distribution = dict(zip(question.options, reading.probabilities, strict=False)) if answer else {}
     return _trial(
         question,
-        option_probabilities(tokens, letters(len(question.choices))),
+        option_probabilities(tokens, answers_of(question)),
         correct=_credit(question, reading.favourites) if distribution else answer_correct,
         confidence=reading.confidence_raw if distribution else math.nan,
         status=reading.status,

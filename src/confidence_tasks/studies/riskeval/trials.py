@@ -219,7 +219,7 @@ async def _read(question: Question, state: TaskState, parser: Parser, cache: boo
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
         return _by_rules(question, state)
-    parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state.store, cache=cache)
+    parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache=cache)
     return read_parser_reply(parsed, question)
 
 
@@ -245,7 +245,7 @@ async def _judge(
         return None
     answer = option_text(question, reading.answer)
     found = read_verdict(
-        await ask_role("judge", JUDGE_SYSTEM, judge_prompt(question, answer), state.store, cache=cache)
+        await ask_role("judge", JUDGE_SYSTEM, judge_prompt(question, answer), state, cache=cache)
     )
     return found if isinstance(found, Fault) else float(found)
 
