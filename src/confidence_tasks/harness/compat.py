@@ -221,32 +221,12 @@ def extend_lm_eval_index(
             if any(path is not None and built_in in path.parents for path in paths):
                 for name, configuration in configurations():
                     if name not in index:
-                        process(_with_lazy_class(configuration), None, index)
+                        process(dict(configuration), None, index)
         except Exception as error:
             warn(error)
         return index
 
     index_type.build = staticmethod(build_extended)
-
-
-def _with_lazy_class(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration whose class is imported when its task is made.
-
-    lm-eval passes the configuration to a class whose ``__init__`` has a parameter ``config``. Tested on lm-eval 0.4.12
-    and 0.4.13.
-    """
-    if "class" not in configuration:
-        return dict(configuration)
-    make = configuration["class"]
-
-    class LazyTask:
-        def __new__(cls, config: Mapping[str, Any]) -> Any:
-            return make(config=config)
-
-        def __init__(self, config: Mapping[str, Any]) -> None:
-            """Take a configuration; never called, for `__new__` returns a task of another class."""
-
-    return {**configuration, "class": LazyTask}
 
 
 def register_lm_eval_model(name: str, target: str) -> None:

@@ -20,7 +20,6 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.harness.compat import LogWriter, run_quietly
-from confidence_tasks.harness.inspect.metrics import logging
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import provenance
 from confidence_tasks.harness.questions import question_metadata
@@ -169,14 +168,12 @@ async def _scored(log: EvalLog, form: ReplyForm, recorded: Sequence[Recorded], p
 
 def _empty_log(study: str, form: ReplyForm, items: Sequence[Item]) -> EvalLog:
     """Let the harness write the log of a run in which nothing was asked: all is there but the samples."""
-    with logging("all"):
-        metrics = form.metrics(items)
     task = Task(
         name=f"{study}_replies",
         dataset=MemoryDataset([Sample(id="none", input="")], name="replies"),
         solver=recorded_reply(),
         scorer=form.scorer(),
-        metrics=metrics,
+        metrics=form.metrics(items),
         version=VERSION,
         metadata=provenance({"seed": 0}),
     )

@@ -97,6 +97,6 @@ def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
 
 
 def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> list[Any]:
-    """Return the metrics of what was asked, under the parameters given and the defaults of the others."""
+    """Return all metrics of what was asked, under the parameters given and the defaults of the others."""
     logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions_of(items))
-    return metrics_of(study, logged.summary, overall=logged.overall, **logged.arguments)
+    return metrics_of(study, logged, "all")

@@ -72,7 +72,7 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
     from lm_eval.evaluator import evaluate
     from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, replying
 
-    from confidence_tasks.harness.lm_eval.staged import StagedTask
+    from confidence_tasks.harness.lm_eval.groups import StagedTask
 
     def reply(prompt: str) -> str:
         if "Are you sure" in prompt:

@@ -11,8 +11,8 @@ from lm_eval.loggers import EvaluationTracker
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, replying, same
 from tests.items import scale_items
 
+from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.staged import StagedTask
 from confidence_tasks.simulation import answers
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.task import scale_granularity

@@ -14,8 +14,8 @@ from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.staged import StagedTask
 
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 N = 6

@@ -1,5 +1,7 @@
 """Which measures a log has as metrics."""
 
+from dataclasses import replace
+
 import pytest
 from inspect_ai import eval
 from inspect_ai._eval.task.results import eval_results
@@ -8,9 +10,10 @@ from inspect_ai.scorer import SampleScore, Score, match, scorer
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.inspect.metrics import logging, metrics_of, study_metrics
+from confidence_tasks.harness.inspect.metrics import metrics_of, study_metrics
 from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
+from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
 
 TASKS = {
@@ -73,10 +76,10 @@ def counts(trials, names=None):
 
 
 def test_outside_of_the_overall_conditions_a_log_has_the_first_headline_measure():
-    (metric,) = metrics_of(STUDY, counts, overall=["all"], headline=["ece", "auroc"])
-    (without,) = metrics_of(STUDY, counts, headline=["ece", "auroc"])
-    with logging("all"):
-        (every,) = metrics_of(STUDY, counts, overall=["all"])
+    logged = TaskMetrics(counts, {}, (), "all", overall=("all",), names=("ece", "auroc"))
+    (metric,) = metrics_of(STUDY, logged)
+    (without,) = metrics_of(STUDY, replace(logged, overall=()))
+    (every,) = metrics_of(STUDY, logged, "all")
     scores = [SampleScore(score=Score(value={"trial": 1})), SampleScore(score=Score(value=0.5))]
 
     assert list(metric(scores).items()) == [("ece/all", 1), ("auroc/all", 1), ("ece/a", 1)]

@@ -7,7 +7,7 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
 
-from confidence_tasks.harness.inspect.metrics import logging, metrics_of
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import interval_reply
 from confidence_tasks.studies.fermieval_sampling import STUDY
@@ -24,6 +24,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     sampling_summary,
     self_consistency,
 )
+from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import columns
 
 
@@ -145,8 +146,7 @@ def test_a_run_has_the_same_metrics_at_its_start_and_at_its_end():
     ]
     design = {"levels": [0.8, 0.9], "asks": ASKS, "temperatures": [0.2, 1.0]}
     scores = [SampleScore(score=Score(value=trial)) for trial in trials]
-    with logging("all"):
-        (summarised,) = metrics_of(STUDY, sampling_summary, **design)
+    (summarised,) = metrics_of(STUDY, TaskMetrics(sampling_summary, design, (), ""), "all")
     names = [measure.name for measure in sampling_measures(ASKS, [0.2, 1.0], [0.8, 0.9])]
     for done in (0, 1, 16, 20, 24, 28, len(scores)):
         found = summarised(scores[:done])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Any
 
@@ -13,33 +11,13 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.samples import EFFORT
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.study.definition import Study
+from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import Measure, named, summarise
 from confidence_tasks.study.parameter import METRICS
 
-_logged = ContextVar("_logged", default=METRICS.default)
-
-
-@contextmanager
-def logging(which: str) -> Iterator[None]:
-    """Have tasks that are made meanwhile log the headline measures, or all; ValueError if ``which`` is neither."""
-    METRICS.check(which)
-    before = _logged.set(which)
-    try:
-        yield
-    finally:
-        _logged.reset(before)
-
 
 def metrics_of(
-    study: Study,
-    summary: Callable[..., Mapping[str, float]],
-    /,
-    *,
-    overall: Sequence[str] = (),
-    headline: Sequence[str] = (),
-    efforts: Sequence[str] = (),
-    **arguments: Any,
+    study: Study, logged: TaskMetrics, which: str = METRICS.default, efforts: Sequence[str] = ()
 ) -> list[Any]:
     """Return what a task logs.
 
@@ -47,21 +25,24 @@ def metrics_of(
     ----------
     study : Study
         The study.
-    summary : callable
-        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
-        NaN without trials, so that the keys are always the same.
-    overall : sequence of str
-        The conditions that come first: of the others the log then has the first headline measure only.
-    headline : sequence of str
-        The measures that are logged by default, if other than the study's headline.
+    logged : TaskMetrics
+        What the task computes. The summary gives NaN without trials, so that the keys are always the same.
+    which : {"headline", "all"}
+        Which of its measures are logged.
     efforts : sequence of str
         The efforts at which the task asks; empty for that of the run.
-    **arguments
-        Those of ``summary``, as JSON holds them.
+
+    Raises
+    ------
+    ValueError
+        If ``which`` is neither.
     """
-    names = list(headline or study.headline) if _logged.get() == METRICS.default else None
-    reference = reference_of(summary)
-    return [study_metrics(reference, arguments, names, list(overall) if names else [], list(efforts))]
+    METRICS.check(which)
+    names = list(logged.names or study.headline) if which == METRICS.default else None
+    overall = list(logged.overall) if names else []
+    return [
+        study_metrics(reference_of(logged.summary), dict(logged.arguments), names, overall, list(efforts))
+    ]
 
 
 def reference_of(summary: Callable[..., Any]) -> str:

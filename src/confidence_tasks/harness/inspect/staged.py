@@ -33,7 +33,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from confidence_tasks.harness.compat import provider_of
 from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import explanation
-from confidence_tasks.harness.inspect.metrics import logging, metrics_of
+from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
 from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens, tokens_used
 from confidence_tasks.harness.inspect.samples import (
@@ -92,8 +92,8 @@ def _study_task(study: Study, name: str) -> Callable[..., Task]:
     def build(**given: Any) -> Task:
         with as_usage_error():
             parameters = complete_parameters(name, given, declared)
-            with logging(parameters.pop(METRICS.name)):
-                return _build(study, {**parameters, "task": name})
+            which = parameters.pop(METRICS.name)
+            return _build(study, {**parameters, "task": name}, which)
 
     helps = "\n".join(f"{parameter.name}\n    {parameter.help}" for parameter in declared)
     build.__doc__ = f"{study.designs[name].question}\n\nParameters\n----------\n{helps}\n"
@@ -120,7 +120,7 @@ def _called(function: Callable[..., Any], study: Study, name: str) -> None:
     function.__module__ = study.module
 
 
-def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
+def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
     efforts = [] if parameters[EFFORTS.name] is None else listed(parameters[EFFORTS.name], EFFORTS.name)
@@ -140,14 +140,7 @@ def _build(study: Study, parameters: Mapping[str, Any]) -> Task:
         setup=[without_shown_question(), roles],
         solver=ask_stages(study.reference, dict(parameters), len(conditions)),
         scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
-        metrics=metrics_of(
-            study,
-            logged.summary,
-            overall=logged.overall,
-            headline=logged.names,
-            efforts=efforts,
-            **logged.arguments,
-        ),
+        metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(
             **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
         ),

@@ -19,7 +19,6 @@ from typing import Any
 from confidence_tasks.sources.storage import cache_folder, write_atomically
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.reference import Reference
 
 OFFLINE = "arithmetic"
 """Ending of the name of the group of a study's tasks on generated questions, for runs without data."""
@@ -59,7 +58,7 @@ class TaskGroup:
         return "_".join([self.naming.format(study=self.name, condition=label), *source])
 
     def configurations(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the name and the configuration of each task and group; the class of a task is a `Reference`."""
+        """Yield the name and the configuration of each task and group."""
         for condition, sources in self.sources.items():
             yield from self._condition(condition, sources)
         yield self.name, self._group(self.name, [self.task(condition) for condition in self.sources])
@@ -84,7 +83,7 @@ class TaskGroup:
     def _task(self, name: str, condition: str, source: str) -> dict[str, Any]:
         return {
             "task": name,
-            "class": STAGED_TASK,
+            "class": StagedTask,
             "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
             "metadata": {"condition": condition, "source": source, "study": self.study.reference},
         }
@@ -131,8 +130,21 @@ def _default_sources(study: Study, task: str) -> list[str]:
     return str(named).split(",")
 
 
-STAGED_TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StagedTask")
-"""The class of the tasks of every study."""
+class StagedTask:
+    """The task of one condition of a study, which the key ``study`` of the metadata names; its module is imported here.
+
+    Its parameters are those that the study declares, with ``question_seed`` for ``seed``, and ``condition``.
+    """
+
+    def __new__(cls, config: Mapping[str, Any]) -> Any:
+        """Return a task of the study's own class."""
+        from confidence_tasks.harness.lm_eval.staged import task_class
+        from confidence_tasks.harness.staged import load_study
+
+        return task_class(load_study(config["metadata"]["study"]))(config=config)
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        """Take a configuration, as lm-eval wants it; never called, for `__new__` returns a task of another class."""
 
 
 def stub_folder(studies: Iterable[Study]) -> Path:
@@ -159,6 +171,6 @@ def _stubs(studies: Iterable[Study]) -> dict[str, str]:
 
 
 def _yaml(value: Any) -> str:
-    if isinstance(value, Reference):
-        return f"!function {value.module}.{value.name}"
+    if isinstance(value, type):
+        return f"!function {value.__module__}.{value.__qualname__}"
     return json.dumps(value)

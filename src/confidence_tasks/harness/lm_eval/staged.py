@@ -35,7 +35,6 @@ from confidence_tasks.harness.staged import (
     default_parameters,
     is_single,
     label_of,
-    load_study,
     restored_replies,
     roles_needed,
     staged_items,
@@ -65,20 +64,6 @@ _DEFAULTS: Mapping[str, Any] = {
 
 _HARNESS = frozenset({"config_source", "version"})
 """What lm-eval itself puts into the metadata."""
-
-
-class StagedTask:
-    """The task of one condition of a study of stages, which the key ``study`` of the metadata names.
-
-    Its parameters are those that the study declares, with ``question_seed`` for ``seed``, and ``condition``.
-    """
-
-    def __new__(cls, config: Mapping[str, Any]) -> Any:
-        """Return a task of the study's own class."""
-        return task_class(load_study(config["metadata"][STUDY]))(config=config)
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        """Take a configuration; never called, for `__new__` returns a task of another class."""
 
 
 @cache
