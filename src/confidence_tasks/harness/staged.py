@@ -1,4 +1,4 @@
-"""A study of stages, as both harnesses run it: its parameters, what it asks, and its trials."""
+"""A study as both harnesses run it: its parameters, what it asks, and its trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a study of stages is planned with, and how files of replies to it are scored, where it does not say so itself."""
+"""How a study is planned with, and how files of replies to it are scored, where it does not say so itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TRIED: Columns = {
 
 
 def power_designs(study: Study) -> Iterator[PowerDesign]:
-    """Yield how a study of stages is simulated for power analysis; nothing if no measure reads simulated trials.
+    """Yield how a study is simulated for power analysis; nothing if no measure reads simulated trials.
 
     The simulated trials are right or wrong with a confidence. Measures that read other columns cannot be planned for.
     A measure of correctness alone is moved by the subject's sensitivity, one of which less is better by its bias, and

@@ -204,23 +204,21 @@ class Study:
     paper : Paper, optional
         Where it was published.
     scorer : Reference or str
-        Makes the scorer whose scores are trials, and names it in logs. A study of stages whose ``read`` scores needs
-        none, or a name only; by default it is ``<name>_scorer``. Parameters of the task are passed on to options of the
-        same name.
+        Makes the scorer whose scores are trials, and names it in logs. A study whose ``read`` scores needs none, or a
+        name only; by default it is ``<name>_scorer``. Parameters of the task are passed on to options of the same name.
     module : str
-        Name of the module that holds the study as ``STUDY``: ``__name__``. A study of stages needs it; Inspect's
-        tasks are called after its first part.
+        Name of the module that holds the study as ``STUDY``: ``__name__``. Inspect's tasks are called after its first
+        part.
     stages : tuple of Stage or callable
         The calls of a model that a trial is made of, or ``stages(parameters)`` that returns them. With these, both
         harnesses run the study without code of its own, each design as a task. ``parameters`` are those of the task,
         with its name as ``task``.
     questions : callable
-        ``questions(parameters)``: the questions of a study of stages, in the order in which they are asked. The
-        parameters also have the labels of the ``conditions``, and the number of worked examples as ``fewshot``, which
-        ``n`` includes.
+        ``questions(parameters)``: the questions, in the order in which they are asked. The parameters also have the
+        labels of the ``conditions``, and the number of worked examples as ``fewshot``, which ``n`` includes.
     conditions : tuple of str
-        The conditions of a study of stages; with several, the task has a parameter ``conditions`` that chooses some. A
-        study with ``condition_of`` may have none.
+        The conditions; with several, the task has a parameter ``conditions`` that chooses some. A study with
+        ``condition_of`` may have none.
     condition_parameter : str
         Name of the parameter that chooses some, where it is among the study's own.
     read_condition : callable, optional
@@ -259,8 +257,7 @@ class Study:
         ``example(question, condition, number)``: the reply shown in the worked example of that number, from 0; by
         default that of an ideal simulated subject.
     parameters : tuple of Parameter
-        Parameters of the tasks of a study of stages, beside ``seed``, ``fewshot``, ``efforts``, ``metrics`` and
-        ``cache``.
+        Parameters of the tasks, beside ``seed``, ``fewshot``, ``efforts``, ``metrics`` and ``cache``.
     subject : callable, optional
         ``subject(question, request)``: the reply of a simulated subject to a call of the study
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
@@ -269,9 +266,9 @@ class Study:
         those, a log's summary, which reports read, keeps 1,000 characters of a text: name here what may be longer and
         is read again.
     version : str
-        Version of the tasks of a study of stages, such as ``1-A``.
+        Version of the tasks, such as ``1-A``.
     offline : str
-        Generated source of further lm-eval tasks of a study of stages, which need no data; empty for none.
+        Generated source of further lm-eval tasks, which need no data; empty for none.
     tested : tuple of str
         Measures whose difference from the baseline is tested. They may read nothing but columns that mean the same
         under every condition.
@@ -437,7 +434,7 @@ class Study:
             check_stages(self.stages)
 
     def task_parameters(self, task: str = "") -> tuple[Parameter, ...]:
-        """Return the parameters of a task of a study of stages; by default of the first."""
+        """Return the parameters of a task; by default of the first."""
         design = self.designs[task or self.first_task]
         own = design.parameters or self.parameters
         conditions = design.conditions or self.conditions

@@ -15,12 +15,10 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval import staged as _staged
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.staged import StudyOfStages, task_class
+from confidence_tasks.harness.lm_eval.staged import StudyOfStages, metadata_rules
+from confidence_tasks.study import Study
 
-STAGED: dict[str, type[StudyOfStages]] = {
-    study.name: task_class(study) for study in studies() if study.stages
-}
-TASKS = tuple(STAGED.values())
+STUDIES = {study.name: study for study in studies()}
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +29,8 @@ def nothing_said() -> Iterator[None]:
 
 
 def scale_task(**metadata: object) -> StudyOfStages:
-    stub = {"condition": "0-20", "source": "arithmetic", "n": 1}
-    return STAGED["scales"]({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
+    stub = {"study": STUDIES["scales"].reference, "condition": "0-20", "source": "arithmetic", "n": 1}
+    return StudyOfStages({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
 
 def test_another_name_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCaptureFixture) -> None:
@@ -63,20 +61,18 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(wrong: dict[str
         scale_task(**wrong)
 
 
-@pytest.mark.parametrize("study", TASKS)
-def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
-    study: type[StudyOfStages],
-) -> None:
-    names = study.STUDY.designs
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(study: Study) -> None:
+    names, rules = study.designs, metadata_rules(study)
     of_inspect = {
         name
         for task in names
         for name, its in inspect.signature(getattr(_registry, task)).parameters.items()
         if its.kind is not inspect.Parameter.VAR_KEYWORD
     }
-    elsewhere = study.ELSEWHERE
-    assert of_inspect <= set(study.PARAMETERS) | elsewhere.keys() | study.FIXED.keys()
-    assert not set(study.PARAMETERS) & elsewhere.keys()
+    elsewhere = rules.elsewhere
+    assert of_inspect <= rules.types.keys() | elsewhere.keys() | rules.fixed.keys()
+    assert not rules.types.keys() & elsewhere.keys()
     known = {name for each in task_groups(studies()) for name, _ in each.configurations()}
     tasks = {
         name
@@ -91,51 +87,53 @@ def test_every_parameter_of_inspect_s_tasks_is_taken_or_refused_with_the_way(
     ("study", "metadata", "said"),
     [
         (
-            STAGED["scales"],
+            STUDIES["scales"],
             {"scales": "0-10"},
             "scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks "
             "scale_granularity_0_5,scale_granularity_0_10",
         ),
-        (STAGED["scales"], {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
+        (STUDIES["scales"], {"seed": 3}, "scales has no parameter 'seed' on lm-eval: say question_seed"),
         (
-            STAGED["riskeval"],
+            STUDIES["riskeval"],
             {"efforts": "low,high"},
             "riskeval has no parameter 'efforts' on lm-eval: run once at each, with --gen_kwargs reasoning_effort=low",
         ),
         (
-            STAGED["riskeval"],
+            STUDIES["riskeval"],
             {"penalties": "1"},
             "riskeval has no parameter 'penalties' on lm-eval: name tasks",
         ),
         (
-            STAGED["fermieval_sampling"],
+            STUDIES["fermieval_sampling"],
             {"source": "mmlu"},
             "fermieval_sampling has source='fermi' and no other, not 'mmlu'",
         ),
         (
-            STAGED["lifeeval"],
-            {"top_logprobs": 5},
-            "lifeeval has no parameter 'top_logprobs' on lm-eval: say token_prob",
+            STUDIES["lifeeval"],
+            {"token_probabilities": True},
+            "lifeeval has no parameter 'token_probabilities' on lm-eval: say top_logprobs",
         ),
     ],
 )
 def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
-    study: type[StudyOfStages], metadata: dict[str, object], said: str
+    study: Study, metadata: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^metadata: {re.escape(said)}"):
-        study({"task": "mine", "metadata": {"condition": "0-20", "n": 1, **metadata}})
+        StudyOfStages(
+            {"task": "mine", "metadata": {"study": study.reference, "condition": "0-20", "n": 1, **metadata}}
+        )
 
 
-@pytest.mark.parametrize("study", [study for study in TASKS if study.FIXED])
-def test_what_is_fixed_is_what_the_stubs_say(study: type[StudyOfStages]) -> None:
+@pytest.mark.parametrize("study", [study for study in studies() if metadata_rules(study).fixed])
+def test_what_is_fixed_is_what_the_stubs_say(study: Study) -> None:
     said = [
         configuration["metadata"]
         for each in task_groups(studies())
         for _, configuration in each.configurations()
-        if "class" in configuration and configuration["metadata"].get("study") == study.STUDY.reference
+        if "class" in configuration and configuration["metadata"].get("study") == study.reference
     ]
     assert said
-    assert all(stub.items() >= study.FIXED.items() for stub in said)
+    assert all(stub.items() >= metadata_rules(study).fixed.items() for stub in said)
 
 
 def warnings_of(

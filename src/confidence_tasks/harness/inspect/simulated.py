@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from inspect_ai.model import (
@@ -33,12 +34,10 @@ from confidence_tasks.simulation.reply import (
 )
 
 
-class SimulatedSubject(ModelAPI):
-    """A model whose accuracy and metacognition are known; see ``confidence_tasks.simulation``.
+class _Simulated(ModelAPI):
+    """A model made by :attr:`make` of its name and its arguments; it needs no network and no key."""
 
-    It needs no network and no key. Replies are a function of the profile, its changed parameters, the seed, the
-    prompt and, above temperature zero, the temperature and the call's own seed.
-    """
+    make: Callable[..., Any]
 
     def __init__(
         self,
@@ -52,8 +51,18 @@ class SimulatedSubject(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         with as_usage_error():
-            self.subject = make_subject(model_name, **parameters)
+            self.made = type(self).make(model_name, **parameters)
         self.seed = seed
+
+
+class SimulatedSubject(_Simulated):
+    """A model whose accuracy and metacognition are known; see ``confidence_tasks.simulation``.
+
+    Replies are a function of the profile, its changed parameters, the seed, the prompt and, above temperature zero, the
+    temperature and the call's own seed.
+    """
+
+    make = staticmethod(make_subject)
 
     async def generate(
         self,
@@ -68,7 +77,7 @@ class SimulatedSubject(ModelAPI):
     def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         """Reply to the messages of a call."""
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        reply = call.reply(self.subject, messages[-1].text, seed=seed)
+        reply = call.reply(self.made, messages[-1].text, seed=seed)
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
@@ -78,26 +87,13 @@ class SimulatedSubject(ModelAPI):
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
 
 
-class SimulatedInstrument(ModelAPI):
+class SimulatedInstrument(_Simulated):
     """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.instruments``.
 
     Replies are a function of the instrument, its rates, the seed and the prompt.
     """
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature is Inspect's
-        *,
-        seed: int = 0,
-        **rates: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config)
-        with as_usage_error():
-            self.instrument = make_instrument(model_name, **rates)
-        self.seed = seed
+    make = staticmethod(make_instrument)
 
     async def generate(
         self,
@@ -108,7 +104,7 @@ class SimulatedInstrument(ModelAPI):
     ) -> ModelOutput:
         """Reply to the last user message, in the light of the system message."""
         asked = _asked(input)
-        reply = assist(self.instrument, asked, seed=str(self.seed))
+        reply = assist(self.made, asked, seed=str(self.seed))
         output = ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
         output.usage = _usage(asked, reply)
         return output

@@ -1,4 +1,4 @@
-"""A study of stages as an Inspect task: one solver, one scorer and one task for all such studies."""
+"""A study as an Inspect task: one solver, one scorer and one task for all studies."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ REPLIES = "replies"
 
 
 def study_task(study: Study, name: str = "") -> Callable[..., Task]:
-    """Make an Inspect task of a study of stages, which Inspect calls ``<package>/<name of the design>``.
+    """Make an Inspect task of a study, which Inspect calls ``<package>/<name of the design>``.
 
     Its parameters are those that the study declares. They are checked when the task is made, before the first call.
     """
@@ -519,7 +519,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
 
 @cached
 def study_scorer(study: Study) -> Callable[..., Scorer]:
-    """Make the scorer of a study of stages: it reads the replies of a sample into a trial."""
+    """Make the scorer of a study: it reads the replies of a sample into a trial."""
     declared = [each for each in study.task_parameters() if each.name in study.options]
 
     def build(**given: Any) -> Scorer:

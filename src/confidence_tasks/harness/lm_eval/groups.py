@@ -131,17 +131,16 @@ def _default_sources(study: Study, task: str) -> list[str]:
 
 
 class StagedTask:
-    """The task of one condition of a study, which the key ``study`` of the metadata names; its module is imported here.
+    """The task of one condition of a study: a :class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`.
 
-    Its parameters are those that the study declares, with ``question_seed`` for ``seed``, and ``condition``.
+    What that imports is imported when a task is made.
     """
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
-        """Return a task of the study's own class."""
-        from confidence_tasks.harness.lm_eval.staged import task_class
-        from confidence_tasks.harness.staged import load_study
+        """Return the task."""
+        from confidence_tasks.harness.lm_eval.staged import StudyOfStages
 
-        return task_class(load_study(config["metadata"]["study"]))(config=config)
+        return StudyOfStages(config=config)
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """Take a configuration, as lm-eval wants it; never called, for `__new__` returns a task of another class."""

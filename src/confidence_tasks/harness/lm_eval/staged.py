@@ -1,14 +1,13 @@
-"""A study of stages on lm-eval: one class for all such studies, one configuration a condition and source."""
+"""A study on lm-eval: one class for all studies, one configuration a condition and source."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
@@ -35,6 +34,7 @@ from confidence_tasks.harness.staged import (
     default_parameters,
     is_single,
     label_of,
+    load_study,
     restored_replies,
     roles_needed,
     staged_items,
@@ -66,33 +66,6 @@ _HARNESS = frozenset({"config_source", "version"})
 """What lm-eval itself puts into the metadata."""
 
 
-@cache
-def task_class(study: Study) -> type[StudyOfStages]:
-    """Make the class of the tasks of a study of stages."""
-    every = [each for task in study.designs for each in study.task_parameters(task)]
-    others = {study.condition_parameter, *SAID_ELSEWHERE}
-    taken = {each.name: each.type for each in every if each.name not in others}
-    if "sources" in {each.name for each in every}:
-        taken["source"] = str
-    conditions = study.designs[study.first_task].conditions or study.conditions
-    named = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
-    return type(
-        f"{study.name}_task",
-        (StudyOfStages,),
-        {
-            "STUDY": study,
-            "VERSION": study.version,
-            "PARAMETERS": (STUDY, "condition", "question_seed", *taken),
-            "FIXED": {} if "source" in taken else {"source": study.source or study.name},
-            "ELSEWHERE": {
-                **SAID_ELSEWHERE,
-                study.condition_parameter: f"name tasks, such as --tasks {named}",
-            },
-            "TYPES": {"question_seed": int, **taken},
-        },
-    )
-
-
 SAID_ELSEWHERE: Mapping[str, str] = {
     "seed": "say question_seed, for lm-eval has seeds of its own",
     "fewshot": "add --num_fewshot",
@@ -104,47 +77,107 @@ SAID_ELSEWHERE: Mapping[str, str] = {
 """Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
 
 
-class StudyOfStages(ConfigurableTask):
-    """A study of stages under one condition, on one source of questions.
-
-    A stub's ``metadata`` holds the study's parameters, the condition and the source among them; lm-eval's
-    ``--metadata`` overrides them; null stands for the default. ``--num_fewshot`` gives the study's own worked examples.
-
-    A study whose trials are made of one reply may have that generated as lm-eval's own tasks have theirs; others run
-    their stages by a request type of their own.
+@dataclass(frozen=True, slots=True)
+class MetadataRules:
+    """What a study reads of the metadata of its tasks, and what it refuses there.
 
     Attributes
     ----------
-    STUDY : Study
-        The study.
-    PARAMETERS : sequence of str
-        What the study reads of the metadata.
-    FIXED : mapping of str to str
+    study : str
+        Name of the study.
+    types : mapping of str to type
+        The parameters that are taken, and their types.
+    fixed : mapping of str to str
         What stubs say that cannot be changed, such as the source of a study that has but one.
-    ELSEWHERE : mapping of str to str
-        The other parameters of Inspect's tasks, which are refused, and how to say the same to lm-eval.
-    TYPES : mapping of str to type
-        Types of the parameters.
+    elsewhere : mapping of str to str
+        The other parameters of Inspect's tasks, and how to say the same to lm-eval.
+
+    Examples
+    --------
+    >>> rules = MetadataRules("scales", {"n": int}, {}, {"scales": "name tasks, such as --tasks a"})
+    >>> rules.check({"scales": "0-10"})
+    Traceback (most recent call last):
+    ...
+    ValueError: metadata: scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks a
     """
 
-    STUDY: ClassVar[Study]
-    PARAMETERS: ClassVar[Sequence[str]]
-    FIXED: ClassVar[Mapping[str, str]]
-    ELSEWHERE: ClassVar[Mapping[str, str]]
-    TYPES: ClassVar[Mapping[str, Any]]
+    study: str
+    types: Mapping[str, Any]
+    fixed: Mapping[str, str]
+    elsewhere: Mapping[str, str]
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Check the names and the types of what the metadata says.
+
+        lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of
+        the study. Other names may be meant for another task of the same run, so they are warned of.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that lm-eval is told in another way, another value of what is fixed, or a value of another
+            type.
+        """
+        passed = {*self.types, *_HARNESS, *model_arguments()}
+        for name in given:
+            if name in passed or given[name] == self.fixed.get(name):
+                continue
+            if name in self.fixed:
+                raise ValueError(
+                    f"metadata: {self.study} has {name}={self.fixed[name]!r} and no other, not {given[name]!r}"
+                )
+            if name in self.elsewhere:
+                raise ValueError(
+                    f"metadata: {self.study} has no parameter {name!r} on lm-eval: {self.elsewhere[name]}"
+                )
+            warn_once(f"metadata: {unknown_parameter(self.study, name, self.types)}. It is ignored")
+        for name in self.types.keys() & given.keys():
+            check_value(name, given[name], self.types[name])
+
+
+@cache
+def metadata_rules(study: Study) -> MetadataRules:
+    """Return what a study reads of the metadata of its tasks."""
+    every = [each for task in study.designs for each in study.task_parameters(task)]
+    others = {study.condition_parameter, *SAID_ELSEWHERE}
+    taken = {each.name: each.type for each in every if each.name not in others}
+    if "sources" in {each.name for each in every}:
+        taken["source"] = str
+    conditions = study.designs[study.first_task].conditions or study.conditions
+    named = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
+    return MetadataRules(
+        study.name,
+        {STUDY: str, "condition": str, "question_seed": int, **taken},
+        {} if "source" in taken else {"source": study.source or study.name},
+        {**SAID_ELSEWHERE, study.condition_parameter: f"name tasks, such as --tasks {named}"},
+    )
+
+
+class StudyOfStages(ConfigurableTask):
+    """A study under one condition, on one source of questions.
+
+    A stub's ``metadata`` holds the study's parameters, the study, the condition and the source among them; lm-eval's
+    ``--metadata`` overrides them; null stands for the default. ``question_seed`` stands for ``seed``.
+    ``--num_fewshot`` gives the study's own worked examples.
+
+    A study whose trials are made of the text of one reply has that generated as lm-eval's own tasks have theirs; others
+    run their stages by a request type of their own.
+    """
 
     @as_usage_error()
     def __init__(self, config: Mapping[str, Any]) -> None:
+        self.study = load_study(config["metadata"][STUDY])
+        self.VERSION = self.study.version
         self._docs = Dataset.from_list([])
         self._docs_fewshot = -1
         stub = {key: value for key, value in config.items() if key != "class"}
         given = stub.get("metadata") or {}
         parameters = {name: value for name, value in given.items() if value is not None}
-        check_metadata(self.STUDY.name, parameters, self.PARAMETERS, self.ELSEWHERE, self.FIXED, self.TYPES)
+        metadata_rules(self.study).check(parameters)
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
-        headline = self.logged.names or self.STUDY.headline
+        headline = self.logged.names or self.study.headline
         # lm-eval's own names of metrics end at a comma.
         measures = [
             replace(each, name=each.name.replace(",", "/"))
@@ -157,17 +190,18 @@ class StudyOfStages(ConfigurableTask):
 
     def defaults(self) -> Mapping[str, Any]:
         """Return the delimiter of the first stage and the limit of the only one, which ``--gen_kwargs`` overrides."""
-        first, *others = self.STUDY.stages_of(default_parameters(self.STUDY))
+        first, *others = self.study.stages_of(default_parameters(self.study))
         limit = {} if others or first.max_tokens is None else {"max_gen_toks": first.max_tokens}
         return {"target_delimiter": first.delimiter, "generation_kwargs": {**GENERATION, **limit}}
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """The parameters of Inspect's task that ask the same, checked."""
-        study, given = self.STUDY, dict(self.config.metadata or {})
+        study, given = self.study, dict(self.config.metadata or {})
         task = self.inspect_task(given)
         declared = {each.name: each for each in study.task_parameters(task)}
-        said = {name: value for name, value in given.items() if name in self.TYPES.keys() & declared.keys()}
+        own = metadata_rules(study).types.keys() & declared.keys()
+        said = {name: value for name, value in given.items() if name in own}
         replace(SEED, name="question_seed").check(given.get("question_seed", SEED.default))
         others = {study.condition_parameter: "condition", "seed": "question_seed"}
         said |= {ours: given[name] for ours, name in others.items() if ours in declared and name in given}
@@ -177,7 +211,7 @@ class StudyOfStages(ConfigurableTask):
 
     def inspect_task(self, given: Mapping[str, Any]) -> str:
         """Return the name of Inspect's task."""
-        study = self.STUDY
+        study = self.study
         if not study.conditions:
             return one_of(list(study.designs), str(given["condition"]), "condition")
         named = study.design_of(str(self.config.task))
@@ -186,7 +220,7 @@ class StudyOfStages(ConfigurableTask):
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """The stages under these parameters."""
-        return self.STUDY.stages_of(self.parameters)
+        return self.study.stages_of(self.parameters)
 
     @property
     def generates(self) -> bool:
@@ -196,19 +230,19 @@ class StudyOfStages(ConfigurableTask):
     @property
     def logged(self) -> TaskMetrics:
         """What a log of Inspect has as metrics."""
-        return task_metrics(self.STUDY, self.parameters, [str((self.config.metadata or {})["condition"])])
+        return task_metrics(self.study, self.parameters, [str((self.config.metadata or {})["condition"])])
 
     @property
     def conditions(self) -> Sequence[str]:
         """The conditions that are asked; none where each question has its own."""
-        if self.STUDY.condition_parameter in self.parameters:
-            return chosen_conditions(self.STUDY, self.parameters)
+        if self.study.condition_parameter in self.parameters:
+            return chosen_conditions(self.study, self.parameters)
         said = str((self.config.metadata or {})["condition"])
-        return [label_of(self.STUDY, said)] if self.STUDY.conditions else []
+        return [label_of(self.study, said)] if self.study.conditions else []
 
     def items(self, fewshot: int) -> Sequence[Item]:
         """Return the questions under the condition, or each under its own, with ``fewshot`` worked examples before."""
-        study = self.STUDY
+        study = self.study
         FEWSHOT.check(fewshot)
         items = list(staged_items(study, {**self.parameters, FEWSHOT.name: fewshot}, self.conditions))
         questions = [item.question for item in items]
@@ -328,64 +362,8 @@ class StudyOfStages(ConfigurableTask):
         replies: Replies = (
             {self.stages[0].name: [ModelReply(reply)]} if self.generates else restored_replies(reply)
         )
-        trial = trial_of(self.STUDY, question_of(doc), doc["condition"], replies, self.parameters)
+        trial = trial_of(self.study, question_of(doc), doc["condition"], replies, self.parameters)
         return sample_metrics(trial, list(self.aggregation()))
-
-
-def check_metadata(
-    study: str,
-    given: Mapping[str, Any],
-    known: Sequence[str],
-    elsewhere: Mapping[str, str],
-    fixed: Mapping[str, str] = MappingProxyType({}),
-    types: Mapping[str, Any] = MappingProxyType({}),
-) -> None:
-    """Check the names and the types of what the metadata says to a study.
-
-    lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of the
-    study. Other names may be meant for another task of the same run, so they are warned of.
-
-    Parameters
-    ----------
-    study : str
-        Name of the study, for messages.
-    given : mapping
-        The metadata.
-    known : sequence of str
-        The study's parameters.
-    elsewhere : mapping of str to str
-        Names that are said in another way, and in which.
-    fixed : mapping of str to str
-        Names whose value cannot be changed.
-    types : mapping of str to type
-        Types of parameters by name.
-
-    Raises
-    ------
-    ValueError
-        For a parameter of Inspect's tasks that lm-eval is told in another way, another value of what is fixed, or a
-        value of another type.
-
-    Examples
-    --------
-    >>> check_metadata("scales", {"scales": "0-10"}, ["n"], {"scales": "name tasks, such as --tasks a"})
-    Traceback (most recent call last):
-    ...
-    ValueError: metadata: scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks a
-    """
-    passed = {*known, METRICS.name, *_HARNESS, *model_arguments()}
-    for name in given:
-        if name in passed or given[name] == fixed.get(name):
-            continue
-        if name in fixed:
-            raise ValueError(
-                f"metadata: {study} has {name}={fixed[name]!r} and no other, not {given[name]!r}"
-            )
-        if name in elsewhere:
-            raise ValueError(f"metadata: {study} has no parameter {name!r} on lm-eval: {elsewhere[name]}")
-        warn_once(f"metadata: {unknown_parameter(study, name, known)}. It is ignored")
-    for name in types.keys() & given.keys() & {*known, METRICS.name}:
-        check_value(name, given[name], types[name])
 
 
 @cache
