@@ -210,7 +210,7 @@ class TestOptions:
         task = StagedTask({"task": "a", "metadata": metadata})
         (doc,) = task.test_docs()
         assert "\n\nRate your confidence" in doc["prompt"]
-        assert task.trial(doc, "**Answer:** A\n**Confidence:** 3", None)["status"] == status
+        assert task.process_results(doc, ["**Answer:** A\n**Confidence:** 3"])["trial"]["status"] == status
 
 
 class TestRefusals:
