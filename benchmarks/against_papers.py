@@ -45,9 +45,8 @@ from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS
 from confidence_tasks.sources.lifeeval import lifeeval_questions, load_life_table
 from confidence_tasks.statistics import ece, ece_interval, fit_meta_d, meta_information, optimal_threshold
-from confidence_tasks.statistics.calibration import confidence_correlation
+from confidence_tasks.statistics.calibration import confidence_correlation, hard_easy_regression
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.report import hard_easy_table
 from confidence_tasks.studies.lifeeval.trials import Window, maximum_score
 from confidence_tasks.studies.logprob_metacognition.prompts import DOMAINS, domain_of
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
@@ -190,13 +189,14 @@ def lifeeval_rounded(data: Path) -> str:
 def lifeeval_table_2(data: Path) -> str:
     """Return the hard-easy coefficients and the correlations of the three models."""
     trials = _trials(data)["lifeeval"]
-    slopes = hard_easy_table(trials).set_index("model")
     rows = []
     for model in MODELS:
-        line = slopes.loc[model]
         own = trials.query("model == @model").dropna(subset=["correct", "confidence"])
+        line = hard_easy_regression(
+            own["correct"], own["confidence"], own["difficulty"], questions=own["question_id"]
+        )
         correlation = confidence_correlation(own["correct"], own["confidence"])
-        slope = _with_limits(line["slope"], line["low"], line["high"])
+        slope = _with_limits(line.slope, line.low, line.high)
         error = f"{ece(own['correct'], own['confidence']):.3f}"
         printed = (f"{number:.3f}" for number in TABLE_2[model])
         rows.append(

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,8 +14,7 @@ import numpy as np
 from confidence_tasks.report.groups import split_by_source
 from confidence_tasks.report.run_config import QUESTION
 from confidence_tasks.statistics import complete
-from confidence_tasks.study.measures import rows_of
-from confidence_tasks.study.trial import READABLE
+from confidence_tasks.study.measures import PARSE_RATE, rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +76,25 @@ def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
     return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
 
 
-def notice_if_any(severity: Severity, title: str, meaning: str, where: Sequence[str]) -> Iterator[Notice]:
+def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[str]) -> Iterator[Notice]:
     """Give a notice if it applies anywhere."""
-    if where:
-        yield Notice(severity, title, meaning, tuple(where))
+    if places := tuple(where):
+        yield Notice(severity, title, meaning, places)
+
+
+def check(
+    severity: Severity, title: str, meaning: str
+) -> Callable[[Callable[[TaskResults], Iterable[str]]], Check]:
+    """Make a check of a function that says where its notice applies."""
+
+    def decorate(places: Callable[[TaskResults], Iterable[str]]) -> Check:
+        @wraps(places)
+        def its_notice(results: TaskResults) -> Iterator[Notice]:
+            return notice_if_any(severity, title, meaning, places(results))
+
+        return its_notice
+
+    return decorate
 
 
 def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
@@ -92,22 +107,21 @@ def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDAr
                 yield model.label, named, rows_of(model.columns, cell.rows)
 
 
-def incomplete(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Unfinished runs",
+    "Some samples failed or were never asked. If they are not a random part, every number of these models is"
+    " affected: resume the run, then report again.",
+)
+def incomplete(results: TaskResults) -> Iterable[str]:
     """Runs that did not succeed, and samples without a trial: of a resumed run, those that its fullest file lacks."""
-    lost = [
+    return [
         f"{model.label}: {file.lost} of {file.lost + len(file)} in {file.path.rsplit('/', 1)[-1]}"
         + (f" (status: {file.status})" if file.status not in _ENDED else "")
         for model in results.models
         for file in _fullest_of_each_run(model.files)
         if file.lost or file.status not in _ENDED
     ]
-    yield from notice_if_any(
-        "warning",
-        "Unfinished runs",
-        "Some samples failed or were never asked. If they are not a random part, every number of these models is"
-        " affected: resume the run, then report again.",
-        lost,
-    )
 
 
 _ENDED = ("", "success")
@@ -118,39 +132,38 @@ def _fullest_of_each_run(files: Iterable[TrialFile]) -> Iterable[TrialFile]:
     return {file.run or file.path: file for file in sorted(files, key=lambda file: -file.lost)}.values()
 
 
-def repeated(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "Asked more than once",
+    "The same question under the same condition is in several files. The newest run is used, and of a run the"
+    " newest reading, as `confidence-tasks rescore` dates them; the others are left out.",
+)
+def repeated(results: TaskResults) -> Iterable[str]:
     """Trials that several files have."""
-    where = [f"{model.label}: {model.repeated} trials" for model in results.models if model.repeated]
-    yield from notice_if_any(
-        "note",
-        "Asked more than once",
-        "The same question under the same condition is in several files. The newest run is used, and of a run the"
-        " newest reading, as `confidence-tasks rescore` dates them; the others are left out.",
-        where,
-    )
+    return [f"{model.label}: {model.repeated} trials" for model in results.models if model.repeated]
 
 
-def several_ways(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "Asked in several ways",
+    "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. It"
+    " stands once for each way, with what sets them apart in brackets; trials of different ways are never taken"
+    " together.",
+)
+def several_ways(results: TaskResults) -> Iterable[str]:
     """Models that were asked in several ways."""
-    yield from notice_if_any(
-        "note",
-        "Asked in several ways",
-        "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. It"
-        " stands once for each way, with what sets them apart in brackets; trials of different ways are never taken"
-        " together.",
-        [", ".join(model.label for model in its) for its in results.asked_in_several_ways.values()],
-    )
+    return [", ".join(model.label for model in its) for its in results.asked_in_several_ways.values()]
 
 
-def same_trial_twice(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "The same question several times in a file",
+    "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
+    " in different ways, say so in a column `setup`: each way is then reported by itself.",
+)
+def same_trial_twice(results: TaskResults) -> Iterable[str]:
     """Files in which a question was asked several times under one condition, with nothing to tell the times apart."""
-    yield from notice_if_any(
-        "warning",
-        "The same question several times in a file",
-        "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
-        " in different ways, say so in a column `setup`: each way is then reported by itself.",
-        [f"{model.label}: {model.doubled} trials more" for model in results.models if model.doubled],
-    )
+    return [f"{model.label}: {model.doubled} trials more" for model in results.models if model.doubled]
 
 
 def mixed_versions(results: TaskResults) -> Iterator[Notice]:
@@ -224,8 +237,10 @@ def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[s
 
 def unread_replies(results: TaskResults) -> Iterator[Notice]:
     """Replies that lack an answer or a confidence."""
+    # The study's own measure: a study may leave replies out that no number is of.
+    read = results.task_trials.study.measure.get(PARSE_RATE.name, PARSE_RATE)
     rates = [
-        (model, condition, float(np.isin(columns["status"].astype(str), list(READABLE)).mean()))
+        (model, condition, float(read.compute(columns, None)))
         for model, condition, columns in cells_of(results)
     ]
     for severity, low, high in (
@@ -246,65 +261,66 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
         )
 
 
-def few_trials(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Few right or few wrong answers",
+    "Measures that set right answers against wrong ones (AUROC, meta-d′, M-ratio) need at least"
+    f" {FEW_OF_A_CLASS} questions of each from every source, however often each is asked. Ask more questions, or"
+    " questions of another difficulty; `confidence-tasks power` says how many.",
+)
+def few_trials(results: TaskResults) -> Iterator[str]:
     """Too few right or wrong answers to compare the two."""
-    where = []
     for model, condition, columns in cells_of(results):
         told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
         correct, asked = columns["correct"][told], columns["question_id"][told]
         right, wrong = (len({*asked[correct == value]}) for value in (1.0, 0.0))
         if np.isin(correct, (0.0, 1.0)).all() and min(right, wrong) < FEW_OF_A_CLASS:
-            where.append(f"{model}, {condition}: {right} right, {wrong} wrong")
-    yield from notice_if_any(
-        "warning",
-        "Few right or few wrong answers",
-        "Measures that set right answers against wrong ones (AUROC, meta-d′, M-ratio) need at least"
-        f" {FEW_OF_A_CLASS} questions of each from every source, however often each is asked. Ask more questions, or"
-        " questions of another difficulty; `confidence-tasks power` says how many.",
-        where,
-    )
+            yield (f"{model}, {condition}: {right} right, {wrong} wrong")
 
 
-def tied(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Nearly one confidence for everything",
+    "So many ties leave little to rank by: AUROC is near one half by lack of values, ECE hangs on one bin, and"
+    " a threshold splits the trials one way or the other as a whole.",
+)
+def tied(results: TaskResults) -> Iterator[str]:
     """Confidence that hardly varies."""
-    where = []
     for model, condition, columns in cells_of(results):
         _, confidence = complete(columns["correct"], columns["confidence"])
         values, counts = np.unique(confidence, return_counts=True)
         if len(values) and counts.max() >= TIED_SHARE * len(confidence):
-            where.append(
+            yield (
                 f"{model}, {condition}: {counts.max() / len(confidence):.0%} at {values[counts.argmax()]:g}"
             )
-    yield from notice_if_any(
-        "warning",
-        "Nearly one confidence for everything",
-        "So many ties leave little to rank by: AUROC is near one half by lack of values, ECE hangs on one bin, and"
-        " a threshold splits the trials one way or the other as a whole.",
-        where,
-    )
 
 
-def undefined_resamples(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Intervals from part of the resamples",
+    "In many resamples the measure does not exist (all right, all wrong, or d′ = 0). They are left out, which makes"
+    " the interval too narrow.",
+)
+def undefined_resamples(results: TaskResults) -> Iterable[str]:
     """Measures that many resamples leave undefined."""
-    where = [
+    return [
         f"{entry.model}, {entry.group}, {entry.measure}: {entry.interval.n_undefined} of {entry.interval.n_resamples}"
         for entry in results.estimates
         if not entry.source
         and not math.isnan(entry.interval.low)
         and entry.interval.n_undefined > UNDEFINED_SHARE * entry.interval.n_resamples
     ]
-    yield from notice_if_any(
-        "warning",
-        "Intervals from part of the resamples",
-        "In many resamples the measure does not exist (all right, all wrong, or d′ = 0). They are left out, which makes"
-        " the interval too narrow.",
-        where,
-    )
 
 
-def unstable_accuracy(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Accuracy changes with the condition",
+    "The way confidence was asked for changed the answers, so that a difference in meta-d′ or ECE may be one of"
+    " knowledge rather than of knowing what is known.",
+)
+def unstable_accuracy(results: TaskResults) -> Iterable[str]:
     """Accuracy that depends on the condition."""
-    where = [
+    return [
         f"{contrast.model}, {contrast.group}: {contrast.interval.estimate:+.3f}"
         f" [{contrast.interval.low:+.3f}, {contrast.interval.high:+.3f}]"
         for contrast in results.contrasts
@@ -312,13 +328,6 @@ def unstable_accuracy(results: TaskResults) -> Iterator[Notice]:
         and abs(contrast.interval.estimate) >= STABLE_ACCURACY
         and contrast.significant
     ]
-    yield from notice_if_any(
-        "warning",
-        "Accuracy changes with the condition",
-        "The way confidence was asked for changed the answers, so that a difference in meta-d′ or ECE may be one of"
-        " knowledge rather than of knowing what is known.",
-        where,
-    )
 
 
 def no_baseline(results: TaskResults) -> Iterator[Notice]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+    from confidence_tasks.statistics import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,8 @@ class ExtraTable:
         What it shows, and how to read it.
     frame : DataFrame
         The numbers and texts; the first column heads the rows.
-    limits : mapping of str to (str, str)
-        Columns that hold the limits of a column's intervals, and are shown with it.
     decimals : int, optional
         Of every number, where all are of one kind; by default as many as tell the numbers of a column apart.
-    reasons : mapping of str to str
-        Columns that say why a column's values or intervals are missing, and are shown as notes.
     trials : mapping of str to sequence of (ModelTrials, int)
         Columns that name trials: the trial of each row, to whose sample the page links.
     """
@@ -47,14 +45,62 @@ class ExtraTable:
     title: str
     note: str
     frame: pd.DataFrame
-    limits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     decimals: int | None = None
-    reasons: Mapping[str, str] = field(default_factory=dict)
     trials: Mapping[str, Sequence[tuple[ModelTrials, int]]] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> dict[str, tuple[str, str]]:
+        """Columns with intervals, and the two that hold their limits, as :func:`interval_cells` names them.
+
+        Those of a column ``estimate`` are ``low`` and ``high``.
+        """
+        pairs = {name: (f"{name} low", f"{name} high") for name in map(str, self.frame)}
+        pairs |= {"estimate": ("low", "high")}
+        columns = set(self.frame)
+        return {name: pair for name, pair in pairs.items() if {name, *pair} <= columns}
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Columns of which values or intervals are missing, and those that say why, which are shown as notes."""
+        return {name: why for name in map(str, self.frame) if (why := f"{name} missing") in self.frame}
 
 
 MakeTable: TypeAlias = "Callable[[TaskResults], ExtraTable]"
 """Makes a table of a task; an empty frame where there is nothing to show."""
+
+Rows: TypeAlias = "pd.DataFrame | Iterable[Mapping[str, Any]]"
+"""The numbers and texts of a table, column by column or row by row; none where there is nothing to show."""
+
+
+def extra_table(
+    name: str, title: str, note: str, decimals: int | None = None
+) -> Callable[[Callable[[TaskResults], Rows]], MakeTable]:
+    """Make a table of a function that gives its rows; its file name is that of the task with ``name`` behind it."""
+
+    def decorate(rows: Callable[[TaskResults], Rows]) -> MakeTable:
+        @wraps(rows)
+        def make(results: TaskResults) -> ExtraTable:
+            made = rows(results)
+            frame = made if isinstance(made, pd.DataFrame) else frame_of(made)
+            return ExtraTable(f"{results.task_trials.slug}_{name}", title, note, frame, decimals)
+
+        return make
+
+    return decorate
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return rows as a table; where nothing is missing, the reason is empty."""
+    frame = pd.DataFrame(list(rows))
+    return frame.fillna({name: "" for name in map(str, frame) if name.endswith(" missing")})
+
+
+def interval_cells(label: str, interval: Interval) -> dict[str, float | str]:
+    """Return the cells of a row that hold an estimate: the value, its limits, and why one is missing if so."""
+    values = interval.estimate, interval.low, interval.high
+    names = label, f"{label} low", f"{label} high"
+    cells: dict[str, float | str] = dict(zip(names, map(float, values), strict=True))
+    return cells | ({f"{label} missing": why} if (why := why_missing(interval)) else {})
 
 
 def side_by_side(name: str, title: str, note: str, group: str, measures: Sequence[str]) -> MakeTable:
@@ -87,27 +133,13 @@ def table_of_entries(
     labels = [measure_label(measure) for measure in measures]
     records: list[dict[str, Any]] = []
     for model, entries in rows:
-        record: dict[str, Any] = {}
-        for label, entry in zip(labels, entries, strict=True):
-            if entry is not None:
-                interval = entry.interval
-                record |= {label: float(interval.estimate), f"{label} low": float(interval.low)}
-                record |= {f"{label} high": float(interval.high), "n": entry.n}
-                if why := why_missing(interval):
-                    record[f"{label} missing"] = why
-        if record:
-            n = record.pop("n")
-            records.append({"model": model, **record, "n": n})
-    frame = pd.DataFrame(records)
-    reasons = {label: f"{label} missing" for label in labels if f"{label} missing" in frame}
-    return ExtraTable(
-        name,
-        title,
-        note,
-        frame.fillna(dict.fromkeys(reasons.values(), "")),
-        {label: (f"{label} low", f"{label} high") for label in labels},
-        reasons=reasons,
-    )
+        known = [(label, entry) for label, entry in zip(labels, entries, strict=True) if entry is not None]
+        if known:
+            record: dict[str, Any] = {"model": model}
+            for label, entry in known:
+                record |= interval_cells(label, entry.interval)
+            records.append(record | {"n": known[-1][1].n})
+    return ExtraTable(name, title, note, frame_of(records))
 
 
 def ways_table(results: TaskResults) -> ExtraTable:

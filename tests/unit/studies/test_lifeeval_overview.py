@@ -55,20 +55,6 @@ def test_one_model_stands_on_what_it_answered(tmp_path: Path) -> None:
     assert "On the 36 of 44 questions that the model answered" in table.note
 
 
-def test_the_same_answers_again_make_no_interval_by_difficulty_narrower(tmp_path: Path) -> None:
-    widths = []
-    for times in (1, 4):
-        folder = tmp_path / str(times)
-        folder.mkdir()
-        write(folder / "trials.jsonl", rows("lifeeval")[:40] * times)
-        made = report_of(collect(folder), settings=FEW)
-        figure = next(each for each in made.figures if each.name == "lifeeval_by_difficulty")
-        (line,) = figure.rows[0][1][0].draw.keywords["lines"]  # type: ignore[attr-defined]
-        widths.append(line.high - line.low)
-    once, four_times = widths
-    assert four_times.mean() == pytest.approx(once.mean(), rel=0.2)
-
-
 def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None:
     table = next(extra for extra in report.extras if extra.name == "lifeeval_overview").frame
     results = next(each for each in report.results if each.task_trials.task == "lifeeval")

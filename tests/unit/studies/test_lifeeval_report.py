@@ -20,7 +20,6 @@ from confidence_tasks.studies.lifeeval.report import (
     best_guesses,
     by_radius_sex_and_age,
     common_subset,
-    hard_easy_table,
     stated_against_token,
 )
 from confidence_tasks.studies.lifeeval.task import lifeeval
@@ -105,25 +104,6 @@ def test_the_report_agrees_with_the_log(two_models, tmp_path):
             assert entry.interval.estimate == pytest.approx(
                 logged[f"{measure.name}/{group.label}"], abs=1e-12, nan_ok=True
             )
-
-
-# The hard-easy effect -------------------------------------------------------------------------------------------
-
-
-def test_the_hard_easy_slope_is_found_with_its_interval():
-    """Guesses are always 84, so overconfidence is the line plus the regret; least squares by hand gives the slope."""
-    made = trials("b", gain=0.3, shift=0.5)
-    (row,) = hard_easy_table(made).to_dict("records")
-    design = np.column_stack([np.ones(len(made)), made["difficulty"]])
-    (intercept, slope), *_ = np.linalg.lstsq(design, made["confidence"] - made["correct"], rcond=None)
-    assert (row["slope"], row["intercept"]) == pytest.approx((slope, intercept), abs=1e-9)
-    assert row["low"] < row["slope"] < row["high"]
-    assert row["n"] == len(made)
-
-
-def test_a_less_responsive_model_has_the_steeper_line(two_models):
-    lines = hard_easy_table(two_models).set_index("model")
-    assert lines.loc["b", "low"] > lines.loc["a", "high"]
 
 
 # Stated confidence against token probabilities ------------------------------------------------------------------

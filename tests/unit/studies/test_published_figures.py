@@ -14,8 +14,9 @@ import pytest
 
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.statistics import ece
+from confidence_tasks.statistics.calibration import hard_easy_regression
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.report import common_subset, hard_easy_table
+from confidence_tasks.studies.lifeeval.report import common_subset
 from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
 from confidence_tasks.studies.question_sets.trials import measures_of
 from confidence_tasks.study.measures import columns
@@ -157,9 +158,9 @@ def test_lifeeval_score_and_confidence(trials, model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_lifeeval_hard_easy_effect(trials, model):
-    lines = hard_easy_table(trials["lifeeval"]).set_index("model")
-    line = lines.loc[model]
-    assert abs(line["slope"] - TABLE_2[model].slope) < 2 * line["standard_error"]
+    found = trials["lifeeval"].query("model == @model").dropna(subset=["correct", "confidence"])
+    line = hard_easy_regression(found["correct"], found["confidence"], found["difficulty"])
+    assert abs(line.slope - TABLE_2[model].slope) < 2 * line.standard_error
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
@@ -141,6 +142,11 @@ class Panel:
 
     title: str
     draw: Draw
+
+
+def panel(title: str, draw: Callable[..., None], **settings: Any) -> Panel:
+    """Return a panel that a function draws with some settings, which it takes as keywords."""
+    return Panel(title, partial(draw, **settings))
 
 
 @dataclass(frozen=True, slots=True)

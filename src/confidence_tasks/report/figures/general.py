@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -14,12 +14,14 @@ from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
-from confidence_tasks.report.labels import group_label, measure_label
+from confidence_tasks.report.labels import group_label
 from confidence_tasks.statistics import Interval, complete
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confidence_tasks.report.extra_tables import Overview
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelTrials
@@ -42,6 +44,52 @@ def model_styles(models: Sequence[str]) -> ModelStyles:
 def model_keys(results: TaskResults, styles: ModelStyles) -> tuple[LegendEntry, ...]:
     """Return the legend of the models."""
     return tuple(LegendEntry(model.label, *styles[model.label]) for model in results.models)
+
+
+Legend: TypeAlias = "tuple[LegendEntry, ...] | Callable[[TaskResults, ModelStyles], tuple[LegendEntry, ...]]"
+
+_SMALL = (1.95, 1.8)
+
+
+def figure_of(
+    name: str, title: str, caption: str, *, keys: Legend = model_keys, size: tuple[float, float] = _SMALL
+) -> Callable[[Callable[[TaskResults, ModelStyles], Iterable[Panel]]], MakeFigure]:
+    """Make a figure of a function that yields its panels; they stand in a row.
+
+    Its file name is that of the task with ``name`` behind it; ``keys`` are the legend, by default of the models.
+    """
+
+    def decorate(make: Callable[[TaskResults, ModelStyles], Iterable[Panel]]) -> MakeFigure:
+        @wraps(make)
+        def figure(results: TaskResults, styles: ModelStyles) -> Figure:
+            legend = keys(results, styles) if callable(keys) else keys
+            row = tuple(make(results, styles))
+            return Figure(f"{results.task_trials.slug}_{name}", title, caption, (("", row),), legend, size)
+
+        return figure
+
+    return decorate
+
+
+def figure_by_model(
+    name: str, title: str, caption: str, *, keys: Legend = (), size: tuple[float, float] = _SMALL
+) -> Callable[[Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]], MakeFigure]:
+    """Make a figure of a function that yields the panels of one model, which are its row.
+
+    Models of one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
+    """
+
+    def decorate(make: Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]) -> MakeFigure:
+        @wraps(make)
+        def figure(results: TaskResults, styles: ModelStyles) -> Figure:
+            legend = keys(results, styles) if callable(keys) else keys
+            made = ((model.label, tuple(make(results, styles, model))) for model in results.models)
+            file = f"{results.task_trials.slug}_{name}"
+            return Figure(file, title, caption, rows_of_models(made), legend, size)
+
+        return figure
+
+    return decorate
 
 
 def averaged(results: TaskResults, model: ModelTrials, condition: str | None = None) -> list[Columns]:
@@ -148,6 +196,18 @@ def line_of_intervals(
     )
     positions = np.arange(len(intervals)) if x is None else x
     return Line(label, colour, np.asarray(positions, dtype=np.float64), value, low, high, marker)
+
+
+def line_of_rows(
+    rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
+) -> Line:
+    """Return the columns ``value``, ``low`` and ``high`` of rows as a line over named positions of a column ``by``.
+
+    Positions that the rows lack are NaN.
+    """
+    placed = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
+    y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high"))
+    return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)
 
 
 MANY_LINES = 12
@@ -288,39 +348,6 @@ def _selective(
     its_panels = tuple(Panel(label, partial(draw, lines=lines)) for label, lines in curves)
     name = f"{results.task_trials.slug}_risk_coverage"
     return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(results, styles))
-
-
-def ways_figure(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the headline measures of each such model against the conditions, a line a way."""
-    labels, several = results.conditions, results.asked_in_several_ways
-    rows = []
-    for name, parts in several.items():
-        its_panels = []
-        for measure in results.headline:
-            lines = [
-                interval_line(results, part.label, labels, measure.name, *styles[part.label])
-                for part in parts
-            ]
-            title = measure_label(measure.name)
-            ticks = [group_label(label).partition("\u00a0=\u00a0")[2] or label for label in labels]
-            draw = (
-                partial(panels.trends, labels=ticks, lines=lines, x="condition", y="", lowest=None)
-                if len(labels) > 1
-                else partial(panels.intervals, labels=ticks, lines=lines, y="")
-            )
-            its_panels.append(Panel(title, draw))
-        rows.append((name, tuple(its_panels)))
-    shown = {part.label for parts in several.values() for part in parts}
-    keys = [key for key in model_keys(results, styles) if key.label in shown]
-    return Figure(
-        f"{results.task_trials.slug}_ways",
-        "Asked in several ways",
-        "The headline measures of models that were asked in several ways, with intervals: a line is a way. Lines that"
-        " lie on one another are a result that does not hang on the prompt.",
-        tuple(rows),
-        tuple(keys),
-        size=(2.5, 2.0),
-    )
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)

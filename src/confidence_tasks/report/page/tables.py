@@ -214,8 +214,8 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
 
     Its trials are linked to their samples in Inspect's viewer, whose address is given.
     """
-    limits_of = {name: pair for name, pair in extra.limits.items() if name in extra.frame}
-    hidden = {name for pair in limits_of.values() for name in pair} | set(extra.reasons.values())
+    limits_of, reasons = extra.limits, extra.reasons
+    hidden = {name for pair in limits_of.values() for name in pair} | set(reasons.values())
     head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
     decimals = {
         name: decimals_for([float(value) for value in extra.frame[name] if isinstance(value, float)])
@@ -232,7 +232,7 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
             )
             value = record[name]
             words = isinstance(value, str) and not value[:1].isdigit()
-            reason = str(record.get(extra.reasons.get(name, ""), ""))
+            reason = str(record.get(reasons.get(name, ""), ""))
             shown = number(value, decimals[name]) if isinstance(value, float) else str(value)
             link = sample_link(*extra.trials[name][position], viewer) if name in extra.trials else ""
             cells.append(

@@ -18,7 +18,6 @@ from confidence_tasks.report.figures.general import (
     ModelStyles,
     interval_line,
     intervals_figure,
-    ways_figure,
 )
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
@@ -136,7 +135,7 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
     headline = [_measure_figure(results, styles, measure) for measure in results.headline]
-    others = [make(results, styles) for make in (ways_figure, *loaded(results.task_trials.study.figures))]
+    others = [make(results, styles) for make in loaded(results.task_trials.study.figures)]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 

@@ -19,9 +19,11 @@ from confidence_tasks.report.paper.items import (
     Value,
     by_group,
     by_measure,
+    from_table,
     heading,
     is_better,
     is_worse,
+    looked_up,
     mean,
     spread,
 )
@@ -43,9 +45,11 @@ __all__ = [
     "by_group",
     "by_measure",
     "filled_papers",
+    "from_table",
     "heading",
     "is_better",
     "is_worse",
+    "looked_up",
     "mean",
     "spread",
 ]

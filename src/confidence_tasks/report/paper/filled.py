@@ -101,6 +101,7 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
     if isinstance(item, PaperTable):
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
+        item = replace(item, tasks=item.tasks or tuple(replication.tasks))
         figures = tuple(runs.figures(item))
         notes = tuple(_lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
         return Filled(item, notes, figures=figures)

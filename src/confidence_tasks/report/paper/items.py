@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal, TypeAlias
@@ -153,7 +154,7 @@ def crossed(axes: Sequence[Axis]) -> list[Heading]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PaperItem:
     """What the paper numbers.
 
@@ -169,6 +170,7 @@ class PaperItem:
 
     number: str
     caption: str
+    _: KW_ONLY
     kind: Literal["table", "figure"] = "table"
 
     @property
@@ -237,7 +239,7 @@ class PaperFigure(PaperItem):
     name : str
         Name of the report's figure, with or without the task.
     tasks : tuple of str
-        Names of the tasks that it shows; each may have one of its own.
+        Names of the tasks that it shows; each may have one of its own. By default all of the paper's.
     parameters : str
         Parameters of the runs that it shows, as on the command line.
     sources : mapping of str to str
@@ -246,7 +248,7 @@ class PaperFigure(PaperItem):
     """
 
     name: str
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
     parameters: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["table", "figure"] = "figure"
@@ -288,6 +290,26 @@ class Replication:
     title: str
     tasks: Mapping[str, TaskParameters]
     items: tuple[PaperItem, ...]
+
+
+def from_table(table: str, column: str, **where: str) -> Compute:
+    """Return what reads a column of one of a task's tables, in the row of a model where other columns are as given."""
+
+    def value(runs: Runs, cell: Cell) -> Value:
+        found = runs.table_of(cell, table)
+        return None if found is None else looked_up(found, column, model=cell.model, **where)
+
+    return value
+
+
+def looked_up(table: ExtraTable, column: str, **where: str) -> float | None:
+    """Return a number of a table: NaN without such a row, None without such a column."""
+    rows = table.frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if column not in rows:
+        return None
+    return float(rows[column].iloc[0]) if len(rows) else math.nan
 
 
 def spread(values: Sequence[float]) -> float:
@@ -395,7 +417,7 @@ class Runs:
         return self._extras.get(name)
 
     def figures(self, item: PaperFigure) -> list[Figure]:
-        """Return the figures that stand for one of the paper, one a task."""
+        """Return the figures that stand for one of the paper, one a task that it names."""
         slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
         names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
         shown = [_of_sources(self._figures[name], item) for name in names if name in self._figures]

@@ -10,7 +10,6 @@ from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 _checks = LazyModule("confidence_tasks.report.checks")
 _replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
-_sizes = LazyModule("confidence_tasks.studies.fermieval.sizes")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _task = LazyModule("confidence_tasks.studies.fermieval.task")
 
@@ -121,14 +120,12 @@ STUDY = Study(
     ordered=(("lower", "upper"),),
     figures=(
         _report.calibration,
-        _sizes.gap_by_size,
         _report.winkler_by_method,
         _report.tunnels,
         _report.stated_ends,
         _report.truths,
     ),
     tables=(
-        _sizes.by_size,
         _report.method_scores,
         _report.paper_scores,
         _report.method_coverage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import product
 
@@ -17,6 +18,7 @@ from confidence_tasks.report.paper import (
     Runs,
     TaskParameters,
     Value,
+    from_table,
     heading,
 )
 from confidence_tasks.studies.fermieval.report import BY_LOGPROB, SAMPLED, STATED, level_of
@@ -29,13 +31,11 @@ def _of_method(method: str, *tables: str) -> Compute:
     """Return what reads a method's number from the first of some tables that there is; one task has it for all."""
 
     def value(runs: Runs, cell: Cell) -> Value:
+        column = f"p = {level_of(cell.group):g}"
         for table, task in product(tables, _TASKS):
-            found = runs.table_of(replace(cell, task=task, group=""), table)
-            column = f"p = {level_of(cell.group):g}"
-            if found is not None and column in found.frame:
-                rows = found.frame[(found.frame["model"] == cell.model) & (found.frame["method"] == method)]
-                if len(rows):
-                    return float(rows[column].iloc[0])
+            found = from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
+            if isinstance(found, float) and not math.isnan(found):
+                return found
         return None
 
     return value
@@ -53,10 +53,10 @@ REPLICATION = Replication(
     title="FermiEval: Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995",
     tasks=dict.fromkeys(_TASKS, _PARAMETERS),
     items=(
-        NotMade(number="1", caption="Four questions of the archive.", why="They are examples, not results."),
+        NotMade("1", "Four questions of the archive.", why="They are examples, not results."),
         PaperTable(
-            number="2",
-            caption="Coverage on the test half: intervals as stated, and from token probabilities.",
+            "2",
+            "Coverage on the test half: intervals as stated, and from token probabilities.",
             stubs=("Model", "Nominal p"),
             rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
             columns=(
@@ -72,18 +72,13 @@ REPLICATION = Replication(
                 ),
             ),
         ),
-        PaperFigure(
-            number="1",
-            caption="Coverage against nominal coverage, by model.",
-            name="calibration",
-            tasks=(STATED,),
-        ),
+        PaperFigure("1", "Coverage against nominal coverage, by model.", name="calibration", tasks=(STATED,)),
         PaperTable(
-            number="2",
-            kind="figure",
-            caption="Winkler score on the test half, lower is better: intervals as stated, after conformal adjustment"
+            "2",
+            "Winkler score on the test half, lower is better: intervals as stated, after conformal adjustment"
             " by the calibration half, and from token probabilities. As in the paper, without items whose truth or an"
             " end lies beyond ±100.",
+            kind="figure",
             stubs=("p (α)", "method"),
             rows=(
                 tuple(
@@ -95,22 +90,15 @@ REPLICATION = Replication(
             columns=(MODELS,),
         ),
         PaperFigure(
-            number="3",
-            caption="The perception tunnel: what a query sees of a belief.",
-            name="tunnels",
-            tasks=(STATED,),
+            "3", "The perception tunnel: what a query sees of a belief.", name="tunnels", tasks=(STATED,)
         ),
+        PaperFigure("4", "Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)),
         PaperFigure(
-            number="4", caption="Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)
-        ),
-        PaperFigure(
-            number="5",
-            caption="Coverage against nominal coverage; the paper’s open models.",
+            "5",
+            "Coverage against nominal coverage; the paper’s open models.",
             name="calibration",
             tasks=(STATED,),
         ),
-        PaperFigure(
-            number="6", caption="The true exponents of the questions.", name="truths", tasks=(STATED,)
-        ),
+        PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
     ),
 )

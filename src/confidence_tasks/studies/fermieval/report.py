@@ -6,9 +6,8 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, figures 1 an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.harness.inspect.samples import Item, one_of
-from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.checks import cells_of, check
+from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
-from confidence_tasks.report.figures.general import ModelStyles, interval_line
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
+from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.reply_files import Row
 from confidence_tasks.report.reply_form import ReplyForm, number_in, whole_number_in
@@ -69,68 +68,60 @@ def level_of(condition: str) -> float:
     return level
 
 
-def calibration(results: TaskResults, styles: ModelStyles) -> Figure:
+_SIZE = (2.5, 2.1)
+
+
+def _coverage_legend(results: TaskResults, styles: ModelStyles) -> tuple[LegendEntry, ...]:
+    stated = (LegendEntry(f"{model.label}, as stated", *styles[model.label]) for model in results.models)
+    return LegendEntry("asked for", Colour.MUTED), LegendEntry("conformal", Colour.INK, "D"), *stated
+
+
+@figure_by_model(
+    "calibration",
+    "Coverage against nominal coverage",
+    "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
+    " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
+    " for; below it a model, in its own colour, is overconfident.",
+    keys=_coverage_legend,
+    size=_SIZE,
+)
+def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw observed against nominal coverage, of intervals as stated and as conformally adjusted."""
     labels = results.conditions
-    nominal = np.array([level_of(label) for label in labels])
-    its_panels = []
-    for model in results.models:
-        colour, marker = styles[model.label]
-        stated = interval_line(results, model.label, labels, "coverage", colour, marker)
-        adjusted = [
-            interval_line(results, model.label, labels, name, Colour.INK, "D")
-            for name in ("conformal_coverage", "conformal_jackknife_coverage")
-        ]
-        defined = [line for line in adjusted if not np.isnan(line.y).all()]
-        lines = [Line("nominal", Colour.MUTED, stated.x, nominal), *defined, stated]
-        ticks = [label.removeprefix("p=0") for label in labels]
-        draw = partial(
-            panels.trends, labels=ticks, lines=lines, x="nominal coverage", y="observed", lowest=None
-        )
-        its_panels.append(Panel(model.label, draw))
-    return Figure(
-        f"{results.task_trials.slug}_calibration",
-        "Coverage against nominal coverage",
-        "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
-        " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
-        " for; below it a model, in its own colour, is overconfident.",
-        (("", tuple(its_panels)),),
-        (
-            LegendEntry("asked for", Colour.MUTED),
-            LegendEntry("conformal", Colour.INK, "D"),
-            *(LegendEntry(f"{model.label}, as stated", *styles[model.label]) for model in results.models),
-        ),
-        size=(2.5, 2.1),
+    stated = interval_line(results, model.label, labels, "coverage", *styles[model.label])
+    adjusted = [
+        interval_line(results, model.label, labels, name, Colour.INK, "D")
+        for name in ("conformal_coverage", "conformal_jackknife_coverage")
+    ]
+    defined = [line for line in adjusted if not np.isnan(line.y).all()]
+    nominal = Line("nominal", Colour.MUTED, stated.x, np.array([level_of(label) for label in labels]))
+    yield panel(
+        "",
+        panels.trends,
+        labels=[label.removeprefix("p=0") for label in labels],
+        lines=[nominal, *defined, stated],
+        x="nominal coverage",
+        y="observed",
+        lowest=None,
     )
 
 
 def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the Winkler scores of each model's methods at every level, as figure 2 of the paper does."""
     methods = _methods(results)
-    names = list(dict.fromkeys(methods["method"]))
-    looks = {name: series(i) for i, name in enumerate(names)}
+    looks = {name: series(i) for i, name in enumerate(dict.fromkeys(methods["method"]))}
     its_panels = []
-    for model in results.models:
-        own = methods[methods["model"] == model.label]
+    for label, own in methods.groupby("model", sort=False):
         levels = sorted(set(own["level"]))
         lines = []
-        for name in names:
-            scores = own[own["method"] == name].sort_values("level")["winkler"].to_numpy()
-            if len(scores):
-                finite = np.where(np.isfinite(scores), scores, np.nan)
-                colour, marker = looks[name]
-                x = np.arange(len(levels), dtype=np.float64)
-                lines.append(Line(_words(name), colour, x, finite, marker=marker))
-        draw = partial(
-            panels.trends,
-            labels=[f"{level:g}".removeprefix("0") for level in levels],
-            lines=lines,
-            x="nominal coverage",
-            y="Winkler score",
-            logarithmic=True,
-        )
-        if lines:
-            its_panels.append(Panel(model.label, draw))
+        for name, scores in own.sort_values("level").groupby("method", sort=False)["winkler"]:
+            finite = scores.where(np.isfinite(scores)).to_numpy()
+            colour, marker = looks[str(name)]
+            x = np.arange(len(levels), dtype=np.float64)
+            lines.append(Line(_words(str(name)), colour, x, finite, marker=marker))
+        ticks = [f"{level:g}".removeprefix("0") for level in levels]
+        axes = {"x": "nominal coverage", "y": "Winkler score", "logarithmic": True}
+        its_panels.append(panel(str(label), panels.trends, labels=ticks, lines=lines, **axes))
     return Figure(
         f"{results.task_trials.slug}_winkler_by_method",
         "Winkler score by method",
@@ -138,8 +129,8 @@ def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
         " an interval without end, which conformal adjustment gives when its calibration half is too small for the"
         " level.",
         (("", tuple(its_panels)),),
-        tuple(LegendEntry(_words(name), *look_of) for name, look_of in looks.items()),
-        size=(2.5, 2.1),
+        tuple(LegendEntry(_words(name), *look) for name, look in looks.items()),
+        size=_SIZE,
     )
 
 
@@ -147,36 +138,36 @@ def _words(method: str) -> str:
     return method.replace("_", " ")
 
 
-def method_scores(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "winkler_by_method",
+    "Winkler score by method",
+    "On the test half, lower is better: intervals as stated, conformally adjusted, from token probabilities and"
+    " from samples, where those tasks were run. Infinite where the calibration half is too small for the level.",
+    decimals=1,
+)
+def method_scores(results: TaskResults) -> pd.DataFrame:
     """Return the Winkler scores of each model's methods at every level, as in figure 2 of the paper."""
-    return ExtraTable(
-        f"{results.task_trials.slug}_winkler_by_method",
-        "Winkler score by method",
-        "On the test half, lower is better: intervals as stated, conformally adjusted, from token probabilities and"
-        " from samples, where those tasks were run. Infinite where the calibration half is too small for the level.",
-        _wide(_methods(results), ("winkler",)),
-        decimals=1,
-    )
+    return _wide(_methods(results), "winkler")
 
 
-def paper_scores(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "winkler_as_published",
+    "Winkler score by method, as the paper counts",
+    f"The same without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper's figures"
+    " leave out: one far end can outweigh all others. Replies left out are of both halves and all levels.",
+    decimals=1,
+)
+def paper_scores(results: TaskResults) -> pd.DataFrame:
     """Return figure 2 of the paper by its own rule: only items whose truth and both ends lie within 100 of 0 count.
 
     Empty where the rule leaves nothing out, as :func:`method_scores` is then the same.
     """
     n_dropped = {model.label: int(np.sum(_beyond_the_papers(model))) for model in results.models}
     methods = _methods(results, as_the_paper=True) if any(n_dropped.values()) else pd.DataFrame()
-    frame = _wide(methods, ("winkler",)) if len(methods) else methods
-    if len(frame):
-        frame["replies left out"] = [n_dropped[label] for label in frame["model"]]
-    return ExtraTable(
-        f"{results.task_trials.slug}_winkler_as_published",
-        "Winkler score by method, as the paper counts",
-        f"The same without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper's figures"
-        " leave out: one far end can outweigh all others. Replies left out are of both halves and all levels.",
-        frame,
-        decimals=1,
-    )
+    if not len(methods):
+        return methods
+    frame = _wide(methods, "winkler")
+    return frame.assign(**{"replies left out": frame["model"].map(n_dropped)})
 
 
 def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
@@ -187,20 +178,15 @@ def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
     return beyond
 
 
-def method_coverage(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "coverage_by_method",
+    "Coverage by method",
+    "On the test half, with Wilson’s intervals; n is the number of questions.",
+    decimals=2,
+)
+def method_coverage(results: TaskResults) -> pd.DataFrame:
     """Return the coverage of each model's methods at every level."""
-    frame = _wide(_methods(results), ("coverage", "coverage_low", "coverage_high"))
-    limits = {
-        name: (f"{name} low", f"{name} high") for name in frame.columns if f"{name} low" in frame.columns
-    }
-    return ExtraTable(
-        f"{results.task_trials.slug}_coverage_by_method",
-        "Coverage by method",
-        "On the test half, with Wilson’s intervals; n is the number of questions.",
-        frame,
-        limits,
-        decimals=2,
-    )
+    return _wide(_methods(results), "coverage", "coverage_low", "coverage_high")
 
 
 def _methods(results: TaskResults, *, as_the_paper: bool = False) -> pd.DataFrame:
@@ -259,12 +245,12 @@ def _temperature_is_told(samples: Sequence[Mapping[str, Any]]) -> bool:
     return len(temperatures) == 1 or CALIBRATION in {sample["split"] for sample in samples}
 
 
-def _wide(methods: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Put the levels in columns: one row a model and method."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     sizes: dict[tuple[str, str], set[int]] = {}
     for record in methods.to_dict("records"):
-        method = str(record["method"]).replace("_", " ")
+        method = _words(str(record["method"]))
         row = rows.setdefault((record["model"], method), {"model": record["model"], "method": method})
         for name in names:
             row[f"p = {record['level']:g} {name.partition('_')[2]}".strip()] = record[name]
@@ -282,60 +268,56 @@ def _records(model: ModelTrials) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*model.columns.values(), strict=True)]
 
 
-def degenerate(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "Many intervals are a single exponent",
+    "They state certainty of the order of magnitude, whatever coverage was asked for.",
+)
+def degenerate(results: TaskResults) -> Iterator[str]:
     """Intervals that are a single exponent."""
-    where = []
     for model, condition, columns in cells_of(results):
         width = columns["width"][~np.isnan(columns["width"])]
         if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
-            where.append(f"{model}, {condition}: {np.mean(width == 0):.0%}")
-    yield from notice_if_any(
-        "note",
-        "Many intervals are a single exponent",
-        "They state certainty of the order of magnitude, whatever coverage was asked for.",
-        where,
-    )
+            yield f"{model}, {condition}: {np.mean(width == 0):.0%}"
 
 
-def masses_above_one(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "Probabilities that add up to more than 1",
+    "Rounded log-probabilities do that. The probabilities were divided by their sum.",
+)
+def masses_above_one(results: TaskResults) -> Iterator[str]:
     """Distributions whose probabilities add up to more than 1, by rounding."""
-    where = []
     for model, _, columns in cells_of(results):
         above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
         if len(above):
-            where.append(f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}")
-    yield from notice_if_any(
-        "note",
-        "Probabilities that add up to more than 1",
-        "Rounded log-probabilities do that. The probabilities were divided by their sum.",
-        where,
-    )
+            yield f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}"
 
 
-def no_temperature(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "No temperature can be chosen",
+    "Samples were drawn at several temperatures, and without the calibration half there is nothing to choose one"
+    " by: intervals from samples are not in the tables of methods. Report on one temperature at a time.",
+)
+def no_temperature(results: TaskResults) -> Iterable[str]:
     """Models sampled at several temperatures with nothing to choose by."""
-    yield from notice_if_any(
-        "warning",
-        "No temperature can be chosen",
-        "Samples were drawn at several temperatures, and without the calibration half there is nothing to choose one"
-        " by: intervals from samples are not in the tables of methods. Report on one temperature at a time.",
-        [model.label for model in results.models if not _temperature_is_told(_records(model))],
-    )
+    return [model.label for model in results.models if not _temperature_is_told(_records(model))]
 
 
-def no_calibration_half(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "One half of the questions is missing",
+    "Measures are of the test half: without it there are none. Without the calibration half, each interval is"
+    " adjusted by those of the other questions (jackknife+).",
+)
+def no_calibration_half(results: TaskResults) -> Iterator[str]:
     """Models without the half that adjustment is fitted on."""
-    where = []
     for model in results.models:
         halves = set(map(str, model.columns["split"]))
-        where += [f"{model.label}: no {half} questions" for half in (CALIBRATION, TEST) if half not in halves]
-    yield from notice_if_any(
-        "note",
-        "One half of the questions is missing",
-        "Measures are of the test half: without it there are none. Without the calibration half, each interval is"
-        " adjusted by those of the other questions (jackknife+).",
-        where,
-    )
+        yield from (
+            f"{model.label}: no {half} questions" for half in (CALIBRATION, TEST) if half not in halves
+        )
 
 
 _BELIEF = NormalDist()
@@ -364,13 +346,20 @@ def perception_of(model: ModelTrials) -> tuple[float, float]:
     return min(float(held.mean()) / level, 1.0), level
 
 
-def perception(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "perception",
+    "How much of its belief a model sees",
+    "If a model saw a random part of its belief in each call and took it for the whole, its coverage would be the"
+    " level times the mass of that part: perception is coverage over the strictest level, at most 1. The outer"
+    " quantiles of sampled intervals would then be right on average, with this standard error (proposition 1, with"
+    " the square of one less the perception that its proof calls for), in standard deviations of a normal belief.",
+)
+def perception(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return proposition 1 of the paper for every model: its perception, and how exact adjusted intervals become.
 
     The standard error of either end is in standard deviations of a normal belief; it falls with the square root of the
     number of samples.
     """
-    rows = []
     for model in results.models:
         beta, level = perception_of(model)
         if math.isnan(beta) or beta == 0.0:
@@ -382,69 +371,59 @@ def perception(results: TaskResults) -> ExtraTable:
             )
             for n in _QUERIES
         }
-        rows.append({"model": model.label, "level": level, "perception": beta, **errors})
-    return ExtraTable(
-        f"{results.task_trials.slug}_perception",
-        "How much of its belief a model sees",
-        "If a model saw a random part of its belief in each call and took it for the whole, its coverage would be the"
-        " level times the mass of that part: perception is coverage over the strictest level, at most 1. The outer"
-        " quantiles of sampled intervals would then be right on average, with this standard error (proposition 1, with"
-        " the square of one less the perception that its proof calls for), in standard deviations of a normal belief.",
-        pd.DataFrame(rows),
-    )
+        yield {"model": model.label, "level": level, "perception": beta, **errors}
 
 
-def tunnels(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw figure 3 of the paper: the belief, and the parts of it that two queries may see."""
-    its_panels = []
-    density = np.array([_BELIEF.pdf(x) for x in _X])
-    quantile = np.array([_BELIEF.cdf(x) for x in _X])
-    for model in results.models:
-        beta, _ = perception_of(model)
-        if not 0.0 < beta <= 1.0:
-            continue
-        lines = [Line("belief", Colour.INK, _X, density)]
-        for start, (name, colour) in zip((0.0, 1.0 - beta), _QUERY_KEYS, strict=True):
-            seen = (quantile >= start) & (quantile <= start + beta)
-            lines.append(Line(name, colour, _X[seen], density[seen] / beta))
-        draw = partial(panels.over_range, lines=lines, x="belief (SD)", y="density", shares=False)
-        its_panels.append(Panel(model.label, draw))
-    return Figure(
-        f"{results.task_trials.slug}_tunnels",
-        "The perception tunnel",
-        "Theory, not data: a normal belief, and the parts of it that the first and the last of the possible queries"
-        " see, each with the mass that a model's coverage tells.",
-        (("", tuple(its_panels)),),
-        (LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in _QUERY_KEYS)),
-    )
-
-
+_BELIEF_LINE = Line("belief", Colour.INK, _X, np.array([_BELIEF.pdf(x) for x in _X]))
 _QUERY_KEYS = (("leftmost part", Colour.SERIES_5), ("rightmost part", Colour.SERIES_2))
 _END_KEYS = (("lower end", Colour.WRONG), ("upper end", Colour.RIGHT))
 
 
-def stated_ends(results: TaskResults, styles: ModelStyles) -> Figure:
+def _over_belief(lines: Iterable[Line]) -> Panel:
+    drawn = [_BELIEF_LINE, *lines]
+    return panel("", panels.over_range, lines=drawn, x="belief (SD)", y="density", shares=False)
+
+
+def _theory_legend(keys: Iterable[tuple[str, Colour]]) -> tuple[LegendEntry, ...]:
+    return LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in keys)
+
+
+@figure_by_model(
+    "tunnels",
+    "The perception tunnel",
+    "Theory, not data: a normal belief, and the parts of it that the first and the last of the possible queries"
+    " see, each with the mass that a model's coverage tells.",
+    keys=_theory_legend(_QUERY_KEYS),
+)
+def tunnels(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw figure 3 of the paper: the belief, and the parts of it that two queries may see."""
+    beta, _ = perception_of(model)
+    if 0.0 < beta <= 1.0:
+        quantile = np.array([_BELIEF.cdf(x) for x in _X])
+        lines = []
+        for start, (name, colour) in zip((0.0, 1.0 - beta), _QUERY_KEYS, strict=True):
+            seen = (quantile >= start) & (quantile <= start + beta)
+            lines.append(Line(name, colour, _X[seen], _BELIEF_LINE.y[seen] / beta))
+        yield _over_belief(lines)
+
+
+@figure_by_model(
+    "stated_ends",
+    "Ends of intervals under the perception tunnel",
+    "Theory, not data: a normal belief, and the distributions over queries of the lower and the upper end that are"
+    " stated at the strictest level, with the perception that a model's coverage tells. Their outer quantiles are"
+    " those of the belief, however small the part that is seen.",
+    keys=_theory_legend(_END_KEYS),
+)
+def stated_ends(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw figure 4 of the paper: how the ends that a tunnel leads to are distributed, over the belief."""
-    its_panels = []
-    density = np.array([_BELIEF.pdf(x) for x in _X])
-    for model in results.models:
-        beta, level = perception_of(model)
-        if not 0.0 < beta < 1.0:
-            continue
-        lines = [Line("belief", Colour.INK, _X, density)]
-        for (name, colour), tail in zip(_END_KEYS, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), strict=True):
-            lines.append(Line(name, colour, *end_density(beta, tail)))
-        draw = partial(panels.over_range, lines=lines, x="belief (SD)", y="density", shares=False)
-        its_panels.append(Panel(model.label, draw))
-    return Figure(
-        f"{results.task_trials.slug}_stated_ends",
-        "Ends of intervals under the perception tunnel",
-        "Theory, not data: a normal belief, and the distributions over queries of the lower and the upper end that are"
-        " stated at the strictest level, with the perception that a model's coverage tells. Their outer quantiles are"
-        " those of the belief, however small the part that is seen.",
-        (("", tuple(its_panels)),),
-        (LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in _END_KEYS)),
-    )
+    beta, level = perception_of(model)
+    if 0.0 < beta < 1.0:
+        tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+        yield _over_belief(
+            Line(name, colour, *end_density(beta, tail))
+            for (name, colour), tail in zip(_END_KEYS, tails, strict=True)
+        )
 
 
 def end_density(beta: float, quantile: float) -> tuple[FloatArray, FloatArray]:
@@ -470,13 +449,14 @@ def truths(results: TaskResults, styles: ModelStyles) -> Figure:
     }
     values = np.array(list(known.values()))
     inside = values[(values >= _SHOWN[0]) & (values <= _SHOWN[1])]
-    draw = partial(panels.counts, values=inside, low=_SHOWN[0], high=_SHOWN[1], x="exponent", y="questions")
+    low, high = _SHOWN
+    drawn = panel("", panels.counts, values=inside, low=low, high=high, x="exponent", y="questions")
     return Figure(
         f"{results.task_trials.slug}_truths",
         "Right exponents",
         f"Number of questions by exponent of the right answer: {len(inside):,} of {len(values):,} questions lie within"
         f" {_SHOWN[0]} to {_SHOWN[1]} and are shown.",
-        (("", (Panel("", draw),) if len(inside) else ()),),
+        (("", (drawn,) if len(inside) else ()),),
         size=(5.0, 2.2),
     )
 

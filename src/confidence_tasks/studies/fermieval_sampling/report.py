@@ -6,17 +6,16 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), appendix G.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.estimates import distributions, estimates
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.extra_tables import extra_table, interval_cells
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles
+from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel, panel
+from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import measure_label
@@ -27,7 +26,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     samples_by_question,
     sampling_measures,
 )
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measures import Measure, rows_of
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
@@ -37,26 +36,29 @@ if TYPE_CHECKING:
 _NAMES = (*AGREEMENT, "tunnel_index")
 
 
-def self_consistency(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "self_consistency",
+    "Agreement of samples, and the tunnel index",
+    "On samples of exponents: accuracy of single samples and of the most frequent one, the share of samples that it"
+    " is, and by how many bits the entropy of samples after reasoning lies below that of direct ones. Entropies of"
+    " few samples are too low, both alike.",
+)
+def self_consistency(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return agreement and tunnel index (appendix G of the paper) by model, way of asking and temperature."""
-    records = []
     for model in results.models:
         measures = _measures_of(model)
-        if measures:
-            group = Group("all", "all", split_by_source(model.columns, np.ones(len(model), dtype=bool)))
-            drawn = distributions(model.columns, group.cells, measures, results.settings)
-            made = estimates(model.label, [group], measures, drawn, results.settings)
-            records += list(_records(model.label, {each.measure: each for each in made if not each.source}))
-    labels = [measure_label(name) for name in _NAMES]
-    return ExtraTable(
-        f"{results.task_trials.slug}_self_consistency",
-        "Agreement of samples, and the tunnel index",
-        "On samples of exponents: accuracy of single samples and of the most frequent one, the share of samples that it"
-        " is, and by how many bits the entropy of samples after reasoning lies below that of direct ones. Entropies of"
-        " few samples are too low, both alike.",
-        pd.DataFrame(records),
-        {label: (f"{label} low", f"{label} high") for label in labels},
-    )
+        if not measures:
+            continue
+        group = Group("all", "all", split_by_source(model.columns, np.ones(len(model), dtype=bool)))
+        drawn = distributions(model.columns, group.cells, measures, results.settings)
+        made = estimates(model.label, [group], measures, drawn, results.settings)
+        found = {each.measure: each.interval for each in made if not each.source}
+        for condition in dict.fromkeys(name.partition("/")[2] for name in found):
+            row: dict[str, Any] = {"model": model.label, "asked": condition.replace(",", ", ")}
+            for name in _NAMES:
+                if interval := found.get(f"{name}/{condition}"):
+                    row |= interval_cells(measure_label(name), interval)
+            yield row
 
 
 def _measures_of(model: ModelTrials) -> list[Measure]:
@@ -65,22 +67,6 @@ def _measures_of(model: ModelTrials) -> list[Measure]:
     asks = list(dict.fromkeys(map(str, model.columns["ask"])))
     every = sampling_measures(asks, temperatures, ())
     return [measure for measure in every if measure.name.partition("/")[0] in _NAMES]
-
-
-def _records(label: str, made: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each condition."""
-    conditions = dict.fromkeys(name.partition("/")[2] for name in made)
-    for condition in conditions:
-        row: dict[str, Any] = {"model": label, "asked": condition.replace(",", ", ")}
-        for name in _NAMES:
-            if entry := made.get(f"{name}/{condition}"):
-                shown, interval = measure_label(name), entry.interval
-                row |= {
-                    shown: float(interval.estimate),
-                    f"{shown} low": float(interval.low),
-                    f"{shown} high": float(interval.high),
-                }
-        yield row
 
 
 def curve_over_samples(
@@ -125,41 +111,32 @@ def _of_m(direct: FloatArray, reasoned: FloatArray, m: int) -> tuple[float, floa
     return float(np.mean(index)), float(np.mean(shares.max(axis=1)))
 
 
-def tunnel_over_samples(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the tunnel index and the agreement over the number m of pooled chains of reasoning (theorem 2)."""
-    rows = []
-    for model in results.models:
-        its_panels = []
-        for temperature in sorted(set(model.columns["temperature"].tolist())):
-            here = (model.columns["temperature"] == temperature) & (model.columns["split"] == TEST)
-            samples = {
-                ask: samples_by_question(
-                    {
-                        name: column[here & (model.columns["ask"] == ask)]
-                        for name, column in model.columns.items()
-                    }
-                )
-                for ask in ("direct", "reasoned")
-            }
-            curve = curve_over_samples(samples["direct"], samples["reasoned"])
-            if len(curve):
-                m = curve["samples"].to_numpy(dtype=np.float64)
-                lines = [Line(name, colour, m, curve[key].to_numpy()) for key, name, colour in _CURVES]
-                draw = partial(panels.points, lines=lines, x="samples m", y="", reference=0.0)
-                its_panels.append(Panel(f"T = {temperature:g}", draw))
-        rows.append((model.label, tuple(its_panels)))
-    return Figure(
-        f"{results.task_trials.slug}_tunnel_over_samples",
-        "Tunnel index over the number of samples",
-        "Entropy of direct samples less that of m pooled samples after reasoning, in bits: it falls as more chains are"
-        " pooled. Agreement is the share of the most frequent exponent among the m.",
-        tuple((label, its) for label, its in rows if its),
-        tuple(LegendEntry(name, colour) for _, name, colour in _CURVES),
-        size=(2.5, 2.1),
-    )
-
-
 _CURVES = (
     ("tunnel_index", "tunnel index (bits)", Colour.SERIES_0),
     ("agreement", "agreement", Colour.SERIES_1),
 )
+
+
+@figure_by_model(
+    "tunnel_over_samples",
+    "Tunnel index over the number of samples",
+    "Entropy of direct samples less that of m pooled samples after reasoning, in bits: it falls as more chains are"
+    " pooled. Agreement is the share of the most frequent exponent among the m.",
+    keys=tuple(LegendEntry(name, colour) for _, name, colour in _CURVES),
+    size=(2.5, 2.1),
+)
+def tunnel_over_samples(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw the tunnel index and the agreement over the number m of pooled chains of reasoning (theorem 2)."""
+    for temperature in sorted(set(model.columns["temperature"].tolist())):
+        here = (model.columns["temperature"] == temperature) & (model.columns["split"] == TEST)
+        direct, reasoned = (
+            samples_by_question(rows_of(model.columns, here & (model.columns["ask"] == ask)))
+            for ask in ("direct", "reasoned")
+        )
+        curve = curve_over_samples(direct, reasoned)
+        if len(curve):
+            m = curve["samples"].to_numpy(dtype=np.float64)
+            lines = [Line(name, colour, m, curve[key].to_numpy()) for key, name, colour in _CURVES]
+            yield panel(
+                f"T = {temperature:g}", panels.points, lines=lines, x="samples m", y="", reference=0.0
+            )

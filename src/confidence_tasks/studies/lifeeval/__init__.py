@@ -83,12 +83,11 @@ STUDY = Study(
     grouping=_report.by_radius_sex_and_age,
     figures=(
         _general.reliability_of_scores,
-        _report.by_difficulty,
         _report.by_age,
         _report.best_guesses,
         _report.score_against_confidence,
     ),
-    tables=(_report.overview, _report.hard_easy, _report.token_probabilities),
+    tables=(_report.overview, _report.token_probabilities),
     checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
     subset_parameters=frozenset({"radii", "n"}),
     subject=_subject.respond,

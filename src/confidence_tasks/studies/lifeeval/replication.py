@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from confidence_tasks.report.paper import (
     MODELS,
     Axis,
     Cell,
+    Compute,
     NotMade,
     PaperFigure,
     PaperTable,
@@ -20,7 +20,9 @@ from confidence_tasks.report.paper import (
     Runs,
     TaskParameters,
     Value,
+    from_table,
     heading,
+    looked_up,
     mean,
 )
 from confidence_tasks.studies.lifeeval.report import common_subset
@@ -73,19 +75,12 @@ def _completions(runs: Runs, cell: Cell) -> Value:
     return float(np.sum(~np.isnan(model.columns["correct"]) & ~np.isnan(model.columns["confidence"])))
 
 
-def _in_common(measure: str) -> Any:
+def _in_common(measure: str) -> Compute:
     """Return what reads a measure of the questions that every model answered."""
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        table = runs.table_of(cell, "overview")
-        return (
-            None if table is None else _looked_up(table.frame, {"model": cell.model}, measure_label(measure))
-        )
-
-    return value
+    return from_table("overview", measure_label(measure))
 
 
-def _of_set(metric: str) -> Any:
+def _of_set(metric: str) -> Compute:
     """Return what reads a metric of a question set; accuracy, confidence and rounded are in percent."""
 
     def value(runs: Runs, cell: Cell) -> Value:
@@ -97,7 +92,7 @@ def _of_set(metric: str) -> Any:
             return found if metric == "ECE" or not isinstance(found, float) else 100.0 * found
         table = runs.table_named("question_sets_performance")
         where = {"question set": task.task_trials.design.title, "metric": metric}
-        return None if table is None else _looked_up(table.frame, where, cell.model)
+        return None if table is None else looked_up(table, cell.model, **where)
 
     return value
 
@@ -111,34 +106,19 @@ _OF_LIFEEVAL = {
 """What LifeEval calls the metrics of tables 3 and 4."""
 
 
-def _looked_up(frame: Any, where: dict[str, str], column: str) -> float | None:
-    if column not in frame:
-        return None
-    rows = frame
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    return float(rows[column].iloc[0]) if len(rows) else math.nan
-
-
 _METRICS: Axis = tuple(heading(metric, measure=_of_set(metric)) for metric in _OF_LIFEEVAL)
 
 
 def _of_models(number: int, kind: str) -> PaperTable:
     return PaperTable(
-        number=str(number),
-        caption=f"All question sets: {kind} models. Of the stated answer, on the questions of each set that every model"
+        str(number),
+        f"All question sets: {kind} models. Of the stated answer, on the questions of each set that every model"
         " answered; accuracy (of LifeEval, the score), confidence and rounded in percent.",
         stubs=("Question Set", "Metrics"),
         rows=(tuple(heading(name, task=task) for name, task in _IN_ALPHABETICAL_ORDER.items()), _METRICS),
         columns=(MODELS,),
         of_type=kind,
     )
-
-
-def _figure(
-    number: int, caption: str, name: str, tasks: tuple[str, ...], parameters: str = ""
-) -> PaperFigure:
-    return PaperFigure(number=str(number), caption=caption, name=name, tasks=tasks, parameters=parameters)
 
 
 _OF_SETS = "all_question_sets"
@@ -150,8 +130,8 @@ REPLICATION = Replication(
     tasks={"lifeeval": TaskParameters("radii"), **{name: TaskParameters() for name in _TASKS[:-1]}},
     items=(
         PaperTable(
-            number="1",
-            caption="The six question sets: questions asked, and those that every model answered with a confidence.",
+            "1",
+            "The six question sets: questions asked, and those that every model answered with a confidence.",
             stubs=("Question Set",),
             rows=(tuple(heading(name, task=task) for name, task in _SETS.items()),),
             columns=(
@@ -161,14 +141,14 @@ REPLICATION = Replication(
                 ),
             ),
         ),
-        _figure(
-            1, "Calibration of all models on all question sets.", "question_sets_pooled_calibration", _TASKS
+        PaperFigure(
+            "1", "Calibration of all models on all question sets.", name="question_sets_pooled_calibration"
         ),
-        _figure(2, "Overconfidence by question set and model.", f"{_OF_SETS}_overconfidence", _TASKS),
-        _figure(3, "Overconfidence by model and radius.", "overconfidence", ("lifeeval",)),
+        PaperFigure("2", "Overconfidence by question set and model.", name=f"{_OF_SETS}_overconfidence"),
+        PaperFigure("3", "Overconfidence by model and radius.", name="overconfidence", tasks=("lifeeval",)),
         PaperTable(
-            number="2",
-            caption="LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
+            "2",
+            "LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
             " difficulty, 1 minus the best possible score. N: replies with an answer and a confidence, in the"
             " aggregate rows the questions in common. Rounded is counted exactly; the paper’s count misses .55 and"
             " others. The means of named groups have intervals in the report’s table of models side by side.",
@@ -187,28 +167,29 @@ REPLICATION = Replication(
             by_type=True,
             total=("Aggregate", mean),
         ),
-        _figure(
-            4, "Best possible score by minimum age, beside score and confidence.", "by_age", ("lifeeval",)
+        PaperFigure(
+            "4",
+            "Best possible score by minimum age, beside score and confidence.",
+            name="by_age",
+            tasks=("lifeeval",),
         ),
-        _figure(5, "Best age to guess by minimum age, sex and radius.", "best_guesses", ("lifeeval",)),
-        _figure(6, "Calibration of each model on each question set.", "question_sets_calibration", _TASKS),
-        _figure(7, "Stated confidence against score.", "scatter", ("lifeeval",)),
-        _figure(
-            8,
+        PaperFigure(
+            "5", "Best age to guess by minimum age, sex and radius.", name="best_guesses", tasks=("lifeeval",)
+        ),
+        PaperFigure("6", "Calibration of each model on each question set.", name="question_sets_calibration"),
+        PaperFigure("7", "Stated confidence against score.", name="scatter", tasks=("lifeeval",)),
+        PaperFigure(
+            "8",
             "ECE of stated confidence and of token probability.",
-            "question_sets_stated_and_token_ece",
-            tuple(task for task in _TASKS if task != "halueval"),
-            _LOGPROBS,
+            name="question_sets_stated_and_token_ece",
+            tasks=tuple(task for task in _TASKS if task != "halueval"),
+            parameters=_LOGPROBS,
         ),
-        _figure(9, "Accuracy by question set and model.", f"{_OF_SETS}_accuracy", _TASKS),
-        _figure(10, "ECE by question set and model.", f"{_OF_SETS}_ece", _TASKS),
+        PaperFigure("9", "Accuracy by question set and model.", name=f"{_OF_SETS}_accuracy"),
+        PaperFigure("10", "ECE by question set and model.", name=f"{_OF_SETS}_ece"),
         _of_models(3, "reasoning"),
         _of_models(4, "chat"),
-        NotMade(number="5", caption="Spend by provider.", why="Logs hold tokens, not bills."),
-        NotMade(
-            number="6",
-            caption="Models and their cards.",
-            why="Logs hold a model’s name, not who published it.",
-        ),
+        NotMade("5", "Spend by provider.", why="Logs hold tokens, not bills."),
+        NotMade("6", "Models and their cards.", why="Logs hold a model’s name, not who published it."),
     ),
 )

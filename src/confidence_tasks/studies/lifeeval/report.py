@@ -5,17 +5,16 @@ arXiv:2605.23909, section 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.report.checks import Notice, notice_if_any
+from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import (
     Estimated,
     distributions,
@@ -24,10 +23,10 @@ from confidence_tasks.report.estimates import (
     mean,
     together,
 )
-from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, trials_frame
+from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys, rows_of_models
+from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel, panel
+from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns, Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
@@ -36,8 +35,7 @@ from confidence_tasks.report.reply_form import ReplyForm, told_apart, whole_numb
 from confidence_tasks.report.staged import metrics_of_items
 from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, load_life_table
 from confidence_tasks.sources.source import SourceError
-from confidence_tasks.statistics import bootstrap, complete, ece, overconfidence
-from confidence_tasks.statistics.calibration import hard_easy_regression
+from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.life_table import best_guess, close_life_table
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
@@ -53,9 +51,6 @@ if TYPE_CHECKING:
 MEMORISED = 0.01
 """Mean distance of confidence from the true probability below which a model seems to know the table by heart."""
 
-_DIFFICULTY_BINS = 10
-_RESAMPLES_OF_A_BIN = 1000
-
 _AGE_LINES = (
     ("mas", "best possible", Colour.MUTED),
     ("score", "score", Colour.RIGHT),
@@ -68,35 +63,38 @@ def radius_column(condition: str) -> dict[str, float]:
     return {"radius": radius_of(condition)}
 
 
-def by_age(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw score and confidence against the minimum age, by model and radius."""
-    trials = trials_frame(results.task_trials).rename(columns={"correct": "score"})
-    keys, shown = ["model", "radius", "age"], ["score", "confidence", "mas"]
-    by_sex = trials.groupby([*keys, "sex"], as_index=False)[shown].mean()
-    means = by_sex.groupby(keys, as_index=False)[shown].mean()
-    rows = []
-    for model in results.models:
-        own = means[means["model"] == model.label]
-        its_panels = []
-        for radius, part in own.groupby("radius"):
-            part = part.sort_values("age")
-            age = part["age"].to_numpy()
-            lines = [Line(label, colour, age, part[name].to_numpy()) for name, label, colour in _AGE_LINES]
-            its_panels.append(
-                Panel(f"within {radius:g}", partial(panels.over_range, lines=lines, x="age", y=""))
-            )
-        rows.append((model.label, tuple(its_panels)))
-    return Figure(
-        f"{results.task_trials.slug}_by_age",
-        "Score and confidence by age",
-        "Mean over the sexes, by the least age that the person has reached: the probability that the guess comes within"
-        " the radius, the confidence stated, and the best score that any guess could have.",
-        rows_of_models(rows),
-        tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
-    )
+@figure_by_model(
+    "by_age",
+    "Score and confidence by age",
+    "Mean over the sexes, by the least age that the person has reached: the probability that the guess comes within"
+    " the radius, the confidence stated, and the best score that any guess could have.",
+    keys=tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
+)
+def by_age(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw score and confidence against the minimum age, by radius."""
+    names = ["radius", "age", "sex", "correct", "confidence", "mas"]
+    trials = pd.DataFrame({name: model.columns[name] for name in names}).rename(columns={"correct": "score"})
+    by_sex = trials.groupby(["radius", "age", "sex"]).mean()
+    for radius, means in by_sex.groupby(["radius", "age"]).mean().groupby("radius"):
+        age = means.index.get_level_values("age").to_numpy(dtype=np.float64)
+        lines = [Line(label, colour, age, means[name].to_numpy()) for name, label, colour in _AGE_LINES]
+        yield panel(f"within {radius:g}", panels.over_range, lines=lines, x="age", y="")
 
 
-def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
+_SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
+_AGES = np.arange(0.0, 101.0)
+_SHIPPED = "None"
+"""What a run that names no life table has in its setup."""
+
+
+@figure_of(
+    "best_guesses",
+    "Best age to guess",
+    "The guess that most probably comes within the radius, by the least age that the person has reached. It is the"
+    " same up to a certain age. Guesses near the best do as well within a fraction of a percent.",
+    keys=tuple(LegendEntry(sex, colour) for sex, colour in _SEXES),
+)
+def best_guesses(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw figure 5 of the paper: the age that is best to guess against the minimum age, by radius and sex.
 
     Figure 4, the maximum achievable score, is the grey line of :func:`by_age`.
@@ -105,31 +103,13 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Figure:
     windows = sorted({str(window) for its in columns for window in its["window"] if window})
     radii = sorted({float(radius) for its in columns for radius in its["radius"]})
     tables = sorted({file.setup.get("table", _SHIPPED) for model in results.models for file in model.files})
-    its_panels = []
-    for table in tables:
-        for window in windows:
-            for radius in radii:
-                lines = [
-                    Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window))
-                    for sex, colour in _SEXES
-                ]
-                draw = partial(panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
-                told = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
-                its_panels.append(Panel(f"{group_label(f'radius={radius:g}')}{told}", draw))
-    return Figure(
-        f"{results.task_trials.slug}_best_guesses",
-        "Best age to guess",
-        "The guess that most probably comes within the radius, by the least age that the person has reached. It is the"
-        " same up to a certain age. Guesses near the best do as well within a fraction of a percent.",
-        (("", tuple(its_panels)),),
-        tuple(LegendEntry(sex, colour) for sex, colour in _SEXES),
-    )
-
-
-_SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
-_AGES = np.arange(0.0, 101.0)
-_SHIPPED = "None"
-"""What a run that names no life table has in its setup."""
+    for table, window, radius in product(tables, windows, radii):
+        lines = [
+            Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window)) for sex, colour in _SEXES
+        ]
+        told = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
+        title = f"{group_label(f'radius={radius:g}')}{told}"
+        yield panel(title, panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
 
 
 def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
@@ -145,89 +125,20 @@ def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
     return np.array([row.age for row in rows], dtype=np.float64)
 
 
-def score_against_confidence(results: TaskResults, styles: ModelStyles) -> Figure:
+@figure_by_model(
+    "scatter",
+    "Stated confidence and score",
+    "One dot a trial. On the dashed line confidence is the probability that the guess comes true; horizontal rows"
+    " of dots are round confidences.",
+)
+def score_against_confidence(
+    results: TaskResults, styles: ModelStyles, model: ModelTrials
+) -> Iterator[Panel]:
     """Draw figure 7 of the paper: the score of every trial against its stated confidence, model by model."""
-    its_panels = []
-    for model in results.models:
-        score, confidence = complete(model.columns["correct"], model.columns["confidence"])
-        draw = partial(
-            panels.scatter,
-            x=score,
-            y=confidence,
-            colour=styles[model.label][0],
-            labels=("score", "confidence"),
-        )
-        if len(score):
-            its_panels.append(Panel(model.label, draw))
-    return Figure(
-        f"{results.task_trials.slug}_scatter",
-        "Stated confidence and score",
-        "One dot a trial. On the dashed line confidence is the probability that the guess comes true; horizontal rows"
-        " of dots are round confidences.",
-        (("", tuple(its_panels)),),
-    )
-
-
-def by_difficulty(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw overconfidence against difficulty, in bins of equal numbers of questions."""
-    lines = []
-    for model in results.models:
-        difficulty, correct, confidence, question = _graded_trials(model)
-        order = np.argsort(difficulty, kind="stable")
-        bins = [rows for rows in np.array_split(order, _DIFFICULTY_BINS) if len(rows)]
-        intervals = [
-            bootstrap(
-                overconfidence,
-                correct[rows],
-                confidence[rows],
-                clusters=question[rows],
-                n_resamples=_RESAMPLES_OF_A_BIN,
-                level=results.settings.level,
-                method="student",
-                seed=results.settings.seed,
-            )
-            for rows in bins
-        ]
-        x = [difficulty[rows].mean() for rows in bins]
-        lines.append(line_of_intervals(model.label, intervals, *styles[model.label], x=x))
-    shown = [line for line in lines if len(line.x)]
-    draw = partial(
-        panels.points,
-        lines=shown,
-        x="difficulty (1 − best possible score)",
-        y="overconfidence",
-        reference=0.0,
-    )
-    return Figure(
-        f"{results.task_trials.slug}_by_difficulty",
-        "Overconfidence by difficulty",
-        "Mean confidence minus mean score, from the easiest tenth of the questions to the hardest, with"
-        f" {results.settings.level:.0%} intervals. A rise to the right is the hard–easy effect; its slope is"
-        " in the table below.",
-        (("", (Panel("", draw),) if shown else ()),),
-        model_keys(results, styles),
-        size=(7.4, 3.0),
-    )
-
-
-def _graded_trials(model: ModelTrials) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[Any]]:
-    """Return difficulty, score and confidence of the trials that have them, and their questions."""
-    columns = [model.columns[name] for name in ("difficulty", "correct", "confidence")]
-    kept = ~np.isnan(columns).any(axis=0)
-    difficulty, correct, confidence = (column[kept] for column in columns)
-    return difficulty, correct, confidence, model.columns["question_id"][kept]
-
-
-def hard_easy(results: TaskResults) -> ExtraTable:
-    """Return the regression of overconfidence on difficulty, as in table 2 of the paper."""
-    return ExtraTable(
-        f"{results.task_trials.slug}_hard_easy",
-        "Hard–easy effect",
-        "Overconfidence regressed on difficulty, 1 minus the best possible score. A slope above 0 is more"
-        " overconfidence on harder questions; its interval allows for unequal variances.",
-        hard_easy_table(trials_frame(results.task_trials), level=results.settings.level),
-        {"slope": ("low", "high")},
-    )
+    score, confidence = complete(model.columns["correct"], model.columns["confidence"])
+    if len(score):
+        labels, (colour, _) = ("score", "confidence"), styles[model.label]
+        yield panel("", panels.scatter, x=score, y=confidence, colour=colour, labels=labels)
 
 
 _OVERVIEW = (
@@ -342,45 +253,41 @@ def _mean_over(
     ]
 
 
-def token_probabilities(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "stated_against_token", "Stated confidence against token probability", "On the trials that have both."
+)
+def token_probabilities(results: TaskResults) -> pd.DataFrame:
     """Return what is stated against what token probabilities say, where a model has both."""
     table = stated_against_token(trials_frame(results.task_trials))
-    return ExtraTable(
-        f"{results.task_trials.slug}_stated_against_token",
-        "Stated confidence against token probability",
-        "On the trials that have both.",
-        table[table["n"] > 0].rename(columns=lambda name: measure_label(name) if "_" in name else name),
-    )
+    return table[table["n"] > 0].rename(columns=lambda name: measure_label(name) if "_" in name else name)
 
 
-def memorised_table(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Confidence equal to the life table",
+    "A confidence this close to the published probabilities is recall of the table, not knowledge of what is"
+    " known.",
+)
+def memorised_table(results: TaskResults) -> Iterator[str]:
     """Models whose confidence is the true probability."""
-    where = []
     for model in results.models:
         correct, confidence = complete(model.columns["correct"], model.columns["confidence"])
         distance = np.abs(confidence - correct).sum() / max(len(correct), 1)
         if len(correct) and distance < MEMORISED:
-            where.append(f"{model.label}: {distance:.4f} away on average")
-    yield from notice_if_any(
-        "warning",
-        "Confidence equal to the life table",
-        "A confidence this close to the published probabilities is recall of the table, not knowledge of what is"
-        " known.",
-        where,
-    )
+            yield f"{model.label}: {distance:.4f} away on average"
 
 
-def mixed_windows(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "serious",
+    "Scored by different windows",
+    "Trials count a death within the radius in two ways. Their scores must not be compared: report on one at a"
+    " time.",
+)
+def mixed_windows(results: TaskResults) -> Iterable[str]:
     """Trials scored by different windows."""
     windows = {model.label: sorted(set(map(str, model.columns["window"]))) for model in results.models}
     where = [f"{label}: {', '.join(names)}" for label, names in windows.items()]
-    yield from notice_if_any(
-        "serious",
-        "Scored by different windows",
-        "Trials count a death within the radius in two ways. Their scores must not be compared: report on one at a"
-        " time.",
-        where if len({name for names in windows.values() for name in names}) > 1 else [],
-    )
+    return where if len({name for names in windows.values() for name in names}) > 1 else []
 
 
 def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
@@ -444,30 +351,6 @@ def by_radius_sex_and_age(columns: Columns) -> list[Group]:
             Group(label, by, split_by_source(columns, np.asarray(of_rows == label))) for label in labels
         ]
     return [group for group in groups if group.n]
-
-
-def hard_easy_table(trials: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Regress each model's overconfidence on the difficulty of the questions, as in table 2 of the paper.
-
-    One row a model: ``model``, ``slope``, ``low``, ``high``, ``standard_error``, ``intercept``, ``n``. The interval
-    allows for unequal variances (HC3).
-    """
-    rows = []
-    for model, group in trials.groupby("model", sort=False):
-        kept = group.dropna(subset=["correct", "confidence"])
-        line = hard_easy_regression(
-            kept["correct"],
-            kept["confidence"],
-            kept["difficulty"],
-            questions=kept["question_id"],
-            level=level,
-        )
-        shown = {
-            name: float(getattr(line, name))
-            for name in ("slope", "low", "high", "standard_error", "intercept")
-        }
-        rows.append({"model": model, **shown, "n": line.n})
-    return pd.DataFrame(rows)
 
 
 def stated_against_token(trials: pd.DataFrame) -> pd.DataFrame:

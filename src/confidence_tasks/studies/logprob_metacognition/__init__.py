@@ -91,7 +91,6 @@ STUDY = Study(
         _report.domain_figure,
         _report.efficiency_space,
         _report.temperature_figure,
-        _report.criterion_by_temperature,
         _report.robustness,
     ),
     tables=(
@@ -100,8 +99,6 @@ STUDY = Study(
         _report.quarters,
         _report.by_domain,
         _report.by_temperature,
-        _report.version_1,
-        _report.rankings,
         _report.other_bins,
     ),
     checks=(

@@ -21,6 +21,7 @@ from confidence_tasks.report.paper import (
     Value,
     by_group,
     by_measure,
+    from_table,
     heading,
     spread,
 )
@@ -62,23 +63,6 @@ def _rounded(runs: Runs, cell: Cell, measure: str) -> float | None:
     return None if entry is None else round(float(entry.interval.estimate), cell.digits)
 
 
-def _of_row(table: str, column: str, domain: str = "") -> Compute:
-    """Return what reads a column of one of the task's tables, in the row of a model and, if given, of a domain."""
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        found = runs.table_of(cell, table)
-        if found is None:
-            return None
-        rows = found.frame[found.frame["model"] == cell.model]
-        if domain:
-            rows = rows[rows["domain"] == domain]
-        if not len(rows):
-            return math.nan
-        return float(rows[column].iloc[0]) if column in rows else None
-
-    return value
-
-
 def _quarter(number: int) -> Compute:
     """Return what gives accuracy in a quarter of the log-probability, the lowest first."""
 
@@ -93,10 +77,6 @@ def _quarter(number: int) -> Compute:
     return value
 
 
-def _figure(number: str, caption: str, name: str) -> PaperFigure:
-    return PaperFigure(number=number, caption=caption, name=name, tasks=("nlp_metad",))
-
-
 _DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")
 
 REPLICATION = Replication(
@@ -105,13 +85,11 @@ REPLICATION = Replication(
     tasks={"nlp_metad": TaskParameters("temperatures", "source")},
     items=(
         NotMade(
-            number="1",
-            caption="Models, their sizes and quantisations.",
-            why="Logs hold a model’s name, not its parameters.",
+            "1", "Models, their sizes and quantisations.", why="Logs hold a model’s name, not its parameters."
         ),
         PaperTable(
-            number="2",
-            caption="Metacognitive efficiency at T = 1 on TriviaQA, with bootstrap intervals. Bold: the interval lies"
+            "2",
+            "Metacognitive efficiency at T = 1 on TriviaQA, with bootstrap intervals. Bold: the interval lies"
             " below 1. The author withdrew this M-ratio in the second version.",
             stubs=("Model",),
             rows=(MODELS,),
@@ -135,10 +113,10 @@ REPLICATION = Replication(
             at=_AT_ONE,
             order_by=_EFFICIENCY,
         ),
-        _figure("1", "Metacognitive efficiency space at T = 1 on TriviaQA.", "efficiency_space"),
+        PaperFigure("1", "Metacognitive efficiency space at T = 1 on TriviaQA.", name="efficiency_space"),
         PaperTable(
-            number="3",
-            caption="Order of the models by AUROC₂ and by M-ratio. † tied.",
+            "3",
+            "Order of the models by AUROC₂ and by M-ratio. † tied.",
             stubs=("Model",),
             rows=(MODELS,),
             columns=(
@@ -152,16 +130,16 @@ REPLICATION = Replication(
             at=_AT_ONE,
             order_by={"measure": "auroc2"},
         ),
-        _figure("2", "M-ratio by domain at T = 1 on TriviaQA.", "domains"),
-        _figure("3", "d′ and meta-d′ by temperature on TriviaQA.", "temperatures"),
+        PaperFigure("2", "M-ratio by domain at T = 1 on TriviaQA.", name="domains"),
+        PaperFigure("3", "d′ and meta-d′ by temperature on TriviaQA.", name="temperatures"),
         PaperTable(
-            number="4",
-            caption="R1: M-ratio by the number K of bins a side.",
+            "4",
+            "R1: M-ratio by the number K of bins a side.",
             stubs=("Model",),
             rows=(MODELS,),
             columns=(
                 tuple(
-                    heading(label, measure=_of_row("robustness", column))
+                    heading(label, measure=from_table("robustness", column))
                     for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
                 ),
             ),
@@ -169,20 +147,20 @@ REPLICATION = Replication(
             order_by=_EFFICIENCY,
         ),
         PaperTable(
-            number="5",
-            caption="Accuracy by quarter of the log-probability at T = 1.",
+            "5",
+            "Accuracy by quarter of the log-probability at T = 1.",
             stubs=("Model", "Dataset"),
             rows=(MODELS, (heading("TriviaQA", source=_TRIVIA), heading("NQ", source=_NATURAL))),
             columns=(tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=_quarter(i)) for i in range(4)),),
             at={**_AT_ONE, "source": ""},
         ),
         PaperTable(
-            number="6",
-            caption="M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
+            "6",
+            "M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
             stubs=("Domain",),
             rows=(
                 tuple(
-                    heading(name, measure=_of_row("domains", measure_label("mratio_v1"), name))
+                    heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
                     for name in _DOMAINS
                 ),
             ),
@@ -193,8 +171,8 @@ REPLICATION = Replication(
             total_digits=2,
         ),
         PaperTable(
-            number="7",
-            caption="d′, meta-d′ and M-ratio by temperature on TriviaQA.",
+            "7",
+            "d′, meta-d′ and M-ratio by temperature on TriviaQA.",
             stubs=("Model", "T"),
             rows=(MODELS, by_group({f"{t:.1f}": f"T={t:g}" for t in (0.3, 0.5, 0.7, 1.0)})),
             columns=(

@@ -5,7 +5,7 @@ arXiv:2605.23909, section 7 and appendix. What is set beside LifeEval stands wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import pandas as pd
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import ordered_by_group
@@ -71,12 +71,8 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
     """
     rows = []
     sections = _sections(results)
-    labels = [
-        model.label
-        for model in ordered_by_group(
-            [model for section in sections for model in section.models], results.settings.groups
-        )
-    ]
+    asked = [model for section in sections for model in section.models]
+    labels = [model.label for model in ordered_by_group(asked, results.settings.groups)]
     for section in sections:
         common = common_subset(_stated(trials_frame(section)))
         figures = {label: _figures(common[common["model"] == label]) for label in labels}
@@ -145,13 +141,12 @@ def pooled_calibration(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 1 of the paper: accuracy against stated confidence, over all models and question sets together."""
     pairs = [_pair(model.columns, "stated") for section in _sections(results) for model in section.models]
     line = _calibration_line("all models", Colour.INK, pairs)
-    draw = partial(panels.points, lines=[line], x="confidence", y="accuracy", diagonal=True)
     return Figure(
         f"{_STUDY}_pooled_calibration",
         "Calibration, all models and sets",
         "Share right against mean confidence in each bin, all trials of the stated answers pooled, so that large sets"
         f" weigh more; below the dashed line models are overconfident. {_CLOSED_LEFT}",
-        (("", (Panel("", draw),) if len(line.x) else ()),),
+        (("", (_calibration("", [line]),) if len(line.x) else ()),),
         size=(3.4, 2.8),
     )
 
@@ -167,60 +162,48 @@ def _calibration_line(
     return Line(label, colour, curve.confidence[some], curve.accuracy[some], marker=marker)
 
 
+def _calibration(title: str, lines: Sequence[Line]) -> Panel:
+    return panel(title, panels.points, lines=lines, x="confidence", y="accuracy", diagonal=True)
+
+
 def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 6 of the paper: calibration of each model (rows) on each set (columns), with the token curve."""
-    sections = _sections(results)
-    rows = []
-    for label in dict.fromkeys(model.label for section in sections for model in section.models):
-        its_panels = tuple(
-            Panel(section.design.title, draw)
-            for section in sections
-            for draw in _grid_panels(section, label, styles)
-        )
-        rows.append((label, its_panels))
+    rows: dict[str, list[Panel]] = {}
+    for section in _sections(results):
+        for model in section.models:
+            looks = {"stated": styles[model.label], "token": (Colour.WRONG, "s")}
+            lines = [
+                _calibration_line(kind, colour, [_pair(model.columns, kind)], marker)
+                for kind, (colour, marker) in looks.items()
+            ]
+            if drawn := [line for line in lines if len(line.x)]:
+                rows.setdefault(model.label, []).append(_calibration(section.design.title, drawn))
     return Figure(
         f"{_STUDY}_calibration",
         "Calibration by model and set",
         "Share right against stated confidence, in the model's colour, and against the token probability of the answer,"
         f" in orange, where the provider gives it. {_CLOSED_LEFT}",
-        tuple(rows),
+        tuple((label, tuple(its_panels)) for label, its_panels in rows.items()),
         (LegendEntry("token probability", Colour.WRONG),),
     )
 
 
-def _grid_panels(section: TaskTrials, label: str, styles: ModelStyles) -> Iterator[Any]:
-    """Yield how a model's panel of a set is drawn; nothing where it was not asked."""
-    for model in section.models:
-        if model.label == label:
-            looks = {"stated": styles[label], "token": (Colour.WRONG, "s")}
-            lines = [
-                _calibration_line(kind, colour, [_pair(model.columns, kind)], marker)
-                for kind, (colour, marker) in looks.items()
-            ]
-            drawn = [line for line in lines if len(line.x)]
-            if drawn:
-                yield partial(panels.points, lines=drawn, x="confidence", y="accuracy", diagonal=True)
-
-
 def stated_and_token_ece(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 8 of the paper: the ECE of stated confidence and of token probability, by set and model."""
-    sections = _sections(results)
-    tables = [stated_against_token(trials_frame(section)).assign(task=section.task) for section in sections]
-    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["n", "model"])
-    found = found[found["n"] > 0]
-    titles = {section.task: section.design.title for section in sections}
+    tables = [
+        stated_against_token(trials_frame(section)).assign(title=section.design.title)
+        for section in _sections(results)
+    ]
+    found = pd.concat([pd.DataFrame(columns=["n", "model"]), *tables], ignore_index=True)
     its_panels = []
-    for label, own in found.groupby("model", sort=False):
-        tasks = list(dict.fromkeys(own["task"]))
-        means = own.groupby("task", sort=False)[["stated_ece", "token_ece"]].mean()
-        lines = [
-            Line(name, colour, np.arange(len(tasks), dtype=np.float64), means[f"{name}_ece"].to_numpy())
-            for name, colour in _KINDS
-        ]
-        draw = partial(
-            panels.intervals, labels=[titles[task] for task in tasks], lines=lines, y="ECE", joined=False
+    for label, own in found[found["n"] > 0].groupby("model", sort=False):
+        means = own.groupby("title", sort=False)[["stated_ece", "token_ece"]].mean()
+        x = np.arange(len(means), dtype=np.float64)
+        lines = [Line(name, colour, x, means[f"{name}_ece"].to_numpy()) for name, colour in _KINDS]
+        titles = list(means.index)
+        its_panels.append(
+            panel(str(label), panels.intervals, labels=titles, lines=lines, y="ECE", joined=False)
         )
-        its_panels.append(Panel(str(label), draw))
     return Figure(
         f"{_STUDY}_stated_and_token_ece",
         "Stated confidence against token probability",

@@ -118,7 +118,6 @@ STUDY = Study(
     grouping=_report.by_penalty_and_regime,
     figures=(
         _report.decisions,
-        _report.utilities,
         _report.thresholds,
         _general.reliability_overall,
         _general.selective_overall,

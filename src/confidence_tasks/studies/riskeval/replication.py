@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals
+from confidence_tasks.report.figures.figure import Figure, LegendEntry, Panel, panel
+from confidence_tasks.report.figures.general import MakeFigure, ModelStyles, line_of_intervals
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import (
@@ -42,6 +41,31 @@ NOT_COMPARABLE = (
 """Why means over all penalties do not."""
 
 
+MeasureLines: TypeAlias = "Callable[[str, str], list[Line]]"
+"""Gives the lines of a measure on a source."""
+
+
+def _over_lambda(number: int, title: str, *measures: str) -> MakeFigure:
+    """Return what draws measures over the penalty: a row a measure, a column a source, a line a model."""
+    said = ", ".join(map(measure_label, measures))
+
+    def make(results: TaskResults, styles: ModelStyles) -> Figure:
+        shown = [model for model in results.models if number != 7 or _strategy(model) == "use_confidence"]
+        return _figure(
+            results,
+            f"{title} (figure {number} of the paper)",
+            f"{said} under each penalty, with intervals; flat lines do not heed the stakes.",
+            number,
+            {measure_label(measure) if len(measures) > 1 else "": measure for measure in measures},
+            lambda measure, source: [
+                _line(results, model, measure, source, styles) for model in shown if _asked(model, source)
+            ],
+            [LegendEntry(model.label, *styles[model.label]) for model in shown],
+        )
+
+    return make
+
+
 def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 8: what being told to use confidence changes of it and of policy consistency."""
     pairs = [
@@ -51,37 +75,28 @@ def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
         for other in models
         if (_strategy(one), _strategy(other)) == ("base", "use_confidence")
     ]
-    rows = []
-    for measure in ("confidence", "policy_consistency"):
-        columns = {
-            source: [
-                replace(before, label=one.name, y=after.y - before.y, low=None, high=None)
-                for one, other in pairs
-                if _asked(one, source) and _asked(other, source)
-                for before, after in [
-                    [_line(results, model, measure, source, styles) for model in (one, other)]
-                ]
-            ]
-            for source in _sources(results)
-        }
-        rows.append((f"Δ {measure_label(measure)}", columns))
+
+    def changes(measure: str, source: str) -> list[Line]:
+        changed = []
+        for pair in pairs:
+            if all(_asked(model, source) for model in pair):
+                before, after = (_line(results, model, measure, source, styles) for model in pair)
+                changed.append(replace(before, label=pair[0].name, y=after.y - before.y, low=None, high=None))
+        return changed
+
     return _figure(
         results,
-        8,
-        "What it changes to be told to use confidence",
+        "What it changes to be told to use confidence (figure 8 of the paper)",
         "Told to use its confidence minus not told, under each penalty.",
-        rows,
+        8,
+        {f"Δ {measure_label(measure)}": measure for measure in ("confidence", "policy_consistency")},
+        changes,
         [LegendEntry(one.name, *styles[one.label]) for one, _ in pairs],
     )
 
 
 def _strategy(model: ModelTrials) -> str:
     return model.files[-1].setup.get("strategy", "base")
-
-
-def _sources(results: TaskResults) -> list[str]:
-    """Return the sources that were asked, the paper's first and in its order."""
-    return [*(name for name in SOURCES if name in results.sources), *sorted({*results.sources} - {*SOURCES})]
 
 
 def _asked(model: ModelTrials, source: str) -> bool:
@@ -94,78 +109,52 @@ def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, s
     return line_of_intervals(model.label, intervals, *styles[model.label])
 
 
-def _over_lambda(
-    results: TaskResults, styles: ModelStyles, *, number: int, title: str, measures: Sequence[str]
-) -> Figure:
-    """Draw measures over the penalty: a row a measure, a column a source, a line a model."""
-    shown = [model for model in results.models if number != 7 or _strategy(model) == "use_confidence"]
-    rows = [
-        (
-            measure_label(measure) if len(measures) > 1 else "",
-            {
-                source: [
-                    _line(results, model, measure, source, styles) for model in shown if _asked(model, source)
-                ]
-                for source in _sources(results)
-            },
-        )
-        for measure in measures
-    ]
-    said = ", ".join(measure_label(measure) for measure in measures)
-    return _figure(
-        results,
-        number,
-        title,
-        f"{said} under each penalty, with intervals; flat lines do not heed the stakes.",
-        rows,
-        [LegendEntry(model.label, *styles[model.label]) for model in shown],
-    )
-
-
 def _figure(
     results: TaskResults,
-    number_: int,
     title: str,
     caption: str,
-    rows: Sequence[tuple[str, Mapping[str, Sequence[Line]]]],
+    number_: int,
+    measures: Mapping[str, str],
+    lines_of: MeasureLines,
     legend: Sequence[LegendEntry],
 ) -> Figure:
-    ticks = [label.partition("=")[2] for label in results.conditions]
-    return Figure(
-        f"{results.task_trials.slug}_figure_{number_}",
-        f"{title} (figure {number_} of the paper)",
-        caption,
-        tuple((label, tuple(_panels(columns, ticks))) for label, columns in rows),
-        tuple(legend),
-        size=(2.5, 1.9),
+    """Draw a row a measure, under its label, and a column a source: the paper's first and in its order."""
+    others = sorted({*results.sources} - {*SOURCES})
+    sources = [*(name for name in SOURCES if name in results.sources), *others]
+    rows = tuple(
+        (
+            label,
+            tuple(
+                over_penalties(SOURCES.get(source, printable(source)), results.conditions, lines, "")
+                for source in sources
+                if (lines := lines_of(measure, source))
+            ),
+        )
+        for label, measure in measures.items()
     )
+    name = f"{results.task_trials.slug}_figure_{number_}"
+    return Figure(name, title, caption, rows, tuple(legend), size=(2.5, 1.9))
 
 
-def _panels(columns: Mapping[str, Sequence[Line]], ticks: Sequence[str]) -> Iterator[Panel]:
-    for source, lines in columns.items():
-        if lines:
-            draw = partial(panels.trends, labels=ticks, lines=lines, x="penalty", y="", lowest=None)
-            yield Panel(SOURCES.get(source, printable(source)), draw)
+def over_penalties(
+    title: str, labels: Sequence[str], lines: Sequence[Line], y: str, lowest: float | None = None
+) -> Panel:
+    """Return a panel of lines over the penalties that conditions stand for."""
+    ticks = [label.partition("=")[2] for label in labels]
+    return panel(title, panels.trends, labels=ticks, lines=lines, x="penalty", y=y, lowest=lowest)
 
 
-_OVER_LAMBDA: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Abstention", ("abstention_rate",)),
-    ("Stated confidence", ("confidence",)),
-    ("Normalised utility", ("normalized_utility",)),
-    ("Policy consistency", ("policy_consistency",)),
-    ("Confidence and calibration", ("confidence", "auarc", "ece", "brier")),
-    ("Utility and regret", ("utility", "normalized_regret")),
-    ("Told to use confidence", ("abstention_rate", "normalized_regret", "policy_consistency")),
-)
-"""Titles and measures of figures 1 to 7; of the last for models told to use confidence only."""
-
-FIGURES = (
-    *(
-        partial(_over_lambda, number=number, title=title, measures=measures)
-        for number, (title, measures) in enumerate(_OVER_LAMBDA, start=1)
-    ),
+FIGURES: tuple[MakeFigure, ...] = (
+    _over_lambda(1, "Abstention", "abstention_rate"),
+    _over_lambda(2, "Stated confidence", "confidence"),
+    _over_lambda(3, "Normalised utility", "normalized_utility"),
+    _over_lambda(4, "Policy consistency", "policy_consistency"),
+    _over_lambda(5, "Confidence and calibration", "confidence", "auarc", "ece", "brier"),
+    _over_lambda(6, "Utility and regret", "utility", "normalized_regret"),
+    _over_lambda(7, "Told to use confidence", "abstention_rate", "normalized_regret", "policy_consistency"),
     _effect_of_strategy,
 )
+"""The last two are of models told to use their confidence."""
 
 
 _CALIBRATION, _DECISIONS = "Calibration Metrics", "Decision-Making Metrics"
@@ -197,8 +186,8 @@ _REGIMES = {
 
 def _table(number: int, source: str, regime: str) -> PaperTable:
     return PaperTable(
-        number=str(number),
-        caption=f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
+        str(number),
+        f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
         " penalty, w/ π* that of the optimal policy on its stated confidence, with the gain in brackets. Bold: best;"
         " italics: second best.",
         columns=(_COLUMNS,),
@@ -211,14 +200,7 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
 def _paper_figure(
     number: int, caption: str, parameters: str = "", sources: Mapping[str, str] = SOURCES
 ) -> PaperFigure:
-    return PaperFigure(
-        number=str(number),
-        caption=caption,
-        name=f"figure_{number}",
-        tasks=("riskeval",),
-        parameters=parameters,
-        sources=sources,
-    )
+    return PaperFigure(str(number), caption, name=f"figure_{number}", parameters=parameters, sources=sources)
 
 
 _TOLD = "-T strategy=use_confidence"

@@ -1,24 +1,22 @@
 """RiskEval in the report: penalties and regimes, decisions against the optimal policy, and what to be wary of.
 
-Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767; its tables are in ``replication``, its figures in ``paper_figures``.
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767; its tables and figures are in ``replication``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.report.checks import Notice, cells_of, notice_if_any
+from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.extra_tables import ExtraTable, side_by_side
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel
-from confidence_tasks.report.figures.general import ModelStyles, averaged, interval_line
+from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
+from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel
+from confidence_tasks.report.figures.general import ModelStyles, averaged, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns, Group, by_condition
 from confidence_tasks.report.reply_files import Row
@@ -29,13 +27,15 @@ from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES
 from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
 from confidence_tasks.studies.riskeval.prompts import penalty_of
-from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE
+from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE, over_penalties
 from confidence_tasks.studies.riskeval.trials import riskeval_scorer
-from confidence_tasks.study.measures import proportion
+from confidence_tasks.study.measures import proportion, rows_of
 from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import ModelTrials
+    from confidence_tasks.statistics.core import FloatArray
 
 
 def by_penalty_and_regime(columns: Columns) -> list[Group]:
@@ -60,84 +60,48 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     return groups + [group for group in regimes if group.cells]
 
 
-def decisions(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw how often each model abstains under each penalty, and how often its confidence says that it should."""
+_SIZE = (2.5, 1.9)
+
+
+@figure_by_model(
+    "decisions",
+    "Abstention against penalty",
+    "Share of questions that each model declines to answer, with intervals; in grey, the share that it would"
+    " decline if it acted on the confidence that it states. A flat line is a model that does not heed the stakes.",
+    keys=(LegendEntry("optimal by the stated confidence", Colour.MUTED),),
+    size=_SIZE,
+)
+def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw how often a model abstains under each penalty, and how often its confidence says that it should."""
     labels = results.conditions
-    penalties = np.array([penalty_of(label) for label in labels])
-    its_panels = []
-    for model in results.models:
-        colour, marker = styles[model.label]
-        own = interval_line(results, model.label, labels, "abstention_rate", colour, marker)
-        shares = []
-        for label, threshold in zip(labels, np.atleast_1d(optimal_threshold(penalties)), strict=True):
-            confidence = [columns["confidence"] for columns in averaged(results, model, label)]
-            stated = [values[~np.isnan(values)] for values in confidence]
-            shares.append(
-                np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan)
-            )
-        optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
-        its_panels.append(_over_penalties(model.label, labels, [optimal, own], "abstention rate"))
-    return Figure(
-        f"{results.task_trials.slug}_decisions",
-        "Abstention against penalty",
-        "Share of questions that each model declines to answer, with intervals; in grey, the share that it would"
-        " decline if it acted on the confidence that it states. A flat line is a model that does not heed the stakes.",
-        (("", tuple(its_panels)),),
-        (LegendEntry("optimal by the stated confidence", Colour.MUTED),),
-        size=(2.5, 1.9),
-    )
+    own = interval_line(results, model.label, labels, "abstention_rate", *styles[model.label])
+    shares = []
+    for label, threshold in zip(labels, _optimal(labels), strict=True):
+        confidence = [columns["confidence"] for columns in averaged(results, model, label)]
+        stated = [values[~np.isnan(values)] for values in confidence]
+        shares.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
+    optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
+    yield over_penalties("", labels, [optimal, own], "abstention rate", lowest=0.0)
 
 
-def utilities(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw what each model's decisions earn under each penalty, and what the optimal policy would."""
-    its_panels = []
-    for model in results.models:
-        colour, marker = styles[model.label]
-        lines = [
-            interval_line(
-                results, model.label, results.conditions, "normalized_scaffold_utility", Colour.MUTED, ""
-            ),
-            interval_line(results, model.label, results.conditions, "normalized_utility", colour, marker),
-        ]
-        its_panels.append(_over_penalties(model.label, results.conditions, lines, "utility", lowest=None))
-    return Figure(
-        f"{results.task_trials.slug}_utilities",
-        "Utility against penalty",
-        "Mean utility over 1 + penalty of each model’s own decisions; in grey, that of the optimal policy on the same"
-        " answers and stated confidences. The gap is what deciding by confidence would have been worth.",
-        (("", tuple(its_panels)),),
-        (LegendEntry("optimal policy", Colour.MUTED),),
-        size=(2.5, 1.9),
-    )
-
-
-def thresholds(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the confidence from which each model answers, against the one from which it should."""
+@figure_by_model(
+    "thresholds",
+    "Implied threshold",
+    "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal one,"
+    " penalty / (1 + penalty). It cannot be told where a model always answers or always abstains.",
+    keys=(LegendEntry("optimal", Colour.MUTED),),
+    size=_SIZE,
+)
+def thresholds(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw the confidence from which a model answers, against the one from which it should."""
     labels = results.conditions
-    optimal = np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
-    x = np.arange(len(labels), dtype=np.float64)
-    its_panels = []
-    for model in results.models:
-        colour, marker = styles[model.label]
-        own = interval_line(results, model.label, labels, "implied_threshold", colour, marker)
-        lines = [Line("optimal threshold", Colour.MUTED, x, optimal), own]
-        its_panels.append(_over_penalties(model.label, labels, lines, "threshold"))
-    return Figure(
-        f"{results.task_trials.slug}_thresholds",
-        "Implied threshold",
-        "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal one,"
-        " penalty / (1 + penalty). It cannot be told where a model always answers or always abstains.",
-        (("", tuple(its_panels)),),
-        (LegendEntry("optimal", Colour.MUTED),),
-        size=(2.5, 1.9),
-    )
+    own = interval_line(results, model.label, labels, "implied_threshold", *styles[model.label])
+    optimal = Line("optimal threshold", Colour.MUTED, own.x, _optimal(labels))
+    yield over_penalties("", labels, [optimal, own], "threshold", lowest=0.0)
 
 
-def _over_penalties(
-    title: str, labels: Sequence[str], lines: Sequence[Line], y: str, lowest: float | None = 0.0
-) -> Panel:
-    ticks = [label.partition("=")[2] for label in labels]
-    return Panel(title, partial(panels.trends, labels=ticks, lines=lines, x="penalty", y=y, lowest=lowest))
+def _optimal(labels: Sequence[str]) -> FloatArray:
+    return np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
 
 
 _PAPER_MEASURES = (
@@ -176,29 +140,26 @@ over_high_penalties = side_by_side(
 _AGREEMENT = ("same_decision", "same_answer", "same_confidence")
 
 
-def rules_and_parser(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "rules_and_parser",
+    "Rules and parser",
+    "Share of the replies read by the parser’s model of which the rules read the same: the decision; the answer,"
+    " where both find one; and the confidence, to half a hundredth or that there is none. With intervals over"
+    " questions.",
+)
+def rules_and_parser(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return how often the rules read what the parser's model reads, of the models whose replies it read.
 
     The paper has a model read every reply; this is what reading by rules would have changed.
     """
-    records = []
     for model in results.models:
-        parsed = {
-            name: column[~np.isnan(model.columns["same_decision"])] for name, column in model.columns.items()
-        }
+        parsed = rows_of(model.columns, ~np.isnan(model.columns["same_decision"]))
         n = len(parsed["question_id"])
         if n:
-            agreement = {name: _share_that(parsed, name, results.settings) for name in _AGREEMENT}
-            records.append({"model": model.label, **_with_limits(agreement), "replies": n})
-    return ExtraTable(
-        f"{results.task_trials.slug}_rules_and_parser",
-        "Rules and parser",
-        "Share of the replies read by the parser’s model of which the rules read the same: the decision; the answer,"
-        " where both find one; and the confidence, to half a hundredth or that there is none. With intervals over"
-        " questions.",
-        pd.DataFrame(records),
-        {name: (f"{name} low", f"{name} high") for name in _AGREEMENT},
-    )
+            row: dict[str, Any] = {"model": model.label}
+            for name in _AGREEMENT:
+                row |= interval_cells(name, _share_that(parsed, name, results.settings))
+            yield {**row, "replies": n}
 
 
 def _share_that(columns: Columns, name: str, settings: Settings) -> Interval:
@@ -215,44 +176,32 @@ def _share_that(columns: Columns, name: str, settings: Settings) -> Interval:
     )
 
 
-def _with_limits(intervals: Mapping[str, Interval]) -> dict[str, float]:
-    return {
-        f"{name}{part}": float(limit)
-        for name, interval in intervals.items()
-        for part, limit in (("", interval.estimate), (" low", interval.low), (" high", interval.high))
-    }
-
-
-def never_or_always(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "note",
+    "The same decision throughout",
+    "Risk sensitivity and implied thresholds cannot be told from decisions that never vary.",
+)
+def never_or_always(results: TaskResults) -> Iterator[str]:
     """Models that decide the same whatever the penalty."""
-    where = []
     for model in results.models:
         answered = model.columns["answered"]
         share = float(np.nanmean(answered)) if not np.isnan(answered).all() else np.nan
         if share in (0.0, 1.0):
-            where.append(f"{model.label}: {'answers' if share else 'abstains from'} every question")
-    yield from notice_if_any(
-        "note",
-        "The same decision throughout",
-        "Risk sensitivity and implied thresholds cannot be told from decisions that never vary.",
-        where,
-    )
+            yield f"{model.label}: {'answers' if share else 'abstains from'} every question"
 
 
-def without_confidence(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Decisions without a stated confidence",
+    "They are left out of policy consistency, regret, the optimal policy and calibration, but count for utility and"
+    " abstention: measures of the two kinds rest on different trials.",
+)
+def without_confidence(results: TaskResults) -> Iterator[str]:
     """Decisions that come without a confidence."""
-    where = []
     for model, condition, columns in cells_of(results):
         share = float(np.isnan(columns["confidence"]).mean())
         if share > 0.1:
-            where.append(f"{model}, {condition}: {share:.0%}")
-    yield from notice_if_any(
-        "warning",
-        "Decisions without a stated confidence",
-        "They are left out of policy consistency, regret, the optimal policy and calibration, but count for utility and"
-        " abstention: measures of the two kinds rest on different trials.",
-        where,
-    )
+            yield f"{model}, {condition}: {share:.0%}"
 
 
 def _risk(question: Question, row: Row) -> Item:

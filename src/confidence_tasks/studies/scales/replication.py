@@ -145,12 +145,10 @@ REPLICATION = Replication(
     title="Confidence scales: Dai (2026), arXiv:2603.09309",
     tasks={name: TaskParameters("scales", "sources") for name in _TASKS},
     items=(
-        NotMade(
-            number="1", kind="figure", caption="Overview of the paper.", why="It is a drawing, not data."
-        ),
+        NotMade("1", "Overview of the paper.", kind="figure", why="It is a drawing, not data."),
         PaperTable(
-            number="1",
-            caption="Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
+            "1",
+            "Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
             " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
             " most frequent, H the entropy (6.66 bits at most).",
             columns=(
@@ -176,24 +174,24 @@ REPLICATION = Replication(
             order_by={"measure": "mratio"},
         ),
         PaperFigure(
-            number="2",
-            caption="Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
+            "2",
+            "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
             " most frequent value, share of the three most frequent, and number of distinct values of 101.",
             name="discretisation_profile",
             tasks=("scale_granularity",),
             parameters=f"-T scales={BASELINE.label}",
         ),
         PaperTable(
-            number="2",
-            caption="Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
+            "2",
+            "Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
             " at .05, corrected by Bonferroni’s method.",
             columns=((by_measure("meta_d", "meta-d′ ↑"), by_measure("mratio", "M-ratio ↑")), _GRANULARITY),
             at=_STARRED,
             best="row",
         ),
         PaperTable(
-            number="3",
-            caption="Boundary placement. Util. is the share of the range between the 5th and the 95th percentile of"
+            "3",
+            "Boundary placement. Util. is the share of the range between the 5th and the 95th percentile of"
             " what is stated; † worse than [0,100] at .05, corrected.",
             stubs=("Model", "Metric"),
             rows=(
@@ -207,29 +205,24 @@ REPLICATION = Replication(
             columns=(_scales(BOUNDARY, "scale_boundary"),),
         ),
         PaperTable(
-            number="4",
-            caption="Non-standard ranges of one width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
+            "4",
+            "Non-standard ranges of one width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
             " more than 5% of the width.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
             columns=(_scales(NONSTANDARD[:4], "scale_nonstandard"),),
         ),
         PaperTable(
-            number="5",
-            caption="Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
+            "5",
+            "Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
             columns=(_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),),
         ),
-        PaperFigure(
-            number="3",
-            caption="ECE against the number of bins.",
-            name="ece_by_bins",
-            tasks=("scale_granularity",),
-        ),
+        PaperFigure("3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)),
         PaperTable(
-            number="6",
-            caption="ECE in ten bins of equal width and of equal numbers, on MMLU.",
+            "6",
+            "ECE in ten bins of equal width and of equal numbers, on MMLU.",
             stubs=("Model", "Scale"),
             rows=(MODELS, by_group({_spaced(scale): scale.label for scale in (BASELINE, GRANULARITY[2])})),
             columns=(
@@ -242,8 +235,8 @@ REPLICATION = Replication(
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
         PaperTable(
-            number="7",
-            caption="ECE by number of bins B, on MMLU.",
+            "7",
+            "ECE by number of bins B, on MMLU.",
             stubs=("Scale",),
             rows=(by_group({_spaced(scale): scale.label for scale in GRANULARITY[2:]}),),
             columns=(
@@ -255,39 +248,34 @@ REPLICATION = Replication(
             ),
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
-        PaperFigure(
-            number="4 and 5",
-            caption="What was stated on every scale, by model.",
-            name="histograms",
-            tasks=_TASKS,
-        ),
+        PaperFigure("4 and 5", "What was stated on every scale, by model.", name="histograms"),
         *(
             PaperTable(
-                number=str(number),
-                caption=f"Discretisation on 0–100: {name}.",
+                str(number),
+                f"Discretisation on 0–100: {name}.",
                 columns=(_ONE_SOURCE,),
                 at={**_BASE, "source": source},
             )
             for number, (name, source) in enumerate(_SOURCES.items(), start=8)
         ),
         PaperTable(
-            number="11",
-            caption="ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
+            "11",
+            "ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
             " corrected.",
             columns=(_GRANULARITY,),
             at={"measure": "ece", **_STARRED},
         ),
         PaperTable(
-            number="12",
-            caption="M-ratio by granularity and source of questions.",
+            "12",
+            "M-ratio by granularity and source of questions.",
             stubs=("Dataset", "Model"),
             rows=(tuple(heading(name, source=source) for name, source in _SOURCES.items()), MODELS),
             columns=(_GRANULARITY,),
             at={"measure": "mratio"},
         ),
         PaperTable(
-            number="13",
-            caption="Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
+            "13",
+            "Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
             " a model.",
             columns=(
                 (
@@ -302,8 +290,8 @@ REPLICATION = Replication(
             ),
         ),
         PaperTable(
-            number="14",
-            caption="Boundary placement, both ends; † worse than [0,100] at .05, corrected.",
+            "14",
+            "Boundary placement, both ends; † worse than [0,100] at .05, corrected.",
             stubs=("Model", "Scale"),
             rows=(MODELS, _scales((BOUNDARY[0], BOUNDARY[-1]), "scale_boundary")),
             columns=(
@@ -316,8 +304,8 @@ REPLICATION = Replication(
             ),
         ),
         PaperTable(
-            number="15",
-            caption="The narrow range beside [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
+            "15",
+            "The narrow range beside [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
             " bounds by more than 5% of the width; H: entropy in bits.",
             stubs=("Model", "Scale"),
             rows=(
@@ -339,8 +327,8 @@ REPLICATION = Replication(
             ),
         ),
         PaperTable(
-            number="16",
-            caption="Differences of meta-d′ with 95% intervals.",
+            "16",
+            "Differences of meta-d′ with 95% intervals.",
             stubs=("Model", "Comparison (A vs. B)"),
             rows=(
                 MODELS,
@@ -369,8 +357,8 @@ REPLICATION = Replication(
             ),
         ),
         PaperTable(
-            number="17",
-            caption="Replies out of bounds by more than 5% of the width (%).",
+            "17",
+            "Replies out of bounds by more than 5% of the width (%).",
             columns=(
                 tuple(
                     heading(label, *each.labels, **each.at)

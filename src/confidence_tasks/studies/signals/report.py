@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
-from confidence_tasks.report.checks import Notice, notice_if_any
-from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries
+from confidence_tasks.report.checks import check
+from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, Panel
-from confidence_tasks.report.figures.general import ModelStyles, line_of_intervals, model_keys
+from confidence_tasks.report.figures.figure import Colour, Panel, panel
+from confidence_tasks.report.figures.general import (
+    ModelStyles,
+    figure_by_model,
+    line_of_intervals,
+    model_keys,
+)
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import printable
@@ -34,30 +38,26 @@ LONGEST = 80
 """So many characters of an answer are shown."""
 
 
-def worth_and_price(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw each signal's AUROC with its interval against its tokens a question, a panel a model."""
-    its_panels = []
-    for model in results.models:
-        lines = []
-        for signal in results.conditions:
-            area, price = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
-            if area is None or price is None:
-                continue
-            x = float(price.interval.estimate)
-            if not np.isnan([x, area.interval.estimate]).any():
-                lines.append(line_of_intervals(signal, [area.interval], *styles[model.label], x=[x]))
-        if lines:
-            draw = partial(_named_points, lines=lines)
-            its_panels.append(Panel(model.label, draw))
-    return Figure(
-        f"{results.task_trials.slug}_worth_and_price",
-        "What a signal is worth and what it costs",
-        "AUROC with its interval against the tokens that the answer and the signal take together, prompts and replies."
-        " Towards the upper left a signal tells more for less; on the line at one half it tells nothing.",
-        (("", tuple(its_panels)),) if its_panels else (),
-        model_keys(results, styles),
-        size=(4.2, 2.8),
-    )
+@figure_by_model(
+    "worth_and_price",
+    "What a signal is worth and what it costs",
+    "AUROC with its interval against the tokens that the answer and the signal take together, prompts and replies."
+    " Towards the upper left a signal tells more for less; on the line at one half it tells nothing.",
+    keys=model_keys,
+    size=(4.2, 2.8),
+)
+def worth_and_price(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw each signal's AUROC with its interval against its tokens a question."""
+    lines = []
+    for signal in results.conditions:
+        area, price = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
+        if area is None or price is None:
+            continue
+        x = float(price.interval.estimate)
+        if not np.isnan([x, area.interval.estimate]).any():
+            lines.append(line_of_intervals(signal, [area.interval], *styles[model.label], x=[x]))
+    if lines:
+        yield panel("", _named_points, lines=lines)
 
 
 def _named_points(axes: Axes, lines: Sequence[Line]) -> None:
@@ -91,41 +91,33 @@ LINE_HEIGHT = 0.05
 """Distance of two names, as a part of the axis."""
 
 
-def combined(results: TaskResults) -> ExtraTable:
-    """Return the AUROC of all signals together, and the gain over the best single one."""
-    names = [measure.name for measure in POOLED]
-    rows = [
-        (model.label, [results.estimate(model.label, ALL_TRIALS, name) for name in names])
-        for model in results.models
-    ]
-    return table_of_entries(
-        f"{results.task_trials.slug}_combined",
-        "All signals together",
-        "A logistic regression on all signals, each question predicted by the others. The gain is over the signal with"
-        " the highest AUROC on these trials, which is chosen with hindsight.",
-        rows,
-        names,
-    )
+combined = side_by_side(
+    "combined",
+    "All signals together",
+    "A logistic regression on all signals, each question predicted by the others. The gain is over the signal with"
+    " the highest AUROC on these trials, which is chosen with hindsight.",
+    ALL_TRIALS,
+    [measure.name for measure in POOLED],
+)
+"""The AUROC of all signals together, and the gain over the best single one."""
 
 
-def rank_correlations(results: TaskResults) -> ExtraTable:
+@extra_table(
+    "rank_correlations",
+    "What signals share",
+    "Spearman’s rank correlation over the answers that have both signals. Signals that know the same correlate; two"
+    " good signals that do not are worth combining.",
+    decimals=2,
+)
+def rank_correlations(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return Spearman's correlation of every pair of signals."""
-    records: list[dict[str, Any]] = []
     for model in results.models:
         table = signal_table(model.columns)
         for i, first in enumerate(table.signals):
             record: dict[str, Any] = {"model": model.label, "signal": first}
             for j, second in enumerate(table.signals):
                 record[second] = 1.0 if i == j else _spearman(table.evidence[:, i], table.evidence[:, j])
-            records.append(record)
-    return ExtraTable(
-        f"{results.task_trials.slug}_rank_correlations",
-        "What signals share",
-        "Spearman’s rank correlation over the answers that have both signals. Signals that know the same correlate; two"
-        " good signals that do not are worth combining.",
-        pd.DataFrame(records),
-        decimals=2,
-    )
+            yield record
 
 
 def _spearman(first: Any, second: Any) -> float:
@@ -181,9 +173,13 @@ def disagreements(results: TaskResults) -> ExtraTable:
     )
 
 
-def missing_signals(results: TaskResults) -> Iterator[Notice]:
+@check(
+    "warning",
+    "Signals without a value",
+    "Measures of a signal rest on the answers that have it: compare signals that rest on the same ones.",
+)
+def missing_signals(results: TaskResults) -> Iterator[str]:
     """Signals that are missing for many answers, with the most frequent reason."""
-    where = []
     for model in results.models:
         for group in results.groups[model.label]:
             if group.by != BY_CONDITION:
@@ -192,13 +188,7 @@ def missing_signals(results: TaskResults) -> Iterator[Notice]:
             problems = [str(problem) for problem in model.columns["problem"][rows] if problem]
             if len(problems) > 0.1 * len(rows):
                 reasons, counts = np.unique(problems, return_counts=True)
-                where.append(
+                yield (
                     f"{model.label}, {group.label}: {len(problems) / len(rows):.0%}, mostly because"
                     f" {reasons[counts.argmax()]}"
                 )
-    yield from notice_if_any(
-        "warning",
-        "Signals without a value",
-        "Measures of a signal rest on the answers that have it: compare signals that rest on the same ones.",
-        where,
-    )
