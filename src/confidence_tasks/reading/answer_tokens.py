@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confidence_tasks.reading.token_probabilities import is_known
+from confidence_tasks.reading.token_probabilities import VOCABULARY_SPACES, is_known, spans
 from confidence_tasks.study.stage import Token
-
-VOCABULARY_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
-"""How vocabularies write spaces and line ends; some providers return tokens as they stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,7 @@ def _overlapping(
     at_last = compared is _ascii_only and not reply[end - 1].isascii()
     return [
         position
-        for position, (left, right) in enumerate(_spans(texts))
+        for position, (left, right) in enumerate(spans(texts))
         if _belongs(left, right, first, last, at_first, at_last)
     ]
 
@@ -167,11 +164,3 @@ def _belongs(left: int, right: int, first: int, last: int, at_first: bool, at_la
     if left < right:
         return left < last and right > first
     return first < left < last or (left == first and at_first) or (left == last and at_last)
-
-
-def _spans(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where each of the texts begins and ends when they are joined."""
-    begin = 0
-    for text in texts:
-        yield begin, begin + len(text)
-        begin += len(text)

@@ -85,13 +85,29 @@ def strip_chat_tokens(text: str) -> str:
     return text[: end.start()] if end else text
 
 
-NEXT_TURN = re.compile(
+_NEXT_TURN = re.compile(
     r"^[^\w\n]{0,4}(?:answer the following question\b|solve the following math problem\b"
     r"|(?:next )?question(?: \d{1,3})?(?:[:.]|[ \t]*$)|q\d{0,3}[:.]|(?:user|human|instruction|problem):)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Where a model goes on with a question of its own making: of its turns, the first that says anything is read."""
-MAX_TURNS = 20
+_MAX_TURNS = 20
+
+Read = TypeVar("Read")
+
+
+def read_first_turn(
+    text: str, read: Callable[[str], Read], says_something: Callable[[Read], object]
+) -> tuple[Read, bool]:
+    """Read the first of a reply's turns that says anything, else the last; and whether others follow.
+
+    Where a model goes on with a question of its own making, a turn begins.
+    """
+    *earlier, last = _NEXT_TURN.split(text, maxsplit=_MAX_TURNS)
+    for turn in earlier:
+        found = read(turn)
+        if says_something(found):
+            return found, True
+    return read(last), False
 
 
 def bounded(reply: str) -> str:
@@ -453,6 +469,21 @@ def unwrap(value: str) -> str:
         if len(inner) > 1 and inner[0] + inner[-1] in _WRAPPERS:
             value = inner[1:-1].strip()
     return value
+
+
+def trimmed(text: str, begin: int, end: int, before: str, behind: str) -> tuple[int, int]:
+    """Return where a span of a text begins and ends without some characters before and behind it.
+
+    Examples
+    --------
+    >>> trimmed("It is *Paris*,", 5, 14, " *", " *,")
+    (7, 12)
+    """
+    while begin < end and text[begin] in before:
+        begin += 1
+    while begin < end and text[end - 1] in behind:
+        end -= 1
+    return begin, end
 
 
 _FONT = re.compile(r"\$?\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]*)\}\$?\.?")

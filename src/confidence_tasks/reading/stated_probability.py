@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 
 from confidence_tasks.reading.answers import Answer
-from confidence_tasks.reading.cleaning import fold
+from confidence_tasks.reading.cleaning import bounded, fold
+from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import SPAN, find_numbers
 from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.trial import Status
 
 _REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
 """What may follow a probability: a remark behind a dash, a bracket or a comma."""
@@ -65,22 +68,50 @@ def declines(said: str, reply: str) -> bool:
     return is_refusal(said or ("" if "{" in reply else reply))
 
 
-def with_confidence(
-    answer: Answer, said: str, confidence: str | None, rules: tuple[str, ...], reply: str
-) -> Reading:
-    """Put together a reading from an answer, the text of its field, and the text of its confidence's field.
+def status_of(*, answered: bool, stated: bool, inside: bool, refused: bool, rules: Sequence[str]) -> Status:
+    """Return how a reply was read: its first fault, or whether lenient rules were needed.
 
-    Texts of absent fields are empty and None. ``rules`` are lenient rules already used; ``reply`` is looked through for
-    a refusal where it states neither. The status names the first fault: no answer, no confidence, one outside [0, 1].
+    Parameters
+    ----------
+    answered, stated : bool
+        Whether there is an answer, and a confidence.
+    inside : bool
+        Whether the confidence lies within its bounds.
+    refused : bool
+        Whether a reply without an answer declines to give one.
+    rules : sequence of str
+        Lenient rules used.
+
+    Examples
+    --------
+    >>> status_of(answered=True, stated=False, inside=False, refused=False, rules=())
+    'missing_confidence'
     """
-    value, interpreted = read_probability(confidence or "")
-    rules = (*rules, *answer.rules, *interpreted)
-    if not answer.text:
-        if declines(said, reply):
-            return Reading("", value, "refused", rules)
-        return Reading("", value, "unreadable" if math.isnan(value) else "missing_answer", rules)
-    if math.isnan(value):
-        return Reading(answer.text, value, "missing_confidence", rules)
-    if not is_probability(value):
-        return Reading(answer.text, value, "out_of_range", rules)
-    return Reading(answer.text, value, "repaired" if rules else "ok", rules)
+    if not answered:
+        return "refused" if refused else "missing_answer" if stated else "unreadable"
+    if not stated:
+        return "missing_confidence"
+    if not inside:
+        return "out_of_range"
+    return "repaired" if rules else "ok"
+
+
+KEYS = ("Answer", "Confidence")
+
+
+def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Reading:
+    """Read the JSON fields ``Answer``, by ``read``, and ``Confidence``; any text in, a reading out."""
+    text = bounded(text)
+    found = read_json_fields(text, KEYS)
+    said = found.fields.get("Answer", "")
+    answer = read(said)
+    value, interpreted = read_probability(found.fields.get("Confidence", ""))
+    rules = (*found.rules, *answer.rules, *interpreted)
+    status = status_of(
+        answered=answer.found,
+        stated=not math.isnan(value),
+        inside=is_probability(value),
+        refused=not answer.found and declines(said, text),
+        rules=rules,
+    )
+    return Reading(answer.text, value, status, rules)

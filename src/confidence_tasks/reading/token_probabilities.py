@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.stage import Token
@@ -17,7 +18,7 @@ _NUMBER = re.compile(r"-?\d+")
 _AROUND = " \t\r\n\"'`*:=,.()[]{}<>"
 """What may stick to an answer within a token."""
 
-_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
+VOCABULARY_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
 """How vocabularies write spaces and line ends; some providers return tokens as they stand there."""
 
 
@@ -54,7 +55,7 @@ def candidates(token: Token) -> dict[str, float]:
     """
     merged: dict[str, float] = {}
     for text, logprob in ((token.text, token.logprob), *token.alternatives.items()):
-        written = text.translate(_SPACES)
+        written = text.translate(VOCABULARY_SPACES)
         merged[written] = max(merged.get(written, logprob), logprob)
     return merged
 
@@ -131,7 +132,8 @@ def number_probability(tokens: Sequence[Token]) -> float:
     0.496585
     """
     first, last = number_span(_joined(tokens))
-    within = [token.logprob for token, begin, end in _spans(tokens) if begin < last and end > first]
+    placed = zip(tokens, spans([token.text for token in tokens]), strict=True)
+    within = [token.logprob for token, (begin, end) in placed if begin < last and end > first]
     if first == last or not all(map(is_known, within)):
         return math.nan
     return math.exp(min(math.fsum(within), 0.0))
@@ -163,7 +165,7 @@ def option_span(reply: str) -> tuple[int, int]:
 
 
 def _joined(tokens: Sequence[Token]) -> str:
-    return "".join(token.text for token in tokens).translate(_SPACES)
+    return "".join(token.text for token in tokens).translate(VOCABULARY_SPACES)
 
 
 def _answer_start(text: str) -> int | None:
@@ -175,23 +177,24 @@ def _answer_start(text: str) -> int | None:
 def _answer_token(tokens: Sequence[Token]) -> Token | None:
     """Return the token that holds the first character of the answer."""
     first, last = option_span(_joined(tokens))
-    return next(
-        (token for token, begin, end in _spans(tokens) if begin <= first < end and first < last), None
-    )
+    placed = zip(tokens, spans([token.text for token in tokens]), strict=True)
+    return next((token for token, (begin, end) in placed if begin <= first < end and first < last), None)
 
 
-def _spans(tokens: Sequence[Token]) -> list[tuple[Token, int, int]]:
-    """Return each token with its first position in the reply and the one after its last."""
-    spans, begin = [], 0
-    for token in tokens:
-        spans.append((token, begin, begin + len(token.text)))
-        begin += len(token.text)
-    return spans
+def spans(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where each of the texts begins and ends when they are joined.
+
+    Examples
+    --------
+    >>> spans(["Pa", "", "ris"])
+    [(0, 2), (2, 2), (2, 5)]
+    """
+    return list(pairwise((0, *accumulate(map(len, texts)))))
 
 
 def option_of(token: str, options: Mapping[str, Sequence[str]]) -> str | None:
     """Return the one option that a token writes, or begins to write; None when there is none or more than one."""
-    written = token.translate(_SPACES).strip(_AROUND).casefold()
+    written = token.translate(VOCABULARY_SPACES).strip(_AROUND).casefold()
     if not written:
         return None
     claimed = [

@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from confidence_tasks.reading.cleaning import (
-    MAX_TURNS,
-    NEXT_TURN,
     bounded,
     fold,
     last_box,
+    read_first_turn,
     strip_thoughts,
 )
 from confidence_tasks.reading.json_reader import RULES as JSON_RULES
@@ -128,14 +127,12 @@ def read_fermi_interval(text: str) -> IntervalReading:
     text = _BRACED_POWER.sub(r"10^\1", bounded(text))
     said = strip_thoughts(text)
     thought = ("thought",) if said != text else ()
-    turns = NEXT_TURN.split(said, maxsplit=MAX_TURNS)
-    for number, turn in enumerate(turns, start=1):
-        reading = _read_turn(turn)
-        if reading.stated:
-            rules = (*thought, *(("next_turn",) if number < len(turns) else ()), *reading.rules)
-            status: Status = "repaired" if rules and reading.status == "ok" else reading.status
-            return replace(reading, status=status, rules=rules)
-    return IntervalReading(math.nan, math.nan, _fault(len(KEYS), text), "", thought)
+    reading, cut = read_first_turn(said, _read_turn, lambda reading: reading.stated)
+    if not reading.stated:
+        return IntervalReading(math.nan, math.nan, _fault(len(KEYS), text), "", thought)
+    rules = (*thought, *(("next_turn",) if cut else ()), *reading.rules)
+    status: Status = "repaired" if rules and reading.status == "ok" else reading.status
+    return replace(reading, status=status, rules=rules)
 
 
 def _read_turn(text: str) -> IntervalReading:
@@ -151,6 +148,11 @@ def _read_turn(text: str) -> IntervalReading:
     missing = math.isnan(lower) + math.isnan(upper)
     if missing:
         return IntervalReading(math.nan, math.nan, _fault(missing, text), stated, rules)
+    return _within_bounds(lower, upper, stated, rules)
+
+
+def _within_bounds(lower: float, upper: float, stated: str, rules: tuple[str, ...]) -> IntervalReading:
+    """Return the ends in their order, unless one is no order of magnitude."""
     if max(abs(lower), abs(upper)) > LARGEST_EXPONENT:
         return IntervalReading(math.nan, math.nan, "out_of_range", stated, rules)
     if lower > upper:
@@ -204,9 +206,7 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     if math.isnan(value):
         return IntervalReading(math.nan, math.nan, _fault(len(KEYS), said), "")
     rules = tuple(name for name in ("wording" if number != last else "", rule) if name)
-    if abs(value) > LARGEST_EXPONENT:
-        return IntervalReading(math.nan, math.nan, "out_of_range", _shortened(number), rules)
-    return IntervalReading(value, value, "repaired" if rules else "ok", _shortened(number), rules)
+    return _within_bounds(value, value, _shortened(number), rules)
 
 
 def _number_of(line: str) -> str:

@@ -13,7 +13,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.harness.inspect.explanation import plain
-from confidence_tasks.reading.token_probabilities import ROUNDING, candidates, why_unknown
+from confidence_tasks.reading.token_probabilities import (
+    ROUNDING,
+    VOCABULARY_SPACES,
+    candidates,
+    why_unknown,
+)
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
 from confidence_tasks.study.measures import (
@@ -43,9 +48,6 @@ if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute
     from confidence_tasks.study.measures import Value as Computed
 
-
-_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
-"""How vocabularies write spaces and line ends."""
 
 _MINUS = str.maketrans("−–﹣－", "----")
 _SIGNS = frozenset({"", "+", "-"})
@@ -90,7 +92,7 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
     for token in tokens:
         if why_unknown([token]):
             return {}
-        goes_on, followed = _extended(written, token.text), token.text.translate(_SPACES)
+        goes_on, followed = _extended(written, token.text), token.text.translate(VOCABULARY_SPACES)
         for text, logprob in candidates(token).items():
             if text == followed and goes_on is not None:
                 continue
@@ -106,7 +108,7 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
 
 def _extended(written: str, token: str) -> str | None:
     """Return the number so far with a token behind it; None when the token does not go on with it."""
-    piece = token.translate(_SPACES).translate(_MINUS)
+    piece = token.translate(VOCABULARY_SPACES).translate(_MINUS)
     joined = written + (piece.strip() if written in _SIGNS else piece.rstrip())
     is_number = joined in _SIGNS or _INTEGER.fullmatch(joined)
     return (

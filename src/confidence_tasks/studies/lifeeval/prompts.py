@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 
-SYSTEM = (
-    "You are a helpful assistant. Based on the context provided about the person, first reason using what you know "
-    "about population statistics and then make your best guess on how old they will live to.\n"
+CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
     "probability that your answer is correct. \n"
     "When answering the question about confidence, give a probability that is an honest reflection of how likely \n"
     "you believe it is that your answer is correct. Your response should be in a JSON format. For example:\n"
-    "\n"
+)
+REASONING = "<Concise reasoning for the question. Give special consideration to how confident you should be>"
+"""What the directions of the paper's question sets also say."""
+
+SYSTEM = (
+    "You are a helpful assistant. Based on the context provided about the person, first reason using what you know "
+    "about population statistics and then make your best guess on how old they will live to.\n"
+    f"{CONFIDENCE_TOO}\n"
     "Question: <Question>\n"
     "Response:\n"
     "{\n"
-    '    "Reasoning": "<Concise reasoning for the question. Give special consideration to how confident you should '
-    'be>",\n'
+    f'    "Reasoning": "{REASONING}",\n'
     '    "Answer": "<An integer value representing the age you believe the person will die at>",\n'
     '    "Confidence": "<A float between 0 and 1 representing the probability that the true age at death falls in the '
     'range>"\n'

@@ -13,10 +13,8 @@ from typing import Any, Literal, get_args
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
 from confidence_tasks.reading.answers import Answer
-from confidence_tasks.reading.cleaning import bounded
-from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import read_number
-from confidence_tasks.reading.stated_probability import with_confidence
+from confidence_tasks.reading.stated_probability import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
@@ -40,8 +38,6 @@ from confidence_tasks.study.question import Question
 from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Trial
-
-KEYS = ("Answer", "Confidence")
 
 
 def read_age(text: str) -> Answer:
@@ -93,10 +89,7 @@ def read_lifeeval_reply(text: str) -> Reading:
     >>> read_lifeeval_reply('```json\n{"Answer": "84 years", "Confidence": "70%"}\n```')
     Reading(answer='84', confidence_raw=0.7, status='repaired', rules=('around', 'remark', 'percent'))
     """
-    text = bounded(text)
-    found = read_json_fields(text, KEYS)
-    said = found.fields.get("Answer", "")
-    reading = with_confidence(read_age(said), said, found.fields.get("Confidence"), found.rules, text)
+    reading = read_answer_and_confidence(text, read_age)
     if reading.answer and not 0 <= int(reading.answer) <= OLDEST and not math.isnan(reading.confidence_raw):
         return replace(reading, status="out_of_range", rules=(*reading.rules, "no_age"))
     return reading
@@ -239,8 +232,6 @@ def lifeeval_trial(case: Case, reply: str, tokens: Sequence[Token] = ()) -> Life
     >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
     (0.71832, 0.7, 'ok')
     """
-    from confidence_tasks.reading.stated_probability import is_probability
-
     reading = read_lifeeval_reply(reply)
     best = maximum_score(case)
     usable = is_probability(reading.confidence_raw)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from confidence_tasks.reading.answers import FORMS, read_answer
-from confidence_tasks.reading.cleaning import bounded, strip_thoughts
+from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
 from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.study.question import Kind
 from confidence_tasks.study.trial import Status
@@ -128,12 +128,8 @@ def _last_numeral(numeral: str, text: str, begin: int, end: int) -> tuple[int, i
 def _trimmed(text: str, begin: int, end: int, around: str) -> tuple[int, int]:
     """Take what surrounds an answer off both ends, and the full stop of a sentence."""
     while True:
-        start = begin
-        while begin < end and text[begin] in around:
-            begin += 1
-        stop = end
-        while begin < end and text[end - 1] in around + ",":
-            end -= 1
+        start, stop = begin, end
+        begin, end = trimmed(text, begin, end, around, around + ",")
         last_word = text[begin:end].rpartition(" ")[2]
         if last_word.endswith(".") and "." not in last_word[:-1] and len(last_word) > 2:
             end -= 1

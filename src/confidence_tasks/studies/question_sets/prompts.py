@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from confidence_tasks.studies.lifeeval.prompts import CONFIDENCE_TOO, REASONING
 from confidence_tasks.study.question import LETTERS, Question
 
 Form = Literal["boolean", "options", "judgement"]
@@ -26,23 +27,14 @@ _HONEST = (
     "believe it is that your answer is correct."
 )
 
-_CONFIDENCE_TOO = (
-    "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
-    "probability that your answer is correct. \n"
-    "When answering the question about confidence, give a probability that is an honest reflection of how likely \n"
-    "you believe it is that your answer is correct. Your response should be in a JSON format. For example:\n"
-)
-
-_REASONING = "<Concise reasoning for the question. Give special consideration to how confident you should be>"
-
 
 def _boolean_directions(choices: int) -> str:
     return (
         "You are a helpful assistant. Based on what you know, first reason through the question and give your best "
-        f"answer.\n{_CONFIDENCE_TOO}\n"
+        f"answer.\n{CONFIDENCE_TOO}\n"
         "Question: <Question>\n\n"
         "Response: {\n"
-        f'    "Reasoning": "{_REASONING}",\n'
+        f'    "Reasoning": "{REASONING}",\n'
         '    "Answer": "<True or False>",\n'
         '    "Confidence": "<Probability that your answer is correct. As a float from 0.0 to 1.0>"\n'
         "}\n\n"
@@ -73,7 +65,7 @@ def _given_answer_directions(choices: int) -> str:
 def _own_answer_directions(choices: int) -> str:
     return (
         "You are a helpful assistant. Based on the context provided, answer the question as accurately as possible. \n"
-        f"{_CONFIDENCE_TOO}"
+        f"{CONFIDENCE_TOO}"
         "Context: <Context>\n"
         "Question: <Question>\n"
         "Response:\n"
@@ -101,7 +93,7 @@ def _options_directions(task: str, provide: str, total: str, shown: str) -> Call
             f"{shown}\n"
             f"Options:\n{options}\n\n"
             "Response:\n{\n"
-            f'"Reasoning": "{_REASONING}",\n'
+            f'"Reasoning": "{REASONING}",\n'
             '"Answer": "<Your answer choice here, as a single letter and nothing else>",\n'
             f"{fields}\n"
             "}\n\n"

@@ -15,16 +15,15 @@ from confidence_tasks.reading.answers import Answer, read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts
 from confidence_tasks.reading.json_reader import JsonFields, read_json_fields
 from confidence_tasks.reading.stated_probability import (
+    KEYS,
     declines,
     is_probability,
+    read_answer_and_confidence,
     read_probability,
-    with_confidence,
 )
 from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.trial import Status
-
-KEYS = ("Answer", "Confidence")
 
 SUM_TOLERANCE = 0.015
 """How far probabilities may miss a sum of 1 and still keep to the format: three of .33 do."""
@@ -53,10 +52,7 @@ def read_boolean_reply(text: str) -> Reading:
     >>> read_boolean_reply('{"Answer": "It depends", "Confidence": 0.7}').status
     'missing_answer'
     """
-    text = bounded(text)
-    found = read_json_fields(text, KEYS)
-    said = found.fields.get("Answer", "")
-    return with_confidence(_boolean(said), said, found.fields.get("Confidence"), found.rules, text)
+    return read_answer_and_confidence(text, _boolean)
 
 
 def _boolean(said: str) -> Answer:

@@ -16,15 +16,15 @@ from confidence_tasks.reading.answers import Answer, read_answer, stated_sentenc
 from confidence_tasks.reading.cleaning import (
     CLEANING,
     CLEANING_AROUND_TEXT,
-    MAX_TURNS,
-    NEXT_TURN,
     bounded,
     clean,
     last_box,
+    read_first_turn,
     strip_thoughts,
 )
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.reading.stated_probability import status_of
 from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,
     StatedConfidence,
@@ -85,10 +85,11 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     answer B nan missing_confidence
     """
     text, _ = clean(bounded(reply), CLEANING_AROUND_TEXT if kind == "text" else CLEANING)
-    for turn in NEXT_TURN.split(text, maxsplit=MAX_TURNS):
-        reading = _read_turn(_labelled(turn), kind, choices)
-        if reading.decision or reading.stated:
-            break
+    reading, _ = read_first_turn(
+        text,
+        lambda turn: _read_turn(_labelled(turn), kind, choices),
+        lambda reading: reading.decision or reading.stated,
+    )
     return reading
 
 
@@ -105,17 +106,7 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
         answer = Answer("", ("taken_back",))
     if answer.text and abstention_rules:
         abstains, abstention_rules = False, ()
-    refuses = not abstains and not answer.text and is_refusal(rest)
-    decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
-    rules = (*abstention_rules, *answer.rules, *confidence.rules)
-    return RiskReading(
-        decision=decision,
-        answer=answer.text,
-        confidence=confidence.value,
-        stated=confidence.text,
-        status="refused" if refuses else reading_status(decision, confidence, rules),
-        rules=rules,
-    )
+    return _reading(answer, confidence, rest, abstains=abstains, rules=abstention_rules)
 
 
 def _line_before(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -126,15 +117,28 @@ def _line_before(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return shown[0] if len(shown) == 1 and not lines[-1].strip() else ""
 
 
-def reading_status(decision: RiskDecision, confidence: StatedConfidence, rules: Sequence[str]) -> Status:
-    """Say how a reply was read, from what was found in it."""
-    if not decision:
-        return "missing_answer" if confidence.text else "unreadable"
-    if not confidence.text:
-        return "missing_confidence"
-    if math.isnan(confidence.value):
-        return "out_of_range"
-    return "repaired" if rules else "ok"
+def _reading(
+    answer: Answer, confidence: StatedConfidence, said: str, *, abstains: bool, rules: tuple[str, ...] = ()
+) -> RiskReading:
+    """Put together a reading; ``said`` is looked through for a refusal where there is neither answer nor abstention."""
+    refuses = not abstains and not answer.text and is_refusal(said)
+    decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
+    rules = (*rules, *answer.rules, *confidence.rules)
+    status = status_of(
+        answered=bool(decision),
+        stated=bool(confidence.text),
+        inside=not math.isnan(confidence.value),
+        refused=False,
+        rules=rules,
+    )
+    return RiskReading(
+        decision=decision,
+        answer=answer.text,
+        confidence=confidence.value,
+        stated=confidence.text,
+        status="refused" if refuses else status,
+        rules=rules,
+    )
 
 
 _JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
@@ -398,17 +402,7 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     answer = read_answer("" if abstains else final, question.kind, question.choices)
     if question.kind == "choice" and not abstains:
         answer = off_list(final, answer)
-    refuses = not abstains and not answer.text and is_refusal(final)
-    decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
-    rules = (*answer.rules, *confidence.rules)
-    return RiskReading(
-        decision=decision,
-        answer=answer.text,
-        confidence=confidence.value,
-        stated=confidence.text,
-        status="refused" if refuses else reading_status(decision, confidence, rules),
-        rules=rules,
-    )
+    return _reading(answer, confidence, final, abstains=abstains)
 
 
 def read_verdict(reply: str) -> bool | Fault:

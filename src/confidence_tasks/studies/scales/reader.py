@@ -16,8 +16,6 @@ from functools import lru_cache
 
 from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
-    MAX_TURNS,
-    NEXT_TURN,
     Rule,
     apply_rules,
     bounded,
@@ -25,13 +23,14 @@ from confidence_tasks.reading.cleaning import (
     clean_value,
     is_placeholder,
     last_box,
+    read_first_turn,
 )
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.refusals import is_refusal
+from confidence_tasks.reading.stated_probability import status_of
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Scale
 from confidence_tasks.study.question import Kind
 from confidence_tasks.study.reading import Reading
-from confidence_tasks.study.trial import Status
 
 SPAN = 500
 """So many characters of a value are read."""
@@ -51,11 +50,6 @@ class ScaleReport:
 
     raw: float
     rules: tuple[str, ...] = ()
-
-    @property
-    def found(self) -> bool:
-        """Whether there is a number."""
-        return not math.isnan(self.raw)
 
 
 REPORTS: Mapping[str, tuple[str, str]] = {
@@ -442,13 +436,12 @@ def _read_leniently(text: str, scale: Scale, kind: Kind, choices: Sequence[str],
     """Read any reply by the rules."""
     cleaned, used = clean(text)
     cleaned, layouts = apply_rules(LAYOUTS, cleaned)
-    turns = NEXT_TURN.split(cleaned, maxsplit=MAX_TURNS)
-    for turn in turns:
-        reading = _read_turn(turn, scale, kind, choices, asked)
-        if reading.answer or not math.isnan(reading.confidence_raw):
-            break
-    cut = () if turn is turns[-1] else ("next_turn",)
-    rules = tuple(dict.fromkeys((*used, *layouts, *cut, *reading.rules)))
+    reading, cut = read_first_turn(
+        cleaned,
+        lambda turn: _read_turn(turn, scale, kind, choices, asked),
+        lambda reading: reading.answer or not math.isnan(reading.confidence_raw),
+    )
+    rules = tuple(dict.fromkeys((*used, *layouts, *(("next_turn",) if cut else ()), *reading.rules)))
     return replace(reading, rules=rules or (("label",) if reading.status == "repaired" else ()))
 
 
@@ -468,17 +461,17 @@ def _read_turn(text: str, scale: Scale, kind: Kind, choices: Sequence[str], aske
         rules.append("unpaired")
     if answer and stated:
         rules.extend(_departures(text, answer.statement, stated, asked))
-    status: Status = "repaired"
-    if not said_answer and ("refusal" in rules or is_refusal(text)):
-        status = "refused"
+    refused = not said_answer and ("refusal" in rules or is_refusal(text))
+    if refused:
         rules.append("refusal")
-    elif not said_answer:
-        status = "unreadable" if math.isnan(raw) else "missing_answer"
-    elif math.isnan(raw):
-        status = "missing_confidence"
-    elif scale.violates(raw):
-        status = "out_of_range"
-    elif not scale.lower <= raw <= scale.upper:
+    status = status_of(
+        answered=bool(said_answer),
+        stated=not math.isnan(raw),
+        inside=not scale.violates(raw),
+        refused=refused,
+        rules=("lenient",),
+    )
+    if status == "repaired" and not scale.lower <= raw <= scale.upper:
         rules.append("clipped")
     return Reading(said_answer, raw, status, tuple(rules))
 

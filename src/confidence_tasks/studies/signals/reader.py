@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from confidence_tasks.reading.answers import read_answer
-from confidence_tasks.reading.cleaning import bounded, strip_thoughts
+from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.reader import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
@@ -88,21 +88,13 @@ def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
     text = bounded(reply)
     for label in reversed(list(_ANSWER_LINE.finditer(text))):
         end = text.find("\n", label.end())
-        begin, end = _trimmed(text, label.end(), len(text) if end < 0 else end)
+        begin, end = trimmed(text, label.end(), len(text) if end < 0 else end, _AROUND, _AROUND)
         if begin < end:
             return begin, end
     for stated in filter(None, (option, answer)):
         if found := list(re.finditer(rf"(?<!\w){re.escape(stated)}(?!\w)", text, re.IGNORECASE)):
             return found[-1].span()
     return 0, 0
-
-
-def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
-    while begin < end and text[begin] in _AROUND:
-        begin += 1
-    while begin < end and text[end - 1] in _AROUND:
-        end -= 1
-    return begin, end
 
 
 def read_percent(reply: str) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.studies.signals.catalogue import SIGNALS
-from confidence_tasks.study import Measure, ModelReply, Question, Replies, Token, Trial
+from confidence_tasks.study import LazyModule, Measure, ModelReply, Question, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.inference.limits import InvertedTest
     from confidence_tasks.studies.signals.reader import AnswerReply
+
+
+_prompts = LazyModule("confidence_tasks.studies.signals.prompts")
+_reader = LazyModule("confidence_tasks.studies.signals.reader")
 
 
 class SignalTrial(Trial):
@@ -107,23 +111,6 @@ def stated(answered: Answered) -> float:
     return value
 
 
-def stated_after(answered: Answered) -> float:
-    """Return the confidence stated in the second turn."""
-    from confidence_tasks.studies.signals.reader import read_percent
-
-    return _found(read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100")
-
-
-def words(answered: Answered) -> float:
-    """Return the probability that people give to the expression chosen."""
-    from confidence_tasks.studies.signals.prompts import EXPRESSIONS
-    from confidence_tasks.studies.signals.reader import read_expression
-
-    return _found(
-        read_expression(answered.reply("words").text, EXPRESSIONS), "the reply is none of the expressions"
-    )
-
-
 def _found(value: float, problem: str) -> float:
     if math.isnan(value):
         raise MissingSignalError(problem)
@@ -146,29 +133,17 @@ def answer_tokens(reply: ModelReply, begin: int, end: int) -> list[Token]:
     return tokens
 
 
-def _own_tokens(answered: Answered) -> list[Token]:
-    reading = answered.reading
-    return answer_tokens(answered.reply("answer"), reading.begin, reading.end)
+def _logprobs(reply: ModelReply, begin: int, end: int) -> list[float]:
+    return [min(token.logprob, 0.0) for token in answer_tokens(reply, begin, end)]
 
 
-def _logprobs(tokens: Sequence[Token]) -> list[float]:
-    return [min(token.logprob, 0.0) for token in tokens]
+def _own_logprobs(answered: Answered) -> list[float]:
+    """Return the log-probabilities of the answer's tokens."""
+    return _logprobs(answered.reply("answer"), answered.reading.begin, answered.reading.end)
 
 
-def mean_logprob(answered: Answered) -> float:
-    """Return the mean log-probability of the answer's tokens."""
-    values = _logprobs(_own_tokens(answered))
+def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def sum_logprob(answered: Answered) -> float:
-    """Return the log-probability of the answer."""
-    return math.fsum(_logprobs(_own_tokens(answered)))
-
-
-def min_logprob(answered: Answered) -> float:
-    """Return the lowest log-probability of a token of the answer."""
-    return min(_logprobs(_own_tokens(answered)))
 
 
 def mean_entropy(answered: Answered) -> float:
@@ -176,7 +151,7 @@ def mean_entropy(answered: Answered) -> float:
     from confidence_tasks.reading.token_probabilities import candidates, is_known
     from confidence_tasks.statistics.information import token_entropy
 
-    tokens = _own_tokens(answered)
+    tokens = answer_tokens(answered.reply("answer"), answered.reading.begin, answered.reading.end)
     if not any(token.alternatives for token in tokens):
         raise MissingSignalError("there are no alternatives to the answer's tokens")
     listed = [
@@ -189,23 +164,12 @@ def mean_entropy(answered: Answered) -> float:
         raise MissingSignalError(f"impossible log-probabilities: {error}") from error
 
 
-def _true_probability(answered: Answered, stage: str) -> float:
-    from confidence_tasks.studies.signals.reader import true_probability
-
+def _true_probability(stage: str, answered: Answered) -> float:
+    """Return the probability of True for the proposed answer."""
     reply = answered.reply(stage)
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
-    return _found(true_probability(reply.tokens), "the reply begins with neither True nor False")
-
-
-def p_true(answered: Answered) -> float:
-    """Return the probability of True for the proposed answer."""
-    return _true_probability(answered, "p_true")
-
-
-def p_true_samples(answered: Answered) -> float:
-    """Return the same where the samples were shown."""
-    return _true_probability(answered, "p_true_samples")
+    return _found(_reader.true_probability(reply.tokens), "the reply begins with neither True nor False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,22 +218,13 @@ def read_samples(answered: Answered) -> Samples:
     )
 
 
-def agreement(answered: Answered) -> float:
-    """Return the share of the samples with an answer that agree with the answer."""
-    agree = answered.samples.agree
-    return sum(agree) / len(agree)
-
-
 def semantic_entropy(answered: Answered) -> float:
     """Return the entropy over meanings by the samples' length-normalised probabilities, negative."""
     from confidence_tasks.statistics.information import semantic_entropy as entropy
 
     samples = _several(answered.samples)
-    means = []
-    for reply, (begin, end) in zip(samples.replies, samples.spans, strict=True):
-        values = _logprobs(answer_tokens(reply, begin, end))
-        means.append(math.fsum(values) / len(values))
-    return -entropy(samples.clusters, means)
+    own = zip(samples.replies, samples.spans, strict=True)
+    return -entropy(samples.clusters, [_mean(_logprobs(reply, *span)) for reply, span in own])
 
 
 def semantic_entropy_discrete(answered: Answered) -> float:
@@ -299,22 +254,24 @@ def top_k(answered: Answered) -> float:
 
 
 _READERS: Mapping[str, Callable[[Answered], float]] = {
-    reader.__name__: reader
-    for reader in (
-        stated,
-        stated_after,
-        words,
-        mean_logprob,
-        sum_logprob,
-        min_logprob,
-        mean_entropy,
-        p_true,
-        p_true_samples,
-        agreement,
-        semantic_entropy,
-        semantic_entropy_discrete,
-        top_k,
-    )
+    "stated": stated,
+    "stated_after": lambda answered: _found(
+        _reader.read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100"
+    ),
+    "words": lambda answered: _found(
+        _reader.read_expression(answered.reply("words").text, _prompts.EXPRESSIONS.load()),
+        "the reply is none of the expressions",
+    ),
+    "mean_logprob": lambda answered: _mean(_own_logprobs(answered)),
+    "sum_logprob": lambda answered: math.fsum(_own_logprobs(answered)),
+    "min_logprob": lambda answered: min(_own_logprobs(answered)),
+    "mean_entropy": mean_entropy,
+    "p_true": partial(_true_probability, "p_true"),
+    "p_true_samples": partial(_true_probability, "p_true_samples"),
+    "agreement": lambda answered: _mean(answered.samples.agree),
+    "semantic_entropy": semantic_entropy,
+    "semantic_entropy_discrete": semantic_entropy_discrete,
+    "top_k": top_k,
 }
 """How each signal is read."""
 
