@@ -32,7 +32,6 @@ FILES: Mapping[str, str] = MappingProxyType(
 )
 """SHA-256 of each file of the archive at the pinned commit."""
 
-ITEMS = 4_008
 LARGEST_EXPONENT = 100
 SPLIT_SIZE = 500
 SPLITS = ("calibration", "test")
@@ -62,13 +61,10 @@ class Archive:
         Questions with an integer exponent of ten as gold, in the archive's order.
     excluded : mapping of str to int
         Number of items dropped, by reason.
-    corrections : mapping of str to int
-        Number of corrections: ``applied``, ``orphan`` (no such item), ``unreadable`` (not an integer).
     """
 
     questions: tuple[Question, ...]
     excluded: Mapping[str, int]
-    corrections: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,26 +169,16 @@ def read_archive(folder: Path) -> Archive:
     their golds differ. Items marked as discarded, bare numbers (expressions that lost their exponent) and items that
     make no sense without another question are left out.
     """
-    entries, applied, orphans = _entries(folder)
     excluded: Counter[str] = Counter()
     kept: list[_Entry] = []
-    for entry in entries:
+    for entry in _entries(folder):
         reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(entry)), None)
         if reason is None:
             kept.append(entry)
         else:
             excluded[reason] += 1
     unique = _without_duplicates(kept, excluded)
-    unreadable = excluded["unreadable_answer"]
-    return Archive(
-        questions=tuple(map(_question, unique)),
-        excluded=dict(excluded),
-        corrections={
-            "applied": applied - unreadable,
-            "orphan": orphans,
-            "unreadable": unreadable,
-        },
-    )
+    return Archive(tuple(map(_question, unique)), dict(excluded))
 
 
 def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list[Question]]:
@@ -200,7 +186,7 @@ def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list
 
     They are in the authors' order: 491 of the 500 of a half. How many are not in the archive is logged.
     """
-    entries, _, _ = _entries(folder)
+    entries = _entries(folder)
     found: dict[str, list[Question]] = {half: [] for half in halves}
     absent: Counter[str] = Counter()
     with _AUTHORS_SPLIT.open(encoding="utf-8", newline="") as file:
@@ -217,17 +203,11 @@ def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list
     return list(found.values())
 
 
-def _entries(folder: Path) -> tuple[list[_Entry], int, int]:
-    """Return every item with its correction, and how many corrections have an item and how many have none."""
+def _entries(folder: Path) -> list[_Entry]:
+    """Return every item with its correction."""
     items = _literal(_checked(folder, "data.js"), "data")
     corrections = _literal(_checked(folder, "corrections.js"), "corrections")
-    keys = [_key(item) for item in items]
-    entries = [
-        _corrected(position, item, corrections.get(key))
-        for position, (item, key) in enumerate(zip(items, keys, strict=True))
-    ]
-    orphans = len(corrections.keys() - set(keys))
-    return entries, len(corrections) - orphans, orphans
+    return [_corrected(position, item, corrections.get(_key(item))) for position, item in enumerate(items)]
 
 
 def _checked(folder: Path, name: str) -> str:

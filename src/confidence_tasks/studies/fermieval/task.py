@@ -35,6 +35,9 @@ from confidence_tasks.study import Replies, Stage, TaskMetrics
 CALIBRATED = ("all", "authors")
 """Splits with a calibration half."""
 
+LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
+"""Measures that logs have by default of intervals that are made of exponents."""
+
 
 def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions, each with its half and the largest exponent that counts.

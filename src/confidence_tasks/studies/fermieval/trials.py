@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
-from confidence_tasks.studies.fermieval.refitting import conformal_refit, jackknife_refit, refitted
+from confidence_tasks.studies.fermieval.refitting import Refit, conformal_refit, jackknife_refit, refitted
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -291,7 +291,10 @@ def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized
     return {**judged, "lower": lower, "upper": upper, "shift": shift}
 
 
-def _adjusted(adjust: Callable[[Columns], Columns], compute: Compute) -> Compute:
+Adjust: TypeAlias = "Callable[[Columns], Columns]"
+
+
+def _adjusted(adjust: Adjust, compute: Compute) -> Compute:
     """A measure of adjusted intervals; under resampling the adjustment stays as it is."""
 
     def adjusted(trials: Columns, weights: FloatArray | None = None) -> Computed:
@@ -303,18 +306,9 @@ def _adjusted(adjust: Callable[[Columns], Columns], compute: Compute) -> Compute
     return adjusted
 
 
-def _conformal(compute: Compute, **options: bool) -> Compute:
-    """A measure of intervals adjusted by the calibration half."""
-    return _adjusted(lambda trials: conformal_intervals(trials, **options), compute)
-
-
-def _misses_of(adjust: Callable[[Columns], Columns]) -> InformativeOf:
-    """Return the questions whose adjusted intervals miss."""
-    return lambda trials: min_count(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
-
-
-def _conformal_misses(**options: bool) -> InformativeOf:
-    return _misses_of(lambda trials: conformal_intervals(trials, **options))
+def _conformal(options: Mapping[str, bool]) -> Adjust:
+    """Adjust intervals by the calibration half."""
+    return lambda trials: conformal_intervals(trials, **options)
 
 
 def _shift(trials: Columns) -> float:
@@ -355,24 +349,46 @@ _INTERVALS: Mapping[str, Mapping[str, Any]] = {
 }
 """How the interval of each figure is read off."""
 
+
+def _misses_of(adjust: Adjust) -> InformativeOf:
+    """Return the questions whose adjusted intervals miss."""
+    return lambda trials: min_count(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
+
+
+def _adjusted_measures(
+    name: str, adjust: Adjust, described: str, refit: Refit, fitted_on: str, note: str = "."
+) -> tuple[Measure, ...]:
+    """Return the figures of adjusted intervals; the description of coverage ends with a note."""
+    return tuple(
+        Measure(
+            f"{name}_{figure}",
+            _adjusted(adjust, compute),
+            f"{what} of {described}{note if figure == 'coverage' else '.'}",
+            better,
+            **_INTERVALS[figure],
+            informative=_misses_of(adjust) if figure == "winkler" else None,
+            fitted=True,
+            refitted=refitted(compute, refit, fitted_on, TEST),
+        )
+        for figure, compute, what, better in _FIGURES
+    )
+
+
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
     *(
-        Measure(
-            f"{variant}_{name}",
-            _conformal(compute, **options),
-            f"{what} of the test half's intervals, with ends {how} as the calibration half calls for.",
-            better,
-            **_INTERVALS[name],
-            informative=_conformal_misses(**options) if name == "winkler" else None,
-            fitted=True,
-            refitted=refitted(compute, conformal_refit(**options), CALIBRATION, TEST),
-        )
+        measure
         for variant, (options, how) in VARIANTS.items()
-        for name, compute, what, better in _FIGURES
+        for measure in _adjusted_measures(
+            variant,
+            _conformal(options),
+            f"the test half's intervals, with ends {how} as the calibration half calls for",
+            conformal_refit(**options),
+            CALIBRATION,
+        )
     ),
     Measure(
         "conformal_shift",
-        _conformal(not_resampled(_shift)),
+        _adjusted(conformal_intervals, not_resampled(_shift)),
         "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
         "lower",
         fitted=True,
@@ -417,19 +433,13 @@ def jackknife_intervals(trials: Columns) -> Columns:
     return {**judged, "lower": lower, "upper": upper}
 
 
-JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(
-    Measure(
-        f"conformal_jackknife_{name}",
-        _adjusted(jackknife_intervals, compute),
-        f"{what} of the intervals, with ends moved outwards as the other questions asked call for"
-        + (", which makes it the nominal one, up to ties." if name == "coverage" else "."),
-        better,
-        **_INTERVALS[name],
-        informative=_misses_of(jackknife_intervals) if name == "winkler" else None,
-        fitted=True,
-        refitted=refitted(compute, jackknife_refit, TEST, TEST),
-    )
-    for name, compute, what, better in _FIGURES
+JACKKNIFE_MEASURES: tuple[Measure, ...] = _adjusted_measures(
+    "conformal_jackknife",
+    jackknife_intervals,
+    "the intervals, with ends moved outwards as the other questions asked call for",
+    jackknife_refit,
+    TEST,
+    ", which makes it the nominal one, up to ties.",
 )
 """Measures of adjustment where no calibration half was spared."""
 

@@ -12,13 +12,10 @@ from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
-from confidence_tasks.studies.fermieval.task import CALIBRATED, levels_of
+from confidence_tasks.studies.fermieval.task import CALIBRATED, LOGGED, levels_of
 from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import logprob_measures, logprob_summary
 from confidence_tasks.study import Replies, Stage, TaskMetrics
-
-LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
-"""Measures of intervals that a log has as metrics by default."""
 
 INTEGERS = tuple(map(str, range(-LARGEST_EXPONENT, LARGEST_EXPONENT + 1)))
 """What may be the key of one of the archive's questions: on lm-eval each has its exact probability."""

@@ -18,7 +18,7 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_prompt,
     interval_system,
 )
-from confidence_tasks.studies.fermieval.task import CALIBRATED, levels_of
+from confidence_tasks.studies.fermieval.task import CALIBRATED, LOGGED, levels_of
 from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
@@ -29,9 +29,6 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     sampling_summary,
 )
 from confidence_tasks.study import Replies, Stage, TaskMetrics
-
-LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
-"""Measures of intervals that a log has as metrics by default."""
 
 
 def sampling_stages(parameters: Mapping[str, Any]) -> list[Stage]:
