@@ -16,11 +16,18 @@ from confidence_tasks.study.statistic_names import check_statistic, statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
     from confidence_tasks.statistics.inference.limits import InvertedTest
+    from confidence_tasks.study.standard import Posterior
+
+Better: TypeAlias = Literal["higher", "lower", "neither"]
+Bounds: TypeAlias = tuple[float, float]
+
+ANY: Bounds = (-math.inf, math.inf)
+UNIT: Bounds = (0.0, 1.0)
+"""Bounds of probabilities, and of means of them."""
 
 # As texts, because NumPy is not imported before it is needed.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
@@ -57,43 +64,6 @@ class Informative:
         """Return the questions of the smallest of several sets of trials."""
         asked = [frozenset(map(str, trials["question_id"][of])) for of in members]
         return cls(min(asked, key=len), weight)
-
-
-@dataclass(frozen=True, slots=True)
-class Posterior:
-    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
-
-    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
-    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
-    outcome, seen or not.
-
-    Attributes
-    ----------
-    outcomes : callable
-        From trials to one trial of each outcome, with the columns that ``compute`` reads.
-    compute : callable
-        The measure, without additions of its own to the numbers of trials.
-    prepared : callable
-        What becomes of the trials, but not of those of ``outcomes``, before.
-    prior : float
-        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
-        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
-        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
-    """
-
-    outcomes: Callable[[Columns], Columns]
-    compute: Compute
-    prepared: Callable[[Columns], Columns] = lambda trials: trials
-    prior: float = 0.5
-
-    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
-        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
-        import numpy as np
-
-        own, one_of_each = self.prepared(trials), self.outcomes(trials)
-        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
-        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
-        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +120,12 @@ class Measure:
     name: str
     compute: Compute
     description: str
-    better: Literal["higher", "lower", "neither"] = "neither"
+    better: Better = "neither"
     interval: Literal["percentile", "student", "transformed", "wilson", "none"] = "percentile"
     is_mean: bool = False
     proportion: str = ""
     informative: InformativeOf | None = None
-    bounds: tuple[float, float] = (-math.inf, math.inf)
+    bounds: Bounds = ANY
     is_count: bool = False
     fitted: bool = False
     refitted: Compute | None = None
@@ -408,39 +378,26 @@ def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> Info
     return informative
 
 
-UNIT = (0.0, 1.0)
-"""Bounds of probabilities and of means of them."""
-
-
-def share(
-    name: str,
-    compute: Compute | str,
-    description: str,
-    better: Literal["higher", "lower", "neither"] = "neither",
-) -> Measure:
+def share(name: str, compute: Compute | str, description: str, better: Better = "neither") -> Measure:
     """Make the measure of a proportion of the trials; of a column that is 0 or 1 where its name is given."""
-    computed = mean_of(compute) if isinstance(compute, str) else compute
-    return Measure(name, computed, description, better, interval="wilson")
+    return Measure(name, _computed(compute), description, better, interval="wilson")
 
 
 def mean(
-    name: str,
-    compute: Compute | str,
-    description: str,
-    better: Literal["higher", "lower", "neither"] = "neither",
-    *,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    name: str, compute: Compute | str, description: str, better: Better = "neither", *, bounds: Bounds = ANY
 ) -> Measure:
     """Make the measure of a mean over trials; of a column where its name is given."""
-    computed = mean_of(compute) if isinstance(compute, str) else compute
-    return Measure(name, computed, description, better, interval="student", is_mean=True, bounds=bounds)
+    return Measure(
+        name, _computed(compute), description, better, interval="student", is_mean=True, bounds=bounds
+    )
+
+
+def _computed(compute: Compute | str) -> Compute:
+    return mean_of(compute) if isinstance(compute, str) else compute
 
 
 def count(
-    name: str,
-    of: Callable[[Columns], NDArray[Any]],
-    description: str,
-    better: Literal["higher", "lower", "neither"] = "neither",
+    name: str, of: Callable[[Columns], NDArray[Any]], description: str, better: Better = "neither"
 ) -> Measure:
     """Make the measure of the number of trials for which ``of`` holds."""
 

@@ -35,13 +35,13 @@ from confidence_tasks.studies.logprob_metacognition.trials import (
 )
 from confidence_tasks.study.measures import (
     Measure,
-    Posterior,
     Value,
     inverted_test_of,
     min_count,
     right_and_wrong,
     statistic_of,
 )
+from confidence_tasks.study.standard import Posterior
 
 TEMPERATURE = 1.0
 """At which the hypotheses are tested and the edges of the bins lie."""

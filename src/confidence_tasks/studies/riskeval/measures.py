@@ -18,7 +18,6 @@ from confidence_tasks.study.measures import (
     PARSE_RATE_STRICT,
     Informative,
     Measure,
-    Posterior,
     among,
     calibration_error,
     columns,
@@ -32,6 +31,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.standard import Posterior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
