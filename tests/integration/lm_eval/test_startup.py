@@ -1,7 +1,6 @@
 """lm-eval finds our tasks without a flag: the start-up hook, its switch, and its installation by pip and uv."""
 
 import importlib
-import inspect
 import json
 import os
 import pkgutil
@@ -15,7 +14,6 @@ import pytest
 from tests.integration.lm_eval.harnesses import stubs
 
 from confidence_tasks import _startup
-from confidence_tasks.study import Reference
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -38,7 +36,7 @@ class TaskManager:
 
 
 CONFIGURATIONS = [
-    ("ours", {"task": "ours", "class": Reference("made_late", "SimpleNamespace")}),
+    ("ours", {"task": "ours", "class": SimpleNamespace}),
     ("our_group", {"group": "our_group", "task": ["ours"]}),
 ]
 
@@ -92,16 +90,6 @@ class TestHook:
         index = import_manager(MANAGER.replace('f"task {number}"', '"ours"')).TaskManager().index
         assert index["ours"].yaml_path is not None
         assert index["our_group"].yaml_path is None
-
-    def test_the_class_of_a_task_is_imported_when_the_task_is_made(
-        self, import_manager, tmp_path, monkeypatch
-    ):
-        monkeypatch.delitem(sys.modules, "made_late", raising=False)
-        (tmp_path / "made_late.py").write_text("from types import SimpleNamespace")
-        config = import_manager().TaskManager().index["ours"].cfg
-        assert "config" in inspect.signature(config["class"].__init__).parameters
-        assert "made_late" not in sys.modules
-        assert config["class"](config={"task": "ours"}).config == {"task": "ours"}
 
     def test_a_manager_without_defaults_has_only_what_was_asked_for(self, import_manager):
         manager = import_manager()
@@ -240,6 +228,18 @@ def test_every_task_runs_by_include_path_where_the_index_has_changed(tmp_path):
     (results,) = tmp_path.rglob("results_*.json")
     counted = json.loads(results.read_text())["n-samples"]["scale_granularity_0_20_arithmetic"]
     assert counted["effective"] == 5
+
+
+MADE_LATE = """
+import inspect, sys
+from confidence_tasks.harness.lm_eval.groups import StagedTask
+assert "config" in inspect.signature(StagedTask.__init__).parameters
+print(sorted({"lm_eval.api.task", "inspect_ai"} & sys.modules.keys()))
+"""
+
+
+def test_what_a_task_needs_is_imported_when_the_task_is_made():
+    assert run([sys.executable, "-c", MADE_LATE]) == "[]\n"
 
 
 MODELS = """
