@@ -36,7 +36,7 @@ class TaskManager:
 
 
 CONFIGURATIONS = [
-    ("ours", {"task": "ours", "class": SimpleNamespace}),
+    ("ours", {"task": "ours"}),
     ("our_group", {"group": "our_group", "task": ["ours"]}),
 ]
 
