@@ -12,21 +12,25 @@ import os
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from pickle import PicklingError
+from typing import Any, Generic, TypeVar
 
+import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.groups import Columns
+from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.sources.storage import cache_folder, write_atomically
+from confidence_tasks.statistics import Estimate, Interval, Reason
 
 MOST_BYTES = 1 << 30
 """Size of the cache, from which the entries leave that were not used for longest; 10 million trials take 0.15 GB."""
@@ -152,7 +156,9 @@ def key_of(*parts: object) -> str:
 def code_digest() -> str:
     """Return a digest of the source of this package and of those of other studies, and of the versions they rest on."""
     found = hashlib.sha256(
-        repr([(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy")]).encode()
+        repr(
+            [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy", "matplotlib")]
+        ).encode()
     )
     found.update(sys.version.encode())
     for package in sorted(
@@ -173,6 +179,65 @@ def columns_digest(columns: Columns) -> str:
         # Texts hold no NUL: see trial_files.
         found.update("\0".join(column.tolist()).encode() if column.dtype == object else column.tobytes())
     return found.hexdigest()
+
+
+# What is computed ----------------------------------------------------------------------------------------------------
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[Found]):
+    """How what is computed is kept: under which name, as which tables, and what these are read as."""
+
+    name: str
+    tables: Callable[[Found], Mapping[str, pa.Table]]
+    read: Callable[[Mapping[str, pa.Table]], Found]
+
+
+def computed(
+    function: Callable[..., Found],
+    jobs: Sequence[Job],
+    form: Form[Found],
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+    *,
+    enough: float,
+    advance: Advance | None = None,
+) -> list[Found | Lost]:
+    """Return what a function gives for the arguments of each job, in their order.
+
+    The ``cache`` has what is known of the same arguments, and keeps what the ``workers`` compute; from ``enough`` jobs
+    on it is worth starting processes. The arguments are all that the function knows.
+    """
+    keys = [_key(form.name, arguments) if cache else None for _, arguments in jobs]
+    found: dict[int, Found | Lost] = {}
+    for number, key in enumerate(keys):
+        if cache and key and (tables := cache.get(key)):
+            found[number] = form.read(tables)
+    left = [number for number in range(len(jobs)) if number not in found]
+    chosen = (workers or Workers()).if_worth(len(left) >= enough)
+    for k, its in chosen.run(function, [jobs[number] for number in left], advance):
+        found[left[k]] = its
+        if cache and (key := keys[left[k]]) and not isinstance(its, Lost):
+            cache.put(key, form.tables(its))
+    return [found[number] for number in range(len(jobs))]
+
+
+def _key(name: str, arguments: Sequence[Any]) -> str | None:
+    """Return the name of an entry; None where arguments hold a function that has no name."""
+    try:
+        return key_of(name, *map(_digest, arguments))
+    except (PicklingError, AttributeError):
+        return None
+
+
+def _digest(argument: Any) -> str:
+    return (
+        columns_digest(argument)
+        if isinstance(argument, Mapping)
+        else str(joblib.hash(argument, hash_name="sha1"))
+    )
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -203,3 +268,60 @@ def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 def facts_of(table: pa.Table) -> dict[str, str]:
     """Return the facts in the metadata of a table."""
     return {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+
+
+# Entries of tables with intervals ------------------------------------------------------------------------------------
+
+Entry = TypeVar("Entry")
+
+_LIMITS = ("estimate", "low", "high")
+_PLAIN = tuple(each.name for each in fields(Interval) if each.name not in (*_LIMITS, "seed"))
+
+
+def table_of_entries(kind: Callable[..., Entry], entries: Sequence[Entry]) -> pa.Table:
+    """Return entries of a dataclass of numbers, texts and intervals as a table."""
+    columns: dict[str, Any] = {}
+    for name, is_interval in _fields(kind).items():
+        values = [getattr(entry, name) for entry in entries]
+        columns |= _columns_of_intervals(name, values) if is_interval else {name: values}
+    return table_of(columns)
+
+
+def entries_of_table(kind: Callable[..., Entry], table: pa.Table) -> list[Entry]:
+    """Return what :func:`table_of_entries` was given."""
+    columns = {name: column.tolist() for name, column in columns_of(table).items()}
+    values = {
+        name: _intervals_of_columns(name, columns) if is_interval else columns[name]
+        for name, is_interval in _fields(kind).items()
+    }
+    return [kind(**dict(zip(values, row, strict=True))) for row in zip(*values.values(), strict=True)]
+
+
+def _fields(kind: Callable[..., Any]) -> dict[str, bool]:
+    """Return the names of the fields of a dataclass, and whether they are intervals."""
+    return {each.name: each.type == "Interval" for each in fields(kind)}  # type: ignore[arg-type]
+
+
+def _columns_of_intervals(name: str, intervals: Sequence[Interval]) -> dict[str, list[Any]]:
+    limits = {limit: [getattr(interval, limit) for interval in intervals] for limit in _LIMITS}
+    return {
+        **{f"{name}.{part}": [getattr(interval, part) for interval in intervals] for part in _PLAIN},
+        f"{name}.seed": ["" if interval.seed is None else str(interval.seed) for interval in intervals],
+        **{f"{name}.{limit}": [float(value) for value in its] for limit, its in limits.items()},
+        **{
+            f"{name}.{limit}.reason": [str(value.reason or "") for value in its]
+            for limit, its in limits.items()
+        },
+    }
+
+
+def _intervals_of_columns(name: str, columns: Mapping[str, list[Any]]) -> list[Interval]:
+    parts: dict[str, list[Any]] = {part: columns[f"{name}.{part}"] for part in _PLAIN}
+    parts["seed"] = [int(seed) if seed else None for seed in columns[f"{name}.seed"]]
+    for limit in _LIMITS:
+        values, reasons = columns[f"{name}.{limit}"], columns[f"{name}.{limit}.reason"]
+        parts[limit] = [
+            Estimate(value, Reason(reason) if reason else None)
+            for value, reason in zip(values, reasons, strict=True)
+        ]
+    return [Interval(**dict(zip(parts, row, strict=True))) for row in zip(*parts.values(), strict=True)]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report.cache import Cache, Form, computed, entries_of_table, table_of_entries
 from confidence_tasks.report.checks import (
     Notice,
     different_questions,
@@ -24,9 +27,10 @@ from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
 from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.results import ALL_TRIALS, compute_results
+from confidence_tasks.report.results import ALL_TRIALS, results_and_lost
 from confidence_tasks.report.run_config import PROMPT
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
@@ -68,13 +72,17 @@ def compare(
     measures: Sequence[str] | None = None,
     settings: Settings | None = None,
     by: str = "",
+    *,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
 ) -> list[Comparison]:
     """Compare two models on the questions that both were asked, condition by condition and measure by measure.
 
     Each measure leaves out the replies that lack what it needs, as in the report. Measures over all conditions are
     compared on the questions and conditions that both were asked. The default ``measures`` are the study's
     headline, tested and pooled ones, but those that neither model has a value of. With ``by``, a column of texts
-    such as ``domain``, every condition is compared for each of its values by itself, and named by both.
+    such as ``domain``, every condition is compared for each of its values by itself, and named by both. The numbers
+    are the same wherever the ``workers`` are, and whatever the ``cache`` knows.
 
     Raises
     ------
@@ -88,20 +96,25 @@ def compare(
         raise ValueError(
             f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measure)}"
         )
-    chosen = [study.measure[name] for name in names]
-    by_measure: dict[str, list[Comparison]] = {measure.name: [] for measure in chosen}
     conditions = _shared_conditions(first, second)
-    single = [measure for measure in chosen if measure.name not in pooled]
-    over_all = [measure for measure in chosen if measure.name in pooled]
-    for value, one, other in _split(first, second, study, by):
-        for condition, among, its_measures in (
+    whole = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
+    single = tuple(name for name in names if name not in pooled)
+    over_all = tuple(name for name in names if name in pooled)
+    jobs = [
+        (
+            {**whole, "condition": f"{condition}, {value}" if by else condition},
+            (study.name, its_names, among, settings, dict(one.columns), dict(other.columns)),
+        )
+        for value, one, other in _split(first, second, study, by)
+        for condition, among, its_names in (
             *((condition, [condition], single) for condition in conditions),
             (ALL_TRIALS, conditions, over_all),
-        ):
-            label = f"{condition}, {value}" if by else condition
-            if its_measures:
-                for found in _of_conditions(one, other, task_trials, label, among, its_measures, settings):
-                    by_measure[found.measure].append(found)
+        )
+        if its_names
+    ]
+    by_measure: dict[str, list[Comparison]] = {name: [] for name in names}
+    for found in chain.from_iterable(comparisons(jobs, workers, cache)):
+        by_measure[found.measure].append(found)
     shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
     return [corrected for found in shown for corrected in holm_corrected(found)]
 
@@ -192,25 +205,53 @@ def _has_a_value(found: Comparison) -> bool:
     return not (math.isnan(found.first_interval.estimate) and math.isnan(found.second_interval.estimate))
 
 
-def _of_conditions(
-    first: ModelTrials,
-    second: ModelTrials,
-    task_trials: TaskTrials,
-    label: str,
+def compared_models(
+    study: str,
+    measures: Sequence[str],
     conditions: Sequence[str],
-    measures: Sequence[Measure],
     settings: Settings,
-) -> Iterator[Comparison]:
-    columns, side = paired_trials(first.columns, second.columns, conditions)
-    if len(side):
-        named = {
-            "study": task_trials.study.name,
-            "task": task_trials.task,
-            "condition": label,
-            "first": first.label,
-            "second": second.label,
-        }
-        yield from compared_measures(columns, side, measures, settings, **named)
+    first: Columns,
+    second: Columns,
+) -> list[Comparison]:
+    """Compare measures of two models on the questions that both were asked under some conditions.
+
+    A comparison says neither what the models are called nor what is compared.
+    """
+    (its,) = (each for each in studies() if each.name == study)
+    columns, side = paired_trials(first, second, conditions)
+    chosen = [its.measure[name] for name in measures]
+    return list(compared_measures(columns, side, chosen, settings)) if len(side) else []
+
+
+def comparisons(
+    jobs: Sequence[tuple[Mapping[str, Any], tuple[Any, ...]]],
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> list[list[Comparison]]:
+    """Return what :func:`compared_models` gives for the arguments of each job, named as the job says."""
+    n_trials = sum(len(columns["question_id"]) for _, arguments in jobs for columns in arguments[-2:])
+    found = computed(
+        compared_models,
+        [(f"{named['first']} and {named['second']}", arguments) for named, arguments in jobs],
+        COMPARISONS,
+        workers,
+        cache,
+        enough=WORTH_WORKERS * len(jobs) / max(n_trials, 1),
+    )
+    return [
+        [replace(each, **named) for each in (compared_models(*arguments) if isinstance(its, Lost) else its)]
+        for (named, arguments), its in zip(jobs, found, strict=True)
+    ]
+
+
+WORTH_WORKERS = 500_000
+"""Trials of comparisons from which on starting processes saves time: they take about 5 s."""
+
+COMPARISONS: Form[list[Comparison]] = Form(
+    "comparisons",
+    lambda found: {"comparisons": table_of_entries(Comparison, found)},
+    lambda tables: entries_of_table(Comparison, tables["comparisons"]),
+)
 
 
 def compared_measures(
@@ -269,7 +310,11 @@ def _kept(columns: Columns, values: Iterable[Any], known: Container[Any]) -> Col
 
 
 def cautions(
-    first: ModelTrials, second: ModelTrials, task_trials: TaskTrials, settings: Settings | None = None
+    first: ModelTrials,
+    second: ModelTrials,
+    task_trials: TaskTrials,
+    settings: Settings | None = None,
+    cache: Cache | None = None,
 ) -> list[Notice]:
     """Return what calls a comparison into question, the serious first; it calls the models A and B.
 
@@ -285,7 +330,7 @@ def cautions(
             for model, name, whose in ((first, "A", FIRST), (second, "B", SECOND))
         )
         fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))
-        (results,) = compute_results([replace(task_trials, models=compared)], fewer)
+        ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
         own += notices(
             results, [check for check in loaded(task_trials.study.checks) if check not in _SAID_HERE]
         )

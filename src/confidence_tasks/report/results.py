@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.cache import Cache, columns_digest, columns_of, key_of, table_of
+from confidence_tasks.report.cache import Cache, Form, computed, entries_of_table, table_of_entries
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
 from confidence_tasks.report.groups import (
@@ -25,7 +24,6 @@ from confidence_tasks.report.groups import (
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
-from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
@@ -156,49 +154,33 @@ def results_and_lost(
     files of models whose process died: these are in none of the results.
     """
     every = tuple(group_by_task)
-    known: dict[tuple[int, int], Numbers] = {}
-    keys: dict[tuple[int, int], str] = {}
-    places: list[tuple[int, int]] = []
-    jobs: list[Job] = []
-    for i, task_trials in enumerate(every):
-        study, design = task_trials.study, task_trials.design
-        asked = (study.name, design.baseline, replace(settings, groups=()))
-        for j, model in enumerate(task_trials.models):
-            if cache:
-                keys[i, j] = key_of("numbers", *asked, columns_digest(model.columns))
-                if (tables := cache.get(keys[i, j])) and (numbers := numbers_of_tables(tables)):
-                    known[i, j] = numbers
-                    continue
-            places.append((i, j))
-            jobs.append((f"{design.title}: {model.label}", (*asked, dict(model.columns))))
-    chosen = (workers or Workers()).if_worth(len(jobs) * settings.n_resamples >= WORTH_WORKERS)
-    lost: dict[tuple[int, int], str] = {}
-    for number, found in chosen.run(model_numbers, jobs, advance):
-        place = places[number]
-        if isinstance(found, Lost):
-            lost[place] = found.reason
-            continue
-        known[place] = found
-        if cache:
-            cache.put(keys[place], tables_of_numbers(*found))
-    left = tuple(
-        replace(
-            task_trials,
-            models=tuple(model for j, model in enumerate(task_trials.models) if (i, j) not in lost),
+    own = replace(settings, groups=())
+    jobs: list[Job] = [
+        (
+            f"{its.design.title}: {model.label}",
+            (its.study.name, its.design.baseline, own, dict(model.columns)),
         )
-        for i, task_trials in enumerate(every)
+        for its in every
+        for model in its.models
+    ]
+    enough = WORTH_WORKERS / settings.n_resamples
+    numbers_or_lost = computed(model_numbers, jobs, NUMBERS, workers, cache, enough=enough, advance=advance)
+    found = iter(numbers_or_lost)
+    known = [[(model, next(found)) for model in task_trials.models] for task_trials in every]
+    left = tuple(
+        replace(task_trials, models=tuple(model for model, its in numbers if not isinstance(its, Lost)))
+        for task_trials, numbers in zip(every, known, strict=True)
     )
     results = [
-        _task_results(
-            task_trials, left, settings, [known[i, j] for j in range(len(every[i].models)) if (i, j) in known]
-        )
-        for i, task_trials in enumerate(left)
+        _task_results(task_trials, left, settings, [its for _, its in numbers if not isinstance(its, Lost)])
+        for task_trials, numbers in zip(left, known, strict=True)
         if task_trials.models
     ]
     skipped = [
-        Skipped(file.path, f"{model.label}: {reason}")
-        for (i, j), reason in lost.items()
-        for model in [every[i].models[j]]
+        Skipped(file.path, f"{model.label}: {its.reason}")
+        for numbers in known
+        for model, its in numbers
+        if isinstance(its, Lost)
         for file in model.files
     ]
     return list(corrected_by_study(results)), skipped
@@ -274,62 +256,15 @@ def _task_results(
     return TaskResults(task_trials, groups, found, compared, settings, related)
 
 
-# How the cache keeps them ------------------------------------------------------------------------------------------
-
-Entry = TypeVar("Entry", Estimated, Contrast)
-
-_LIMITS = ("estimate", "low", "high")
-_PLAIN = tuple(each.name for each in fields(Interval) if each.name not in (*_LIMITS, "seed"))
-
-
-def tables_of_numbers(found: Sequence[Estimated], compared: Sequence[Contrast]) -> dict[str, pa.Table]:
-    """Return what was computed of a model as tables."""
-    return {"estimates": _table(Estimated, found), "contrasts": _table(Contrast, compared)}
-
-
-def numbers_of_tables(tables: Mapping[str, pa.Table]) -> tuple[list[Estimated], list[Contrast]]:
-    """Return what :func:`tables_of_numbers` was given."""
-    return _entries(Estimated, tables["estimates"]), _entries(Contrast, tables["contrasts"])
-
-
-def _own(kind: Callable[..., Any]) -> list[str]:
-    return [each.name for each in fields(kind) if each.name != "interval"]  # type: ignore[arg-type]
-
-
-def _table(kind: Callable[..., Entry], entries: Sequence[Entry]) -> pa.Table:
-    intervals = [entry.interval for entry in entries]
-    limits = {name: [getattr(interval, name) for interval in intervals] for name in _LIMITS}
-    columns = {
-        **{name: [getattr(entry, name) for entry in entries] for name in _own(kind)},
-        **{f"interval.{name}": [getattr(interval, name) for interval in intervals] for name in _PLAIN},
-        "interval.seed": ["" if interval.seed is None else str(interval.seed) for interval in intervals],
-        **{f"interval.{name}": [float(limit) for limit in its] for name, its in limits.items()},
-        **{
-            f"interval.{name}.reason": [str(limit.reason or "") for limit in its]
-            for name, its in limits.items()
-        },
-    }
-    return table_of(columns)
-
-
-def _entries(kind: Callable[..., Entry], table: pa.Table) -> list[Entry]:
-    columns = {name: column.tolist() for name, column in columns_of(table).items()}
-    intervals: dict[str, list[Any]] = {
-        name: [
-            Estimate(value, Reason(reason) if reason else None)
-            for value, reason in zip(
-                columns[f"interval.{name}"], columns[f"interval.{name}.reason"], strict=True
-            )
-        ]
-        for name in _LIMITS
-    }
-    intervals |= {name: columns[f"interval.{name}"] for name in _PLAIN}
-    intervals["seed"] = [int(seed) if seed else None for seed in columns["interval.seed"]]
-    own = _own(kind)
-    return [
-        kind(
-            **{name: columns[name][row] for name in own},
-            interval=Interval(**{name: its[row] for name, its in intervals.items()}),
-        )
-        for row in range(len(table))
-    ]
+NUMBERS: Form[Numbers] = Form(
+    "numbers",
+    lambda numbers: {
+        "estimates": table_of_entries(Estimated, numbers[0]),
+        "contrasts": table_of_entries(Contrast, numbers[1]),
+    },
+    lambda tables: (
+        entries_of_table(Estimated, tables["estimates"]),
+        entries_of_table(Contrast, tables["contrasts"]),
+    ),
+)
+"""How the cache keeps what is computed of a model."""

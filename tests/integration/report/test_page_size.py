@@ -12,7 +12,7 @@ from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.figure import Colour, Figure, Panel
 from confidence_tasks.report.figures.svg import SHARED, panel_svg, share_parts, tips
-from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_view
+from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
@@ -26,17 +26,17 @@ def stairs(axes):
 
 def test_a_long_title_stays_within_its_panel_and_is_told_in_full():
     name = "laboratory/model-with-a-long-name (strategy=use_confidence)"
-    svg = panel_svg(Panel(name, stairs), (2.5, 2.0), "salt", name)
+    svg = panel_svg(Panel(name, stairs), (2.5, 2.0), name)
     (shown,) = re.findall(r">([^<]*…[^<]*)<", svg)
     assert len(shown) < len(name)
     assert shown.startswith("laboratory/")
     assert shown.endswith("confidence)")
     assert f'aria-label="{name}"' in svg
-    assert ">short<" in panel_svg(Panel("short", stairs), (2.5, 2.0), "salt")
+    assert ">short<" in panel_svg(Panel("short", stairs), (2.5, 2.0))
 
 
 def test_parts_that_drawings_share_are_on_the_page_once():
-    drawings = [panel_svg(Panel("", stairs), (2.0, 1.6), salt) for salt in ("a", "b", "c")]
+    drawings = [panel_svg(Panel("", stairs), (2.0, 1.6)) for _ in range(3)]
     page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))
     ids = re.findall(r'id="([^"]*)"', page)
     assert len(ids) == len(set(ids))
@@ -67,7 +67,7 @@ def test_each_marker_has_its_own_text_and_none_is_lost():
         tips(dots, ["one", "two", "three"])
         axes.plot([], [])
 
-    drawing = ElementTree.fromstring(panel_svg(Panel("", intervals), (2.0, 1.6), "salt"))
+    drawing = ElementTree.fromstring(panel_svg(Panel("", intervals), (2.0, 1.6)))
     dots = [part for part in drawing.iter("use") if part.find("title") is not None]
     assert [dot.find("title").text for dot in dots] == ["one", "two", "three"]
     assert {dot.get("style") for dot in dots} == {f"fill: var({Colour.SERIES_1.variable})"}
@@ -77,7 +77,9 @@ def test_each_marker_has_its_own_text_and_none_is_lost():
 def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
     def figure(rows, panels):
         row = tuple(Panel(f"{i}", lambda axes: None) for i in range(panels))
-        return figure_view(Figure("name", "Title", "Caption.", tuple((f"{r}", row) for r in range(rows))))
+        return figure_views([Figure("name", "Title", "Caption.", tuple((f"{r}", row) for r in range(rows)))])[
+            0
+        ]
 
     many, rows, few = figure(rows=6, panels=9), figure(rows=40, panels=3), figure(rows=4, panels=5)
     assert sum(len(panels) for _, panels in many.rows) == PANELS_SHOWN

@@ -18,8 +18,14 @@ from confidence_tasks.cli import main
 from confidence_tasks.report import cache as cache_module
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
+from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.figures.figure import Figure, Panel
+from confidence_tasks.report.figures.svg import panel_svg
+from confidence_tasks.report.page.tasks import figure_views
+from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import TrialFile
+from confidence_tasks.report.workers import Workers
 
 FEW = Settings(n_resamples=50)
 
@@ -53,9 +59,13 @@ def test_a_report_is_the_same_to_the_bit_without_a_cache_and_with_a_cold_and_a_w
     folder, uncached, kept, monkeypatch
 ):
     assert_same(uncached, report(folder, kept))
-    monkeypatch.setattr("confidence_tasks.report.collection._read", _must_not_be_called)
-    monkeypatch.setattr("confidence_tasks.report.results.model_numbers", _must_not_be_called)
+    for work in WORK:
+        monkeypatch.setattr(f"confidence_tasks.report.{work}", _must_not_be_called)
     assert_same(uncached, report(folder, kept))
+
+
+WORK = ("collection._read", "results.model_numbers", "compare.compared_models", "page.tasks.panel_svg")
+"""What takes long: trials are read, a model's numbers computed, models compared, panels drawn."""
 
 
 def _must_not_be_called(*_):
@@ -266,7 +276,42 @@ def test_the_cache_can_be_left_out(folder, tmp_path, way, monkeypatch):
     assert not user_cache().sizes()
 
 
-def test_compare_keeps_what_it_read(folder):
+def test_a_panel_of_one_more_model_is_drawn_and_the_others_are_not(folder, tmp_path, kept, monkeypatch):
+    some = sorted(folder.glob("scales-*"))
+    report(some, kept)
+    drawn = []
+    monkeypatch.setattr(
+        "confidence_tasks.report.page.tasks.panel_svg",
+        lambda *panel: drawn.append(panel[-1]) or panel_svg(*panel),
+    )
+    own = [{**row, "model": "lab/third"} for row in rows("scales", next(iter(SUBJECTS)))]
+    write(tmp_path / "third.jsonl", own)
+    report([*some, tmp_path / "third.jsonl"], kept)
+    of_one = [told for told in drawn if told.startswith("Reliability")]
+    assert len(of_one) == len({row["condition"] for row in own})
+    assert all("lab/third" in told for told in of_one)
+
+
+def test_what_a_function_without_a_name_draws_is_not_kept(kept):
+    panel = Panel("title", lambda axes: axes.plot([0, 1], [0, 1]))
+    figure = Figure("name", "Title", "Caption.", (("", (panel,)),))
+    first, second = (figure_views([figure], cache=kept) for _ in range(2))
+    assert first == second
+    assert not kept.sizes()
+
+
+@pytest.mark.parametrize("workers", [Workers(), Workers("loky", 2)], ids=["alone", "processes"])
+def test_a_comparison_is_the_same_wherever_it_is_computed_and_kept(folder, kept, workers, monkeypatch):
+    (task_trials,) = group_by_task(collect(sorted(folder.glob("scales-*"))).files)
+    alone = compare(*task_trials.models, task_trials, settings=FEW)
+    assert len(alone) > 1
+    told = {"settings": FEW, "workers": workers, "cache": kept}
+    assert repr(compare(*task_trials.models, task_trials, **told)) == repr(alone)
+    monkeypatch.setattr("confidence_tasks.report.compare.compared_models", _must_not_be_called)
+    assert repr(compare(*task_trials.models, task_trials, **told)) == repr(alone)
+
+
+def test_compare_keeps_what_it_read_and_compared(folder):
     pair = [str(folder / f"scales-{name.replace('/', '-')}.jsonl") for name in SUBJECTS]
     outputs = [
         CliRunner().invoke(main, ["compare", *pair, "--resamples", "20", "--json", *options])
@@ -274,4 +319,5 @@ def test_compare_keeps_what_it_read(folder):
     ]
     assert {done.exit_code for done in outputs} == {0}
     assert len({done.stdout for done in outputs}) == 1
-    assert len(user_cache().sizes()) == 2
+    conditions = {row["condition"] for name in SUBJECTS for row in rows("scales", name)}
+    assert len(user_cache().sizes()) == 2 * len(pair) + len(conditions)

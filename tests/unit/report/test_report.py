@@ -205,7 +205,7 @@ def test_every_drawing_is_well_formed(report):
 def test_a_model_named_in_letters_that_matplotlib_s_font_lacks_is_drawn_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        drawn = panel_svg(Panel("通义千问", lambda axes: None), (2.0, 2.0), "salt")
+        drawn = panel_svg(Panel("通义千问", lambda axes: None), (2.0, 2.0))
     assert "通义千问" in drawn
 
 

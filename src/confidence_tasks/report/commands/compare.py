@@ -105,23 +105,25 @@ def compare(
     cache = cache_of(no_cache)
     with workers_of(None, None) as workers:
         collections = [read([path], workers, cache) for path in (first, second)]
-    ours, theirs = (group_by_task(collection.files) for collection in collections)
+        ours, theirs = (group_by_task(collection.files) for collection in collections)
+        with said_of_usage():
+            pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
+        found: list[Comparison] = []
+        doubts: dict[str, list[Notice]] = {}
+        with progress("comparing") as advance:
+            for done, (task_trials, a, b) in enumerate(pairs, start=1):
+                with said_of_usage():
+                    found += compared(
+                        a, b, task_trials, measures or None, settings, by, workers=workers, cache=cache
+                    )
+                doubts[task_trials.task] = cautions(a, b, task_trials, settings, cache)
+                advance(done, len(pairs))
     left_out = [
         {"what": file.path, "reason": file.reason}
         for collection in collections
         for file in collection.skipped
     ]
-    with said_of_usage():
-        pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
     left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
-    found: list[Comparison] = []
-    doubts: dict[str, list[Notice]] = {}
-    with progress("comparing") as advance:
-        for done, (task_trials, a, b) in enumerate(pairs, start=1):
-            with said_of_usage():
-                found += compared(a, b, task_trials, measures or None, settings, by)
-            doubts[task_trials.task] = cautions(a, b, task_trials, settings)
-            advance(done, len(pairs))
     if as_json:
         print_json(_whole_record(found, doubts, left_out))
     else:

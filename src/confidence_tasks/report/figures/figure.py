@@ -97,6 +97,7 @@ def ordered(index: int, count: int) -> Colour:
 
 SETTINGS: Mapping[str, Any] = {
     "svg.fonttype": "none",
+    "svg.hashsalt": "confidence-tasks",  # the same drawing is the same file
     "pdf.fonttype": 42,
     "pdf.compression": 0,  # colours are replaced in the drawing
     "text.parse_math": False,  # a model's name is no formula

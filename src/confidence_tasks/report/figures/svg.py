@@ -36,13 +36,13 @@ def tips(artist: Artist, texts: Sequence[str]) -> None:
     artist.set_gid(_TIPS + urlsafe_b64encode(json.dumps(list(texts)).encode()).decode().rstrip("="))
 
 
-def panel_svg(panel: Panel, size: tuple[float, float], salt: str, label: str = "") -> str:
+def panel_svg(panel: Panel, size: tuple[float, float], label: str = "") -> str:
     """Return a panel as an SVG element for a page, its colours as CSS variables.
 
-    The size is in inches. ``salt`` makes the ids in it differ from those of other drawings on the page; ``label``
-    says what it is to those who cannot see it.
+    The size is in inches; ``label`` says what it is to those who cannot see it. Equal parts of drawings have equal
+    ids, which :func:`share_parts` leaves on a page once.
     """
-    with _drawing(size, salt) as drawing:
+    with _drawing(size) as drawing:
         width, height = size
         left = _MARGINS["left"] * (1.0 if width < _WIDE else 1.5)
         rectangle = (
@@ -126,7 +126,7 @@ def _whole(figure: Figure) -> Iterator[Drawing]:
     columns = max(len(panels) for _, panels in rows)
     width, height = figure.size
     size = width * columns, height * len(rows) + 0.3
-    with _drawing(size, figure.name, layout="constrained") as drawing:
+    with _drawing(size, layout="constrained") as drawing:
         drawing.patch.set_facecolor(Colour.PAPER)
         grid = drawing.subplots(len(rows), columns, squeeze=False)
         for (label, panels), its_axes in zip(rows, grid, strict=True):
@@ -158,14 +158,12 @@ def _handles(figure: Figure) -> list[Artist]:
 
 
 @contextmanager
-def _drawing(
-    size: tuple[float, float], salt: str, layout: Literal["constrained"] | None = None
-) -> Iterator[Drawing]:
+def _drawing(size: tuple[float, float], layout: Literal["constrained"] | None = None) -> Iterator[Drawing]:
     """Give an empty drawing in the package's style."""
     import matplotlib
     from matplotlib.figure import Figure as Drawing
 
-    settings: Any = {**SETTINGS, "svg.hashsalt": salt}
+    settings: Any = dict(SETTINGS)
     with matplotlib.rc_context(settings):
         yield Drawing(figsize=size, layout=layout)
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from markupsafe import Markup
 
+from confidence_tasks.report.cache import Cache, Form, computed, table_of
 from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
-from confidence_tasks.report.figures.figure import Figure
+from confidence_tasks.report.figures.figure import Figure, Panel
 from confidence_tasks.report.figures.general import (
     MANY_LINES,
     ModelStyles,
@@ -33,6 +34,7 @@ from confidence_tasks.report.page.tables import (
     source_tables,
 )
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
@@ -165,12 +167,11 @@ def measure_caption(measure: Measure, settings: Settings) -> str:
 
 
 def task_view(
-    headline: Headline, figures: Sequence[Figure], extras: Sequence[ExtraTable], viewer: str
+    headline: Headline, views: Sequence[FigureView], extras: Sequence[ExtraTable], viewer: str
 ) -> TaskView:
-    """Lay out a task with its figures, as :func:`figures_of` gives them, and its tables beside the measures."""
+    """Lay out a task with its figures, those of its headline measures first, and its tables beside the measures."""
     results = headline.results
     study, design = results.task_trials.study, results.task_trials.design
-    views = [figure_view(figure) for figure in figures]
     by_name = {figure.name: figure for figure in views}
     measures = tuple(
         measure_view(
@@ -217,34 +218,53 @@ def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, 
     return MeasureView(measure.name, label, measure.description, direction, figure, tables)
 
 
-def figure_view(figure: Figure) -> FigureView:
-    """Draw a figure's panels for the page; of very many, some of each row."""
+def figure_views(
+    figures: Sequence[Figure], workers: Workers | None = None, cache: Cache | None = None
+) -> list[FigureView]:
+    """Draw the panels of figures for the page; of very many, some of each row."""
+    kept = [_shown(figure) for figure in figures]
+    jobs: list[Job] = [
+        (told, (panel, figure.size, told))
+        for figure, rows in zip(figures, kept, strict=True)
+        for label, panels in rows
+        for panel in panels
+        for told in [", ".join(filter(None, (figure.title, label, panel.title)))]
+    ]
+    found = computed(panel_svg, jobs, PANELS, workers, cache, enough=WORTH_WORKERS)
+    drawn = iter(
+        Markup(panel_svg(*arguments) if isinstance(its, Lost) else its)  # noqa: S704 - matplotlib escapes
+        for (_, arguments), its in zip(jobs, found, strict=True)
+    )
+    return [
+        _figure_view(figure, [(label, tuple(next(drawn) for _ in panels)) for label, panels in rows])
+        for figure, rows in zip(figures, kept, strict=True)
+    ]
+
+
+WORTH_WORKERS = 100
+"""Panels from which on starting processes saves time: they take about 5 s."""
+
+PANELS: Form[str] = Form(
+    "panels",
+    lambda svg: {"panel": table_of({"svg": [svg]})},
+    lambda tables: str(tables["panel"]["svg"][0]),
+)
+
+
+def _shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
+    """Return the rows of a figure with the panels that the page shows."""
     chosen = _some(figure.rows, PANELS_SHOWN)
     a_row = PANELS_SHOWN // max(len(chosen), 1)
-    kept = [(label, _some(panels, a_row)) for label, panels in chosen]
-    n, drawn = (sum(len(panels) for _, panels in rows) for rows in (figure.rows, kept))
-    rows = tuple(
-        (
-            label,
-            tuple(
-                Markup(  # noqa: S704 - matplotlib escapes
-                    panel_svg(
-                        panel,
-                        figure.size,
-                        f"{figure.name}/{r}/{c}",
-                        ", ".join(filter(None, (figure.title, label, panel.title))),
-                    )
-                )
-                for c, panel in enumerate(panels)
-            ),
-        )
-        for r, (label, panels) in enumerate(kept)
-    )
+    return [(label, _some(panels, a_row)) for label, panels in chosen]
+
+
+def _figure_view(figure: Figure, rows: Sequence[tuple[str, tuple[Markup, ...]]]) -> FigureView:
+    n, drawn = (sum(len(panels) for _, panels in its) for its in (figure.rows, rows))
     keys = tuple((key.label, key.colour.variable, key.marker) for key in figure.keys)
     width = round(figure.size[0] * _PIXELS_PER_INCH)
     left_out = f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
     wide = figure.size[0] > 4
-    return FigureView(figure.name, figure.title, figure.caption, rows, keys, width, wide, left_out)
+    return FigureView(figure.name, figure.title, figure.caption, tuple(rows), keys, width, wide, left_out)
 
 
 def _some(items: Sequence[T], most: int) -> list[T]:
@@ -326,13 +346,13 @@ def overview_figures(overview: Overview, styles: ModelStyles) -> list[Figure]:
     ]
 
 
-def overview_view(overview: Overview, figures: Sequence[Figure]) -> OverviewView:
-    """Lay out an overview with its figures, as :func:`overview_figures` gives them."""
+def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewView:
+    """Lay out an overview with a figure of each measure."""
     design, study = overview.design, overview.tasks[0].task_trials.study
     models = [model for task in overview.tasks for model in task.models]
     measures = tuple(
-        measure_view(measure, figure_view(figure), (overview_table(overview, measure),))
-        for measure, figure in zip(design.measures, figures, strict=True)
+        measure_view(measure, figure, (overview_table(overview, measure),))
+        for measure, figure in zip(design.measures, views, strict=True)
     )
     return OverviewView(
         name=design.name,
