@@ -227,17 +227,13 @@ def computed(
 def _key(name: str, arguments: Sequence[Any]) -> str | None:
     """Return the name of an entry; None where arguments hold a function that has no name."""
     try:
-        return key_of(name, *map(_digest, arguments))
+        digests = [
+            columns_digest(each) if isinstance(each, Mapping) else joblib.hash(each, hash_name="sha1")
+            for each in arguments
+        ]
     except (PicklingError, AttributeError):
         return None
-
-
-def _digest(argument: Any) -> str:
-    return (
-        columns_digest(argument)
-        if isinstance(argument, Mapping)
-        else str(joblib.hash(argument, hash_name="sha1"))
-    )
+    return key_of(name, *digests)
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -272,13 +268,11 @@ def facts_of(table: pa.Table) -> dict[str, str]:
 
 # Entries of tables with intervals ------------------------------------------------------------------------------------
 
-Entry = TypeVar("Entry")
-
 _LIMITS = ("estimate", "low", "high")
 _PLAIN = tuple(each.name for each in fields(Interval) if each.name not in (*_LIMITS, "seed"))
 
 
-def table_of_entries(kind: Callable[..., Entry], entries: Sequence[Entry]) -> pa.Table:
+def table_of_entries(kind: Callable[..., Found], entries: Sequence[Found]) -> pa.Table:
     """Return entries of a dataclass of numbers, texts and intervals as a table."""
     columns: dict[str, Any] = {}
     for name, is_interval in _fields(kind).items():
@@ -287,7 +281,7 @@ def table_of_entries(kind: Callable[..., Entry], entries: Sequence[Entry]) -> pa
     return table_of(columns)
 
 
-def entries_of_table(kind: Callable[..., Entry], table: pa.Table) -> list[Entry]:
+def entries_of_table(kind: Callable[..., Found], table: pa.Table) -> list[Found]:
     """Return what :func:`table_of_entries` was given."""
     columns = {name: column.tolist() for name, column in columns_of(table).items()}
     values = {

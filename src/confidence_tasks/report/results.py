@@ -156,10 +156,7 @@ def results_and_lost(
     every = tuple(group_by_task)
     own = replace(settings, groups=())
     jobs: list[Job] = [
-        (
-            f"{its.design.title}: {model.label}",
-            (its.study.name, its.design.baseline, own, dict(model.columns)),
-        )
+        (f"{its.design.title}: {model.label}", (its.study.name, its.design.baseline, own, {**model.columns}))
         for its in every
         for model in its.models
     ]

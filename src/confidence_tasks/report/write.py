@@ -13,7 +13,7 @@ from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.labels import TITLE, VIEWER
-from confidence_tasks.report.page.first_screen import headlines_of
+from confidence_tasks.report.page.first_screen import headline_of
 from confidence_tasks.report.page.page import page
 from confidence_tasks.report.page.tasks import (
     TaskView,
@@ -106,21 +106,14 @@ def report_of(
     above_figures = [overview_figures(overview, styles) for overview in above]
     every_figure = chain.from_iterable(above_figures + figures)
     papers = tuple(filled_papers(results, chain.from_iterable(extras), every_figure))
-    headlines = headlines_of(results, workers, cache)
+    headlines = [headline_of(task, workers, cache) for task in results]
     drawn = iter(figure_views(list(chain.from_iterable(above_figures + figures)), workers, cache))
     views, its_views = ([[next(drawn) for _ in its] for its in group] for group in (above_figures, figures))
     tasks = tuple(task_view(*parts, viewer) for parts in zip(headlines, its_views, extras, strict=True))
     tasks = _with_papers(tasks, results, papers)
+    side_by_side = [overview_view(*parts) for parts in zip(above, views, strict=True)]
     return Report(
-        html=page(
-            tasks,
-            headlines,
-            collection,
-            styles,
-            settings,
-            overviews=[overview_view(*parts) for parts in zip(above, views, strict=True)],
-            title=title,
-        ),
+        html=page(tasks, headlines, collection, styles, settings, overviews=side_by_side, title=title),
         results=results,
         figures=tuple(figure for its in above_figures + figures for figure in its),
         extras=tuple(extra for its in extras for extra in its),

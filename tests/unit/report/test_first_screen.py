@@ -7,7 +7,7 @@ from tests.unit.report.runs import write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.page.first_screen import FEW_MODELS, headline_table, headlines_of, told_apart
+from confidence_tasks.report.page.first_screen import FEW_MODELS, headline_of, headline_table, told_apart
 
 N = 200
 ACCURACY = {"good": 0.9, "fair": 0.6, "same": 0.6}
@@ -51,7 +51,7 @@ def made(tmp_path_factory):
 
 def test_a_few_models_stand_in_columns_with_the_number_that_was_estimated(made):
     (results,) = made.results
-    headline = headlines_of([results])[0]
+    headline = headline_of(results)
     table = headline_table([headline])
     (row,) = table.rows
     assert table.columns == tuple(model.label for model in results.models)
@@ -69,7 +69,7 @@ def test_a_few_models_stand_in_columns_with_the_number_that_was_estimated(made):
 
 
 def test_the_best_is_compared_in_pairs_and_corrected_for_all_pairs(made):
-    headline = headlines_of([made.results[0]])[0]
+    headline = headline_of(made.results[0])
     columns = {model.label: model.columns["correct"] for model in made.results[0].models}
     assert [each.first for each in headline.comparisons] == ["good", "good"]
     for each in headline.comparisons:
@@ -88,7 +88,7 @@ def test_the_best_is_compared_in_pairs_and_corrected_for_all_pairs(made):
 
 def test_equal_models_are_not_told_apart_and_nothing_is_shaded(tmp_path):
     made = made_of(tmp_path, {"same": 0.6, "fair": 0.6})
-    headline = headlines_of([made.results[0]])[0]
+    headline = headline_of(made.results[0])
     assert headline.leader == ""
     assert told_apart([headline]) == ["In 1 of 1 tasks nothing is told apart, by 1 test."]
     assert '<td class="told"' not in made.html
@@ -97,12 +97,12 @@ def test_equal_models_are_not_told_apart_and_nothing_is_shaded(tmp_path):
 
 def test_nothing_is_said_of_differences_where_none_is_tested(tmp_path):
     made = made_of(tmp_path, {"good": 0.9})
-    assert told_apart(headlines_of(made.results[:1])) == []
+    assert told_apart([headline_of(made.results[0])]) == []
     assert "What is told apart" not in made.html
 
 
 def test_many_models_stand_in_rows(tmp_path):
     made = made_of(tmp_path, {f"model-{i}": 0.5 + 0.05 * i for i in range(FEW_MODELS + 1)})
-    table = headline_table(headlines_of(made.results[:1]))
+    table = headline_table([headline_of(made.results[0])])
     assert [row.label for row in table.rows] == [f"model-{i}" for i in range(FEW_MODELS + 1)]
     assert len(table.columns) == 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from confidence_tasks.report.cache import Cache
-from confidence_tasks.report.compare import Comparison, comparisons
+from confidence_tasks.report.compare import Comparison, NamedComparison, comparisons
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
@@ -166,52 +165,33 @@ class Headline:
         return self.entries[0].model if self.comparisons and self.told_apart == self.comparisons else ""
 
 
-def headlines_of(
-    every: Sequence[TaskResults], workers: Workers | None = None, cache: Cache | None = None
-) -> list[Headline]:
-    """Return the one number of each task, and compare the models by it."""
-    ranked = [_ranked(results) for results in every]
-    jobs = [list(_compared(results, entries)) for results, entries in zip(every, ranked, strict=True)]
-    found = iter(comparisons([job for its in jobs for job in its], workers, cache))
-    return [
-        _headline(results, entries, [each for _ in its for each in next(found)])
-        for results, entries, its in zip(every, ranked, jobs, strict=True)
-    ]
-
-
-def _ranked(results: TaskResults) -> list[Estimated]:
-    """Return the entries of the first headline measure; the best first, where there is a best."""
+def headline_of(results: TaskResults, workers: Workers | None = None, cache: Cache | None = None) -> Headline:
+    """Return the one number of a task, and compare the models by it."""
     measure = results.headline[0]
     asked = (results.estimate(model.label, results.reference, measure.name) for model in results.models)
     entries = [entry for entry in asked if entry is not None and not math.isnan(entry.interval.estimate)]
-    if measure.better == "neither":
-        return entries
-    return sorted(entries, key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
-
-
-def _headline(results: TaskResults, entries: list[Estimated], found: Sequence[Comparison]) -> Headline:
+    found: list[list[Comparison]] = []
+    if measure.better != "neither":
+        entries.sort(key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
+        models = [entry.model for entry in entries[: MOST_COMPARED + 1]]
+        found = comparisons(
+            [_compared(results, measure, models[0], other) for other in models[1:]], workers, cache
+        )
     n_pairs = len(entries) * (len(entries) - 1) // 2
-    corrected = [replace(each, p_adjusted=min(1.0, n_pairs * each.p_value)) for each in found]
-    return Headline(results, results.headline[0], entries, corrected)
+    corrected = [replace(each, p_adjusted=min(1.0, n_pairs * each.p_value)) for its in found for each in its]
+    return Headline(results, measure, entries, corrected)
 
 
-def _compared(
-    results: TaskResults, entries: Sequence[Estimated]
-) -> Iterator[tuple[dict[str, str], tuple[Any, ...]]]:
-    """Yield the comparisons to make: of the best model with those next to it, on the reference group."""
-    measure = results.headline[0]
-    if measure.better == "neither":
-        return
+def _compared(results: TaskResults, measure: Measure, first: str, second: str) -> NamedComparison:
+    """Return how two models are compared: on the questions of the reference group that both were asked."""
     models = {model.label: model for model in results.models}
-    settings = replace(
-        results.settings, n_resamples=min(results.settings.n_resamples, MOST_RESAMPLES), groups=()
-    )
-    for entry in entries[1 : MOST_COMPARED + 1]:
-        named = {"condition": results.reference, "first": entries[0].model, "second": entry.model}
-        one, other = (models[named[side]] for side in ("first", "second"))
-        shared = sorted(_conditions(results, one) & _conditions(results, other))
-        study = results.task_trials.study.name
-        yield named, (study, (measure.name,), shared, settings, dict(one.columns), dict(other.columns))
+    one, other = models[first], models[second]
+    shared = sorted(_conditions(results, one) & _conditions(results, other))
+    n_resamples = min(results.settings.n_resamples, MOST_RESAMPLES)
+    settings = replace(results.settings, n_resamples=n_resamples, groups=())
+    study = results.task_trials.study.name
+    named = {"condition": results.reference, "first": first, "second": second}
+    return named, (study, (measure.name,), shared, settings, dict(one.columns), dict(other.columns))
 
 
 def _conditions(results: TaskResults, model: ModelTrials) -> set[str]:
