@@ -15,7 +15,7 @@ from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, 
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
 from confidence_tasks.report.labels import group_label
-from confidence_tasks.statistics import Interval, complete
+from confidence_tasks.statistics import Interval, complete, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.measures import rows_of
 
@@ -279,8 +279,8 @@ def _reliability_panels(
             model.columns["correct"][rows], model.columns["confidence"][rows], numbers[rows]
         )
         if len(correct):
-            its_own = partial(draw, correct=correct, confidence=confidence, questions=questions)
-            yield Panel(group_label(label or ""), its_own)
+            curve = reliability_curve(correct, confidence, questions=questions)
+            yield Panel(group_label(label or ""), partial(draw, curve=curve))
 
 
 def _curves(

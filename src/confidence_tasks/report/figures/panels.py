@@ -10,12 +10,14 @@ import numpy as np
 
 from confidence_tasks.report.figures.figure import Colour
 from confidence_tasks.report.figures.svg import tips
-from confidence_tasks.statistics import reliability_curve, risk_coverage_curve
+from confidence_tasks.statistics import risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from confidence_tasks.statistics.calibration.binning import ReliabilityCurve
 
 _DIAGONAL: dict[str, Any] = {
     "color": Colour.MUTED.value,
@@ -50,21 +52,12 @@ def unit_square(axes: Axes, x: str, y: str) -> None:
         axis.set_ticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
-def reliability(
-    axes: Axes,
-    correct: FloatArray,
-    confidence: FloatArray,
-    questions: FloatArray,
-    colour: Colour,
-    *,
-    outcomes: bool = True,
-) -> None:
+def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes: bool = True) -> None:
     """Draw accuracy against confidence in ten bins, and the counts.
 
     With `outcomes`, which are right or wrong, intervals are drawn and what calibration allows; without, correctness is
     a probability that is known, and the luck of single answers has no part in it.
     """
-    curve = reliability_curve(correct, confidence, questions=questions)
     some = curve.count > 0
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
     axes.stairs(
@@ -85,7 +78,7 @@ def reliability(
         told = [f"score {b:.2f}" for b in y]
     (dots,) = axes.plot(x, y, "o-", color=colour, linewidth=0.7, markersize=4, markeredgewidth=0, zorder=3)
     tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, told, count, strict=True)])
-    axes.text(1.0, 0.19, f"n = {len(correct):,}", ha="right", fontsize=7, color=Colour.MUTED)
+    axes.text(1.0, 0.19, f"n = {curve.count.sum():,.0f}", ha="right", fontsize=7, color=Colour.MUTED)
     unit_square(axes, "confidence", "accuracy" if outcomes else "score")
 
 
