@@ -156,8 +156,11 @@ def _depth(bare: bytes) -> int:
 
 MOST_DIGITS = 4_300
 MOST_LEVELS = 1_000
-MOST_BYTES = 1 << 30
-"""Size of the unpacked summaries of a log, which a bomb of a few megabytes exceeds. 100,000 samples take 0.4 GB."""
+MOST_BYTES, MOST_TIMES = 1 << 30, 10
+"""Bytes of the unpacked summaries of a log, or times its own size if that is more, which a bomb exceeds.
+
+100,000 samples take 0.4 GB. Summaries are up to twice as large as the packed log, which has the samples, too.
+"""
 
 BYTES_A_CONTAINER = 32
 """Bytes of text for each list and object, at the least: a Python object takes 20 times its brackets. Logs have 100."""
@@ -212,7 +215,8 @@ def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
         with fsspec.open(path, "rb") as file, ZipFile(file) as archive:
             if {HEADER, SUMMARIES} <= archive.NameToInfo.keys():
                 with archive.open(SUMMARIES) as member:
-                    yield _header(archive.read(HEADER)), decode_summaries(member)
+                    most = max(MOST_BYTES, MOST_TIMES * archive.start_dir)
+                    yield _header(archive.read(HEADER)), decode_summaries(member, most)
                 return
     told = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
     yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in told)
@@ -232,13 +236,13 @@ def _header(text: bytes) -> EvalLog:
     return read_eval_log(log, header_only=True, format="eval")
 
 
-def decode_summaries(file: IO[bytes]) -> Iterator[Summary]:
+def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summary]:
     """Yield the elements of a JSON array of summaries, some at a time: memory does not grow with the file.
 
     Raises
     ------
     NotTrialsError
-        If the file is larger than `MOST_BYTES`, or mostly brackets.
+        If the file has more than so many bytes, or is mostly brackets.
     ValueError, msgspec.ValidationError
         If it is no such array.
     """
@@ -247,9 +251,10 @@ def decode_summaries(file: IO[bytes]) -> Iterator[Summary]:
         text += piece
         n_bytes += len(piece)
         _refuse_brackets(text)
-        if n_bytes > MOST_BYTES:
+        if n_bytes > most:
             raise NotTrialsError(
-                f"the summaries of its samples take more than {MOST_BYTES >> 20} MiB unpacked"
+                f"the summaries of its samples take more than {most >> 20} MiB unpacked, which is more than Inspect"
+                " writes for a log of this size: copy it again from where it was written"
             )
         # No text holds these bytes, for its quotation marks are escaped. An object in the metadata may have both keys:
         # what is before it does not decode, and is tried again when there is as much again.

@@ -8,7 +8,7 @@ import shutil
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -84,19 +84,27 @@ def test_a_log_of_invalid_samples_only_is_skipped(log: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("summaries", "reason"),
-    [(b"[" + b"[]," * 200_000 + b"[]]", "brackets"), (b" " * 3_000, "more than")],
+    [(b"[" + b"[]," * 200_000 + b"[]]", "brackets"), (b" " * 3_000_000, "more than")],
 )
 def test_a_log_that_unpacks_to_all_memory_is_skipped(
     summaries: bytes, reason: str, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "bomb.eval"
-    with ZipFile(log) as whole, ZipFile(path, "w") as bomb:
+    with ZipFile(log) as whole, ZipFile(path, "w", ZIP_DEFLATED) as bomb:
         for name in whole.namelist():
             bomb.writestr(name, summaries if name == inspect_logs.SUMMARIES else whole.read(name))
     if reason == "more than":
         monkeypatch.setattr(inspect_logs, "MOST_BYTES", 2_000)
     (entry,) = collect(path).skipped
     assert reason in entry.reason
+
+
+def test_summaries_may_be_as_large_as_the_log_has_samples(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_logs, "MOST_BYTES", 2_000)
+    with ZipFile(log) as whole:
+        assert whole.getinfo(inspect_logs.SUMMARIES).file_size > 2_000
+    (file,) = collect(log).files
+    assert len(file.columns["question_id"]) == 8
 
 
 def test_texts_may_be_full_of_brackets(tmp_path: Path, log: Path) -> None:
