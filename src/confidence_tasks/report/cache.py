@@ -14,23 +14,24 @@ import warnings
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec.msgpack import decode, encode
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.sources.storage import cache_folder, write_atomically
-from confidence_tasks.statistics import Estimate, Interval, Reason
+from confidence_tasks.statistics import Estimate, Reason
 
 MOST_BYTES = 1 << 30
 """Size of the cache, from which the entries leave that were not used for longest; 10 million trials take 0.15 GB."""
@@ -186,19 +187,11 @@ def columns_digest(columns: Columns) -> str:
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class Form(Generic[Found]):
-    """How what is computed is kept: under which name, as which tables, and what these are read as."""
-
-    name: str
-    tables: Callable[[Found], Mapping[str, pa.Table]]
-    read: Callable[[Mapping[str, pa.Table]], Found]
-
-
 def computed(
     function: Callable[..., Found],
     jobs: Sequence[Job],
-    form: Form[Found],
+    name: str,
+    kind: Any,
     workers: Workers | None = None,
     cache: Cache | None = None,
     *,
@@ -207,21 +200,32 @@ def computed(
 ) -> list[Found | Lost]:
     """Return what a function gives for the arguments of each job, in their order.
 
-    The ``cache`` has what is known of the same arguments, and keeps what the ``workers`` compute; from ``enough`` jobs
-    on it is worth starting processes. The arguments are all that the function knows.
+    The ``cache`` has what is known of the same arguments, by the ``name`` of the function, and keeps what the
+    ``workers`` compute, which is of a ``kind`` of texts, lists and dataclasses; from ``enough`` jobs on it is worth
+    starting processes. The arguments are all that the function knows.
     """
-    keys = [_key(form.name, arguments) if cache else None for _, arguments in jobs]
+    keys = [_key(name, arguments) if cache else None for _, arguments in jobs]
     found: dict[int, Found | Lost] = {}
     for number, key in enumerate(keys):
         if cache and key and (tables := cache.get(key)):
-            found[number] = form.read(tables)
+            found[number] = decode(tables[name][name][0].as_py(), type=kind, dec_hook=_estimate)
     left = [number for number in range(len(jobs)) if number not in found]
     chosen = (workers or Workers()).if_worth(len(left) >= enough)
     for k, its in chosen.run(function, [jobs[number] for number in left], advance):
         found[left[k]] = its
         if cache and (key := keys[left[k]]) and not isinstance(its, Lost):
-            cache.put(key, form.tables(its))
+            cache.put(key, {name: table_of({name: [encode(its, enc_hook=_plain)]})})
     return [found[number] for number in range(len(jobs))]
+
+
+def _plain(value: Any) -> Any:
+    """Return an estimate as its value and its reason, and a number of NumPy as one of Python."""
+    return (float(value), value.reason) if isinstance(value, Estimate) else value.item()
+
+
+def _estimate(_kind: Any, told: tuple[float, str | None]) -> Estimate:
+    value, reason = told
+    return Estimate(value, Reason(reason) if reason else None)
 
 
 def _key(name: str, arguments: Sequence[Any]) -> str | None:
@@ -264,58 +268,3 @@ def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 def facts_of(table: pa.Table) -> dict[str, str]:
     """Return the facts in the metadata of a table."""
     return {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-
-
-# Entries of tables with intervals ------------------------------------------------------------------------------------
-
-_LIMITS = ("estimate", "low", "high")
-_PLAIN = tuple(each.name for each in fields(Interval) if each.name not in (*_LIMITS, "seed"))
-
-
-def table_of_entries(kind: Callable[..., Found], entries: Sequence[Found]) -> pa.Table:
-    """Return entries of a dataclass of numbers, texts and intervals as a table."""
-    columns: dict[str, Any] = {}
-    for name, is_interval in _fields(kind).items():
-        values = [getattr(entry, name) for entry in entries]
-        columns |= _columns_of_intervals(name, values) if is_interval else {name: values}
-    return table_of(columns)
-
-
-def entries_of_table(kind: Callable[..., Found], table: pa.Table) -> list[Found]:
-    """Return what :func:`table_of_entries` was given."""
-    columns = {name: column.tolist() for name, column in columns_of(table).items()}
-    values = {
-        name: _intervals_of_columns(name, columns) if is_interval else columns[name]
-        for name, is_interval in _fields(kind).items()
-    }
-    return [kind(**dict(zip(values, row, strict=True))) for row in zip(*values.values(), strict=True)]
-
-
-def _fields(kind: Callable[..., Any]) -> dict[str, bool]:
-    """Return the names of the fields of a dataclass, and whether they are intervals."""
-    return {each.name: each.type == "Interval" for each in fields(kind)}  # type: ignore[arg-type]
-
-
-def _columns_of_intervals(name: str, intervals: Sequence[Interval]) -> dict[str, list[Any]]:
-    limits = {limit: [getattr(interval, limit) for interval in intervals] for limit in _LIMITS}
-    return {
-        **{f"{name}.{part}": [getattr(interval, part) for interval in intervals] for part in _PLAIN},
-        f"{name}.seed": ["" if interval.seed is None else str(interval.seed) for interval in intervals],
-        **{f"{name}.{limit}": [float(value) for value in its] for limit, its in limits.items()},
-        **{
-            f"{name}.{limit}.reason": [str(value.reason or "") for value in its]
-            for limit, its in limits.items()
-        },
-    }
-
-
-def _intervals_of_columns(name: str, columns: Mapping[str, list[Any]]) -> list[Interval]:
-    parts: dict[str, list[Any]] = {part: columns[f"{name}.{part}"] for part in _PLAIN}
-    parts["seed"] = [int(seed) if seed else None for seed in columns[f"{name}.seed"]]
-    for limit in _LIMITS:
-        values, reasons = columns[f"{name}.{limit}"], columns[f"{name}.{limit}.reason"]
-        parts[limit] = [
-            Estimate(value, Reason(reason) if reason else None)
-            for value, reason in zip(values, reasons, strict=True)
-        ]
-    return [Interval(**dict(zip(parts, row, strict=True))) for row in zip(*parts.values(), strict=True)]

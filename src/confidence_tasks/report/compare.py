@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.cache import Cache, Form, computed, entries_of_table, table_of_entries
+from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
     Notice,
     different_questions,
@@ -230,7 +230,8 @@ def comparisons(
     found = computed(
         compared_models,
         [(f"{named['first']} and {named['second']}", arguments) for named, arguments in jobs],
-        COMPARISONS,
+        "comparisons",
+        list[Comparison],
         workers,
         cache,
         enough=WORTH_WORKERS * len(jobs) / max(n_trials, 1),
@@ -246,12 +247,6 @@ NamedComparison: TypeAlias = tuple[Mapping[str, Any], tuple[Any, ...]]
 
 WORTH_WORKERS = 250_000
 """Trials of comparisons from which on processes save time: they take 2 s."""
-
-COMPARISONS: Form[list[Comparison]] = Form(
-    "comparisons",
-    lambda found: {"comparisons": table_of_entries(Comparison, found)},
-    lambda tables: entries_of_table(Comparison, tables["comparisons"]),
-)
 
 
 def compared_measures(

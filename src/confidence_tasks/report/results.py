@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.cache import Cache, Form, computed, entries_of_table, table_of_entries
+from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
 from confidence_tasks.report.groups import (
@@ -161,7 +161,9 @@ def results_and_lost(
         for model in its.models
     ]
     enough = WORTH_WORKERS / settings.n_resamples
-    numbers_or_lost = computed(model_numbers, jobs, NUMBERS, workers, cache, enough=enough, advance=advance)
+    numbers_or_lost = computed(
+        model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance
+    )
     found = iter(numbers_or_lost)
     known = [[(model, next(found)) for model in task_trials.models] for task_trials in every]
     left = tuple(
@@ -251,17 +253,3 @@ def _task_results(
         for contrast in its
     ]
     return TaskResults(task_trials, groups, found, compared, settings, related)
-
-
-NUMBERS: Form[Numbers] = Form(
-    "numbers",
-    lambda numbers: {
-        "estimates": table_of_entries(Estimated, numbers[0]),
-        "contrasts": table_of_entries(Contrast, numbers[1]),
-    },
-    lambda tables: (
-        entries_of_table(Estimated, tables["estimates"]),
-        entries_of_table(Contrast, tables["contrasts"]),
-    ),
-)
-"""How the cache keeps what is computed of a model."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from markupsafe import Markup
 
-from confidence_tasks.report.cache import Cache, Form, computed, table_of
+from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
@@ -230,7 +230,7 @@ def figure_views(
         for panel in panels
         for told in [", ".join(filter(None, (figure.title, label, panel.title)))]
     ]
-    found = computed(panel_svg, jobs, PANELS, workers, cache, enough=WORTH_WORKERS)
+    found = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
     drawn = iter(
         Markup(panel_svg(*arguments) if isinstance(its, Lost) else its)  # noqa: S704 - matplotlib escapes
         for (_, arguments), its in zip(jobs, found, strict=True)
@@ -243,12 +243,6 @@ def figure_views(
 
 WORTH_WORKERS = 100
 """Panels from which on starting processes saves time: they take about 5 s."""
-
-PANELS: Form[str] = Form(
-    "panels",
-    lambda svg: {"panel": table_of({"svg": [svg]})},
-    lambda tables: str(tables["panel"]["svg"][0]),
-)
 
 
 def _shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
