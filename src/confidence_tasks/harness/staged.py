@@ -6,6 +6,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pkgutil import resolve_name
 from typing import Any
 
@@ -56,6 +57,12 @@ def default_parameters(study: Study) -> dict[str, Any]:
     return {**complete_parameters(study.name, {}, study.task_parameters()), "task": study.first_task}
 
 
+@cache
+def default_stages(study: Study) -> tuple[Stage, ...]:
+    """Return the stages of a run in which no parameter is given."""
+    return study.stages_of(default_parameters(study))
+
+
 def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
     """Return the call of the first stage that a sample or document is about, for a simulated subject.
 
@@ -64,7 +71,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
     if not metadata or STUDY not in metadata:
         raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
     study = load_study(metadata[STUDY])
-    first = study.stages_of(default_parameters(study))[0]
+    first = default_stages(study)[0]
     return StageCall(study, question_of(metadata), str(metadata["condition"]), first.name, {})
 
 

@@ -56,7 +56,7 @@ from confidence_tasks.harness.staged import (
     LARGEST_SEED,
     chosen_conditions,
     complete_parameters,
-    default_parameters,
+    default_stages,
     is_single,
     kept_replies,
     load_study,
@@ -507,7 +507,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
     """
     kept = state.store.get(REPLIES)
     if kept is None:
-        first, *others = study.stages_of(default_parameters(study))
+        first, *others = default_stages(study)
         if others:
             raise LostRepliesError(
                 f"sample {state.sample_id} holds no replies: Inspect recovered it from a killed run, which keeps its "

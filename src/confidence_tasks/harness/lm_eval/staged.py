@@ -31,7 +31,7 @@ from confidence_tasks.harness.staged import (
     STUDY,
     chosen_conditions,
     complete_parameters,
-    default_parameters,
+    default_stages,
     is_single,
     label_of,
     load_study,
@@ -190,7 +190,7 @@ class StudyOfStages(ConfigurableTask):
 
     def defaults(self) -> Mapping[str, Any]:
         """Return the delimiter of the first stage and the limit of the only one, which ``--gen_kwargs`` overrides."""
-        first, *others = self.study.stages_of(default_parameters(self.study))
+        first, *others = default_stages(self.study)
         limit = {} if others or first.max_tokens is None else {"max_gen_toks": first.max_tokens}
         return {"target_delimiter": first.delimiter, "generation_kwargs": {**GENERATION, **limit}}
 
