@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial, wraps
+from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.cell_tables import number_questions
 from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, series
+from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
 from confidence_tasks.report.labels import group_label
@@ -51,15 +52,19 @@ Legend: TypeAlias = "tuple[LegendEntry, ...] | Callable[[TaskResults, ModelStyle
 _SMALL = (1.95, 1.8)
 
 
+MakePanels: TypeAlias = "Callable[[TaskResults, ModelStyles], Iterable[Panel]]"
+MakePanelsOfModel: TypeAlias = "Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]"
+
+
 def figure_of(
     name: str, title: str, caption: str, *, keys: Legend = model_keys, size: tuple[float, float] = _SMALL
-) -> Callable[[Callable[[TaskResults, ModelStyles], Iterable[Panel]]], MakeFigure]:
+) -> Callable[[MakePanels], MakeFigure]:
     """Make a figure of a function that yields its panels; they stand in a row.
 
     Its file name is that of the task with ``name`` behind it; ``keys`` are the legend, by default of the models.
     """
 
-    def decorate(make: Callable[[TaskResults, ModelStyles], Iterable[Panel]]) -> MakeFigure:
+    def decorate(make: MakePanels) -> MakeFigure:
         @wraps(make)
         def figure(results: TaskResults, styles: ModelStyles) -> Figure:
             legend = keys(results, styles) if callable(keys) else keys
@@ -73,19 +78,18 @@ def figure_of(
 
 def figure_by_model(
     name: str, title: str, caption: str, *, keys: Legend = (), size: tuple[float, float] = _SMALL
-) -> Callable[[Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]], MakeFigure]:
+) -> Callable[[MakePanelsOfModel], MakeFigure]:
     """Make a figure of a function that yields the panels of one model, which are its row.
 
     Models of one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
     """
+    without_panels = figure_of(name, title, caption, keys=keys, size=size)(lambda results, styles: ())
 
-    def decorate(make: Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]) -> MakeFigure:
+    def decorate(make: MakePanelsOfModel) -> MakeFigure:
         @wraps(make)
         def figure(results: TaskResults, styles: ModelStyles) -> Figure:
-            legend = keys(results, styles) if callable(keys) else keys
-            made = ((model.label, tuple(make(results, styles, model))) for model in results.models)
-            file = f"{results.task_trials.slug}_{name}"
-            return Figure(file, title, caption, rows_of_models(made), legend, size)
+            rows = ((model.label, tuple(make(results, styles, model))) for model in results.models)
+            return replace(without_panels(results, styles), rows=rows_of_models(rows))
 
         return figure
 
@@ -149,12 +153,10 @@ def intervals_figure(
     joined: bool = True,
 ) -> Figure:
     """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
-    draw = partial(
-        panels.intervals, labels=positions, lines=lines, y=title, reference=reference, joined=joined
-    )
+    settings = {"labels": positions, "lines": lines, "y": title, "reference": reference, "joined": joined}
     keys = tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines)
     size = _WIDE if len(positions) > 1 else _NARROW
-    return Figure(name, title, caption, (("", (Panel("", draw),)),), keys, size=size)
+    return Figure(name, title, caption, (("", (panel("", panels.intervals, **settings),)),), keys, size=size)
 
 
 def rows_of_models(
@@ -271,7 +273,6 @@ def _reliability(
 def _reliability_panels(
     model: ModelTrials, conditions: Sequence[str | None], colour: Colour, outcomes: bool
 ) -> Iterator[Panel]:
-    draw = partial(panels.reliability, colour=colour, outcomes=outcomes)
     for label in conditions:
         rows = _asked(model, label)
         numbers, _ = number_questions(model.columns, rows)
@@ -280,7 +281,8 @@ def _reliability_panels(
         )
         if len(correct):
             curve = reliability_curve(correct, confidence, questions=questions)
-            yield Panel(group_label(label or ""), partial(draw, curve=curve))
+            look = {"colour": colour, "outcomes": outcomes}
+            yield panel(group_label(label or ""), panels.reliability, curve=curve, **look)
 
 
 def _curves(
@@ -312,42 +314,39 @@ def _curves(
     return [(label, lines) for label, lines in curves if lines]
 
 
-def type2_roc(results: TaskResults, styles: ModelStyles) -> Figure:
+@figure_of(
+    "type2_roc",
+    "Type-2 ROC",
+    "Share of right answers (hits) against share of wrong answers (false alarms) at or above each confidence."
+    " On the dashed line confidence tells nothing; the area under the curve is AUROC. Curves, as values in tables,"
+    " are means over the sources.",
+)
+def type2_roc(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw the type-2 ROC curves of all models under every condition."""
-    rows = tuple(
-        Panel(label, partial(panels.curves, lines=lines, x="false alarm rate", y="hit rate", diagonal=True))
-        for label, lines in _curves(results, styles, results.conditions, panels.roc)
-    )
-    return Figure(
-        f"{results.task_trials.slug}_type2_roc",
-        "Type-2 ROC",
-        "Share of right answers (hits) against share of wrong answers (false alarms) at or above each confidence."
-        " On the dashed line confidence tells nothing; the area under the curve is AUROC. Curves, as values in tables,"
-        " are means over the sources.",
-        (("", rows),),
-        model_keys(results, styles),
-    )
+    for label, lines in _curves(results, styles, results.conditions, panels.roc):
+        yield panel(label, panels.curves, lines=lines, x="false alarm rate", y="hit rate", diagonal=True)
 
 
-def selective(results: TaskResults, styles: ModelStyles) -> Figure:
+@figure_of("risk_coverage", "Accuracy at coverage", _SELECTIVE)
+def selective(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy against coverage of all models under every condition."""
-    return _selective(results, styles, results.conditions, "Accuracy at coverage")
+    return _selective(results, styles, results.conditions)
 
 
-def selective_overall(results: TaskResults, styles: ModelStyles) -> Figure:
+@figure_of("risk_coverage", "Accuracy at coverage, all conditions", _SELECTIVE)
+def selective_overall(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy against coverage of all models, over all conditions."""
-    return _selective(results, styles, [None], "Accuracy at coverage, all conditions")
+    return _selective(results, styles, [None])
 
 
 def _selective(
-    results: TaskResults, styles: ModelStyles, conditions: Sequence[str | None], title: str
-) -> Figure:
+    results: TaskResults, styles: ModelStyles, conditions: Sequence[str | None]
+) -> Iterator[Panel]:
     curves = _curves(results, styles, conditions, panels.accuracy_coverage, of_all=False, first=_NOISY)
     least = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
-    draw = partial(panels.curves, x="share answered", y="accuracy", lowest=np.floor(least * 10) / 10)
-    its_panels = tuple(Panel(label, partial(draw, lines=lines)) for label, lines in curves)
-    name = f"{results.task_trials.slug}_risk_coverage"
-    return Figure(name, title, _SELECTIVE, (("", its_panels),), model_keys(results, styles))
+    axes = {"x": "share answered", "y": "accuracy", "lowest": np.floor(least * 10) / 10}
+    for label, lines in curves:
+        yield panel(label, panels.curves, lines=lines, **axes)
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)
