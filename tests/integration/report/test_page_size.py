@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from tests.items import scale_items
-from tests.unit.report.runs import STUDIES, SUBJECTS, TASKS, replies, write
+from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
@@ -99,7 +99,7 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tm
             items = list(scale_items(design, ["arithmetic"], n=60))
             trials = [
                 scale_trial(item.question, Scale.parse(item.condition), reply)
-                for item, reply in replies(items, subject, f"{k}")
+                for item, reply in replies(SCALES, items, subject, f"{k}")
             ]
             for i in range(10):
                 told = {"study": "scales", "task": f"scale_{name}", "model": f"laboratory/model-{i}-{k}"}

@@ -18,7 +18,6 @@ from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import (
     Estimated,
     distributions,
-    estimates,
     interval_of_measure,
     mean,
     together,
@@ -39,6 +38,7 @@ from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.life_table import best_guess, close_life_table
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
+from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
@@ -182,18 +182,18 @@ def common_table(
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
     n = len(common[["question_id", "condition"]].drop_duplicates())
     of_all = len(trials[["question_id", "condition"]].drop_duplicates())
-    rows_of = {label: its["row"].to_numpy() for label, its in common.groupby("model")}
+    rows_by_model = {label: its["row"].to_numpy() for label, its in common.groupby("model")}
     nothing = np.array([], dtype=np.int64)
     ordered = ordered_by_group(results.models, results.settings.groups)
     own = {
-        model.label: _on_rows(results, model, rows_of.get(model.label, nothing), measures)
+        model.label: _on_rows(results, model, rows_by_model.get(model.label, nothing), measures)
         for model in ordered
     }
     means: dict[str, list[tuple[str, list[Estimated | None]]]] = {}
     for group, names in results.settings.groups:
-        members = [model for model in members_of(ordered, names) if model.label in rows_of]
+        members = [model for model in members_of(ordered, names) if model.label in rows_by_model]
         if members:
-            asked = [(model, rows_of[model.label]) for model in members]
+            asked = [(model, rows_by_model[model.label]) for model in members]
             last = max(members, key=ordered.index)
             means.setdefault(last.label, []).append((f"{group} (mean)", _mean_over(results, asked, measures)))
     rows = [row for label, entries in own.items() for row in ((label, entries), *means.get(label, []))]
@@ -211,20 +211,10 @@ def _on_rows(
     results: TaskResults, model: ModelTrials, rows: IntArray, names: Sequence[str]
 ) -> list[Estimated | None]:
     """Estimate a model's measures on some of its trials; those of all its trials of one condition are known."""
-    columns = {name: column[rows] for name, column in model.columns.items()}
     groups = {group.label for group in results.groups[model.label]}
     if len(rows) == len(model) and "all" in groups:
         return [results.estimate(model.label, "all", name) for name in names]
-    if not len(rows):
-        return [None] * len(names)
-    group = Group("all", "all", split_by_source(columns, np.ones(len(rows), dtype=bool)))
-    measures = [results.task_trials.study.measure[name] for name in names]
-    drawn = distributions(columns, group.cells, measures, results.settings)
-    return [
-        entry
-        for entry in estimates(model.label, [group], measures, drawn, results.settings)
-        if not entry.source
-    ]
+    return _mean_over(results, [(model, rows)], names) if len(rows) else [None] * len(names)
 
 
 def _mean_over(
@@ -234,7 +224,7 @@ def _mean_over(
     measures = [results.task_trials.study.measure[name] for name in names]
     of_models = []
     for model, rows in asked:
-        columns = {name: column[rows] for name, column in model.columns.items()}
+        columns = rows_of(model.columns, rows)
         cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
         drawn = distributions(columns, cells, measures, results.settings)
         of_models.append(
