@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from confidence_tasks.harness.inspect.metrics import condition_summary
-from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed
+from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed, one_of
 from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import StageCall
@@ -101,12 +101,7 @@ def label_of(study: Study, condition: str) -> str:
     """Return the label of a condition as a user names it; ValueError for one that the study has not."""
     if study.read_condition is not None:
         return study.read_condition(condition)
-    if condition not in study.conditions:
-        raise ValueError(
-            f"condition={condition!r} is not one of {', '.join(study.conditions)}"
-            f"{meant(condition, study.conditions)}"
-        )
-    return condition
+    return one_of(study.conditions, condition, "condition")
 
 
 def is_single(stages: Sequence[Stage]) -> bool:

@@ -139,7 +139,7 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
     for choice in allowed:
         if choice == value:
             return choice
-    raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}")
+    raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}{meant(value, allowed)}")
 
 
 _SHOWN_ONLY = "shown_only"
