@@ -21,7 +21,8 @@ from confidence_tasks.report.paper import (
     from_table,
     heading,
 )
-from confidence_tasks.studies.fermieval.report import BY_LOGPROB, SAMPLED, STATED, level_of
+from confidence_tasks.studies.fermieval.prompts import level_of
+from confidence_tasks.studies.fermieval.report import BY_LOGPROB, SAMPLED, STATED
 
 _TASKS = (STATED, BY_LOGPROB, SAMPLED)
 _LEVELS = ("p=0.9", "p=0.95", "p=0.99")

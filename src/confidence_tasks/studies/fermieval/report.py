@@ -29,7 +29,7 @@ from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics.intervals import adjusted_interval_covariance
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.methods import method_table
-from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY, LEVELS
+from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY, LEVELS, level_of
 from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import (
     CALIBRATION,
@@ -52,20 +52,6 @@ STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampl
 
 MANY_DEGENERATE = 0.2
 """Share of intervals of a single exponent above which widths say little."""
-
-
-def level_of(condition: str) -> float:
-    """Return the nominal coverage that a condition asks for; ValueError if it is none.
-
-    Examples
-    --------
-    >>> level_of("p=0.95")
-    0.95
-    """
-    level = float(condition.removeprefix("p="))
-    if not 0.0 < level < 1.0:
-        raise ValueError("write p=0.95")
-    return level
 
 
 _SIZE = (2.5, 2.1)
