@@ -20,6 +20,7 @@ from confidence_tasks.reading.stated_probability import (
     is_probability,
     read_answer_and_confidence,
     read_probability,
+    status_of,
 )
 from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.reading import Reading
@@ -91,17 +92,14 @@ def read_judgement(text: str, given: str) -> Reading:
     own = not _folded(given).startswith(_folded(said))
     value, interpreted = read_probability(found.fields.get("Confidence", ""))
     rules = (*found.rules, *interpreted, *(("own_answer",) if own else ()))
-    status: Status = "repaired" if rules else "ok"
-    if math.isnan(value):
-        status = (
-            "missing_confidence"
-            if "Confidence" in found.fields or said
-            else "refused"
-            if declines("", text)
-            else "unreadable"
-        )
-    elif not is_probability(value):
-        status = "out_of_range"
+    speaks = "Confidence" in found.fields or bool(said)
+    status = status_of(
+        answered=speaks,
+        stated=not math.isnan(value),
+        inside=is_probability(value),
+        refused=not speaks and declines("", text),
+        rules=rules,
+    )
     return Reading(said if own else given, value, status, rules)
 
 
@@ -177,7 +175,7 @@ def read_options_reply(text: str, choices: Sequence[str]) -> OptionsReading:
         rules = (*rules, "normalised")
     answer = _stated_answer(found, choices, favourites)
     rules = (*rules, *answer.rules)
-    status = _status(answer, stated, found, text) or ("repaired" if rules else "ok")
+    status = _status(answer, stated, found, text, rules)
     return OptionsReading(answer.text, top, status, rules, stated, probabilities, favourites)
 
 
@@ -195,15 +193,17 @@ def _stated_answer(found: JsonFields, choices: Sequence[str], favourites: Sequen
     return Answer(favourites[0], ("favourite",)) if len(favourites) == 1 else Answer("")
 
 
-def _status(answer: Answer, stated: Sequence[float], found: JsonFields, text: str) -> Status | None:
-    """Return the first fault of a reply, None when there is none."""
-    missing = any(map(math.isnan, stated))
-    if not answer.text and all(map(math.isnan, stated)):
-        return "refused" if declines(found.fields.get("Answer", ""), text) else "unreadable"
-    if not missing and not any(stated):
+def _status(
+    answer: Answer, stated: Sequence[float], found: JsonFields, text: str, rules: Sequence[str]
+) -> Status:
+    """Say how a reply was read; probabilities that are all 0 say nothing."""
+    absent = [math.isnan(value) for value in stated]
+    if not any(absent) and not any(stated):
         return "unreadable"
-    if not answer.text:
-        return "missing_answer"
-    if missing:
-        return "missing_confidence"
-    return None if all(map(is_probability, stated)) else "out_of_range"
+    return status_of(
+        answered=answer.found,
+        stated=not any(absent) if answer.found else not all(absent),
+        inside=all(map(is_probability, stated)),
+        refused=not answer.found and all(absent) and declines(found.fields.get("Answer", ""), text),
+        rules=rules,
+    )
