@@ -32,7 +32,6 @@ from tests.unit.studies.published_figures import (
     TABLE_2,
     TABLE_4,
     authors_parse,
-    case_of,
     plain_ece,
     printed_round_share,
     published_sat_en,
@@ -212,7 +211,9 @@ def lifeeval_limits() -> str:
     """Return the mean maximum achievable score by either window."""
 
     def mean_score(window: Window) -> str:
-        cases = (replace(case_of(person), window=window) for person in lifeeval_questions())
+        cases = (
+            replace(person, metadata={**person.metadata, "window": window}) for person in lifeeval_questions()
+        )
         return f"{100 * float(np.mean([maximum_score(case) for case in cases])):.2f}"
 
     return table(

@@ -93,7 +93,7 @@ def life_study(subject: Subject) -> Population:
     return _population(
         subject,
         items_of(LIFEEVAL),
-        lambda item, reply: lifeeval.lifeeval_trial(lifeeval.case_of(item.question), reply),
+        lambda item, reply: lifeeval.lifeeval_trial(item.question, reply),
         lifeeval.MEASURES,
         by_radius_sex_and_age,
         lambda label: label in _LIFE_GROUPS,

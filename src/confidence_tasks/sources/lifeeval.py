@@ -97,11 +97,14 @@ def lifeeval_questions() -> list[Question]:
     >>> question.id, question.text
     ('lifeeval-male-65-r10', 'At what age will a male who is 65 years old now die, to within 10 years?')
     """
-    return [_question(sex, age, radius) for sex, age, radius in product(SEXES, AGES, RADII)]
+    return [lifeeval_question(sex, age, radius) for sex, age, radius in product(SEXES, AGES, RADII)]
 
 
-def _question(sex: str, age: int, radius: int) -> Question:
-    """One question; it has no gold answer, as every guess is right with a probability from the life table."""
+def lifeeval_question(sex: str, age: int, radius: int, **scoring: str) -> Question:
+    """Build one question; it has no gold answer, as every guess is right with a probability from the life table.
+
+    ``scoring`` is what a guess is scored by: ``window`` and ``table``.
+    """
     years = "1 year" if radius == 1 else f"{radius} years"
     old = "1 year" if age == 1 else f"{age} years"
     return Question(
@@ -112,7 +115,7 @@ def _question(sex: str, age: int, radius: int) -> Question:
         gold=None,
         subject=sex,
         level=f"radius={radius}",
-        metadata={"sex": sex, "age": age, "radius": radius},
+        metadata={"sex": sex, "age": age, "radius": radius, **scoring},
     )
 
 

@@ -28,7 +28,7 @@ from confidence_tasks.report.score_replies import score_replies
 from confidence_tasks.sources import load
 from confidence_tasks.sources.lifeeval import lifeeval_questions
 from confidence_tasks.sources.source import SourceError
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 RUNS = {
@@ -188,7 +188,7 @@ def test_replies_of_three_real_models(tmp_path: Path, shared_data: Path) -> None
         elif reply.task == "lifeeval" and reply.id.endswith("7"):
             question = persons[int(reply.id)]
             rest = {name: question.metadata[name] for name in ("sex", "age", "radius")}
-            trial = lifeeval_trial(Case(question.id, "lifeeval", **question.metadata), reply.text)
+            trial = lifeeval_trial(question, reply.text)
         else:
             continue
         files[reply.task].append({"question": question.text or "How old?", **own, **rest})

@@ -22,6 +22,7 @@ from confidence_tasks.reading.token_probabilities import (
     option_probabilities,
 )
 from confidence_tasks.reading.verbal_confidence import verbal_confidence
+from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
@@ -143,12 +144,11 @@ def _risked(question: Question, reply: str) -> Scored:
     return trial, explanation(RISKEVAL, trial, question)
 
 
-_LIFE = Question("q-5", "lifeeval", "How old?", "number", None)
+_LIFE = lifeeval_question("male", 65, 10)
 
 
 def _lived(reply: str) -> Scored:
-    case = lifeeval.Case("q-5", "lifeeval", "male", 65, 10)
-    trial = lifeeval.lifeeval_trial(case, reply, _tokens(reply))
+    trial = lifeeval.lifeeval_trial(_LIFE, reply, _tokens(reply))
     return trial, explanation(LIFEEVAL, trial, _LIFE)
 
 

@@ -8,10 +8,11 @@ from tests.unit.studies.logprob_trials import NATURAL, Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
 
 from confidence_tasks.sources import Question
+from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.studies.fermieval.prompts import interval_reply
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial, maximum_score
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
@@ -70,7 +71,7 @@ def life_rows() -> Rows:
         for radius in (1, 5, 10, 20):
             for i, age in enumerate(range(0, 101, 20)):
                 for sex in ("male", "female"):
-                    case = Case(f"lifeeval-{sex}-{age}-r{radius}", "lifeeval", sex, age, radius)
+                    case = lifeeval_question(sex, age, radius)
                     stated = round(min(1.0, 0.25 + slope * maximum_score(case)), 2)
                     reply = f'{{"Answer": {max(age, 84)}, "Confidence": {stated}}}'
                     trial = lifeeval_trial(case, "?" if model == MODELS[0] and i == 2 else reply)

@@ -10,10 +10,11 @@ from tests.items import reply_to, riskeval_items, scale_items
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
+from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial, maximum_score
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial, maximum_score
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
@@ -55,7 +56,7 @@ def lifeeval(subject: Subject, seed: str) -> Trials:
     for sex in ("male", "female"):
         for age in range(0, 101, 10):
             for radius in (1, 20):
-                case = Case(f"lifeeval-{sex}-{age}-r{radius}", "lifeeval", sex, age, radius)
+                case = lifeeval_question(sex, age, radius)
                 stated = min(1.0, 0.2 + 0.7 * maximum_score(case))
                 yield lifeeval_trial(case, f'{{"Answer": {max(age, 84)}, "Confidence": {stated}}}')
 

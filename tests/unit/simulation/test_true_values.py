@@ -19,7 +19,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval.trials import case_of, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import logprob_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
@@ -84,9 +84,8 @@ def lives(subject: Subject, condition: str, task: str) -> Trials:
     for seed in range(10):
         for item in items_of(LIFEEVAL):
             if condition == item.condition:
-                case = case_of(item.question)
                 yield lifeeval_trial(
-                    case, reply_to(LIFEEVAL, item.question, condition, subject, str(seed)).text
+                    item.question, reply_to(LIFEEVAL, item.question, condition, subject, str(seed)).text
                 )
 
 

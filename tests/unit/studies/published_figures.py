@@ -15,7 +15,7 @@ import pandas as pd
 
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.lifeeval import lifeeval_questions
-from confidence_tasks.studies.lifeeval.trials import Case, guess_score, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import guess_score, lifeeval_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
@@ -107,11 +107,6 @@ def known_questions(shared_data: Path) -> dict[str, dict[str, Question]]:
     return {**known, "lifeeval": {str(i): person for i, person in enumerate(lifeeval_questions())}}
 
 
-def case_of(question: Question) -> Case:
-    """Return the case that a question of LifeEval is about."""
-    return Case(question.id, "lifeeval", **question.metadata)
-
-
 def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Question:
     """Return what a reply answers; without a key for SciQ."""
     return known.get(reply.task, {}).get(reply.id) or Question(
@@ -131,7 +126,7 @@ def published_trials(shared_data: Path) -> dict[str, pd.DataFrame]:
     for reply in real_replies(shared_data):
         question = question_of(reply, known)
         if reply.task == "lifeeval":
-            trial = dict(lifeeval_trial(case_of(question), reply.text))
+            trial = dict(lifeeval_trial(question, reply.text))
         else:
             trial = dict(question_set_trial(QUESTION_SETS[reply.task].form, question, reply.text))
         rows[reply.task].append(
@@ -154,7 +149,7 @@ def their_pair(reply: RealReply, known: dict[str, dict[str, Question]]) -> tuple
     assert theirs is not None
     question = question_of(reply, known)
     if reply.task == "lifeeval":
-        return guess_score(case_of(question), int(float(theirs["Answer"]))), float(theirs["Confidence"])
+        return guess_score(question, int(float(theirs["Answer"]))), float(theirs["Confidence"])
     if reply.task == "halueval":
         return float(question.gold == "yes"), float(theirs["Confidence"])
     if reply.task == "boolq":

@@ -15,6 +15,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.statistics import ece
 from confidence_tasks.studies.lifeeval.report import (
     best_guesses,
@@ -25,7 +26,6 @@ from confidence_tasks.studies.lifeeval.report import (
 from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
-    Case,
     group_labels,
     lifeeval_trial,
     maximum_score,
@@ -43,7 +43,7 @@ def trials(model="a", gain=1.0, shift=0.0, ages=range(0, 101, 4), seed=0):
     for sex in ("male", "female"):
         for age in ages:
             for radius in RADII:
-                case = Case(f"lifeeval-{sex}-{age}-r{radius}", "lifeeval", sex, age, radius)
+                case = lifeeval_question(sex, age, radius)
                 stated = float(np.clip(shift + gain * maximum_score(case) + rng.normal(0, 0.02), 0, 1))
                 made.append(
                     {**lifeeval_trial(case, f'{{"Answer": 84, "Confidence": {stated}}}'), "model": model}

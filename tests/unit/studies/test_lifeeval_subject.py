@@ -11,7 +11,7 @@ from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.subject import belief
-from confidence_tasks.studies.lifeeval.trials import case_of, guess_score, lifeeval_trial, maximum_score
+from confidence_tasks.studies.lifeeval.trials import guess_score, lifeeval_trial, maximum_score
 from confidence_tasks.study.trial import READABLE
 
 ITEMS = items_of(STUDY, n=200)
@@ -21,7 +21,7 @@ def trials(**parameters):
     subject = make_subject(parameters.pop("profile", "ideal"), **parameters)
     made = []
     for item in ITEMS:
-        case = case_of(item.question)
+        case = item.question
         reply = reply_to(STUDY, item.question, item.condition, subject)
         made.append(lifeeval_trial(case, reply.text))
     return made
@@ -81,7 +81,7 @@ def test_a_noisy_table_costs_score_and_calibration():
 
 def test_a_noisy_subject_believes_in_a_table_of_its_own():
     item = next(item for item in ITEMS if item.condition == "radius=5")
-    case = case_of(item.question)
+    case = item.question
     exact = belief(item.question, make_subject("ideal"), "1")
     assert guess_score(case, exact[0]) == pytest.approx(exact[1], abs=1e-12)
     assert exact[1] == pytest.approx(maximum_score(case), abs=1e-12)

@@ -10,7 +10,6 @@ from confidence_tasks.harness.questions import question_of
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.lifeeval import RADII, STUDY
 from confidence_tasks.studies.lifeeval.task import lifeeval
-from confidence_tasks.studies.lifeeval.trials import case_of
 
 # the design
 
@@ -38,12 +37,12 @@ def test_a_subset_of_radii():
 
 def test_a_sample_holds_all_that_scoring_needs():
     for item, sample in zip(items := items_of(STUDY, n=8), dataset(items, "lifeeval"), strict=True):
-        case = case_of(question_of(sample.metadata))
-        assert (case.sex, case.age, case.radius) == tuple(
-            item.question.metadata[key] for key in ("sex", "age", "radius")
-        )
-        assert case.condition == item.condition == sample.metadata["condition"]
-        assert f"{case.sex} has lived at least {case.age} years" in item.prompt
+        held = question_of(sample.metadata)
+        assert held.id == item.question.id
+        about = {key: item.question.metadata[key] for key in ("sex", "age", "radius", "window", "table")}
+        assert about.items() <= held.metadata.items()
+        assert f"radius={about['radius']}" == item.condition == sample.metadata["condition"]
+        assert f"{about['sex']} has lived at least {about['age']} years" in item.prompt
 
 
 def test_directions_are_in_both_turns():

@@ -8,12 +8,11 @@ import pytest
 
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import SourceError
-from confidence_tasks.sources.lifeeval import load_life_table
+from confidence_tasks.sources.lifeeval import lifeeval_question, load_life_table
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     TOKEN_MEASURES,
-    Case,
     age_band,
     guess_score,
     lifeeval_trial,
@@ -27,7 +26,7 @@ RADII = (1, 5, 10, 20)
 
 
 def case(sex="male", age=65, radius=10, window="half_open", table=""):
-    return Case(f"lifeeval-{sex}-{age}-r{radius}", "lifeeval", sex, age, radius, window, table)
+    return lifeeval_question(sex, age, radius, window=window, table=table)
 
 
 def reply(answer=84, confidence=0.7):

@@ -6,6 +6,7 @@ are not known; SciQ's options stand in an order that is not known.)
 """
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_regression
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_subset
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.question_sets.trials import measures_of
 from confidence_tasks.study.measures import columns
 
@@ -182,10 +183,11 @@ def test_by_radius_the_models_go_from_overconfident_to_underconfident(trials):
 def test_the_published_scores_are_of_the_half_open_window(trials):
     """The inclusive window would put DeepSeek's score 2.8 points above the published one."""
     found = trials["lifeeval"].query("model == @DEEPSEEK")
-    persons = {question.id: question.metadata for question in lifeeval_questions()}
+    persons = {question.id: question for question in lifeeval_questions()}
     regret = []
     for trial in found.to_dict("records"):
-        case = Case(trial["question_id"], "lifeeval", **persons[trial["question_id"]], window="inclusive")
+        person = persons[trial["question_id"]]
+        case = replace(person, metadata={**person.metadata, "window": "inclusive"})
         again = lifeeval_trial(case, f'{{"Answer": {trial["answer"]}, "Confidence": 0.5}}')
         regret.append(again["mas"] - again["correct"])
     assert not within_sampling_error(regret, 0.5977 - TABLE_4["lifeeval", DEEPSEEK].accuracy / 100, 808)

@@ -23,7 +23,7 @@ from confidence_tasks.report.export import write_figures
 from confidence_tasks.report.groups import parse_groups
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.lifeeval import lifeeval_questions
-from confidence_tasks.studies.lifeeval.trials import Case, lifeeval_trial
+from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.report import performance
 from confidence_tasks.studies.question_sets.trials import question_set_trial
@@ -67,7 +67,7 @@ def published(
             continue
         if reply.task == "lifeeval":
             question = persons[int(reply.id)]
-            trial = lifeeval_trial(Case(question.id, "lifeeval", **question.metadata), reply.text)
+            trial = lifeeval_trial(question, reply.text)
         else:
             question = question_of(reply, known)
             trial = question_set_trial(QUESTION_SETS[reply.task].form, question, reply.text)

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from confidence_tasks.simulation.answers import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, StageRequest
@@ -24,9 +23,6 @@ from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import report, reports
 from confidence_tasks.study.question import Question
-
-if TYPE_CHECKING:
-    from confidence_tasks.studies.lifeeval.trials import Case
 
 PERCENT = Scale(0, 100)
 
@@ -107,7 +103,7 @@ def true_values(
     """
     from confidence_tasks.sources.lifeeval import lifeeval_questions
     from confidence_tasks.studies.lifeeval.report import radius_of
-    from confidence_tasks.studies.lifeeval.trials import MEASURES, case_of, lifeeval_trial
+    from confidence_tasks.studies.lifeeval.trials import MEASURES, lifeeval_trial
 
     radius_of(condition)
     table = parameters.get("table", "")
@@ -115,22 +111,24 @@ def true_values(
         "window": parameters.get("window", "half_open"),
         "table": "" if table == str(None) else table,  # as logs write a parameter that is not given
     }
-    found: dict[tuple[Case, str], float] = {}
+    asked = {
+        question.id: replace(question, metadata={**question.metadata, **scoring})
+        for question in lifeeval_questions()
+        if question.level == condition
+    }
+    found: dict[tuple[str, str], float] = {}
     noises = _scores(15, subject.noise)
     for score, weight in _scores(9, subject.hazard_noise):
-        for asked in lifeeval_questions():
-            if asked.level == condition:
-                question = replace(asked, metadata={**asked.metadata, **scoring})
-                case = case_of(question)
-                guess, chance = _belief(question, subject, score)
-                for noise, share in noises:
-                    for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
-                        key = case, lifeeval_reply(guess, percent / 100)
-                        found[key] = found.get(key, 0.0) + weight * share * probability
+        for name, question in asked.items():
+            guess, chance = _belief(question, subject, score)
+            for noise, share in noises:
+                for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
+                    key = name, lifeeval_reply(guess, percent / 100)
+                    found[key] = found.get(key, 0.0) + weight * share * probability
     total = sum(found.values())
     trials = [
-        (lifeeval_trial(case, text), weight * probability / total)
-        for (case, reply), weight in found.items()
+        (lifeeval_trial(asked[name], text), weight * probability / total)
+        for (name, reply), weight in found.items()
         for text, probability in ways_to_say(reply, subject)
     ]
     return long_run(MEASURES, trials)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
 from confidence_tasks.reading.answers import Answer
@@ -104,40 +104,6 @@ AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
 """Bands of the minimum age, both ends included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What a LifeEval question asks, and what its answer is scored by.
-
-    Attributes
-    ----------
-    question_id, source : str
-        Which question.
-    sex : {"male", "female"}
-        Sex of the person.
-    age : int
-        Minimum age in years.
-    radius : int
-        How far a guess may be off, in years.
-    window : {"half_open", "inclusive"}
-        Which ages at death count as within the radius.
-    table : str
-        Path of another life table; empty for the shipped one.
-    """
-
-    question_id: str
-    source: str
-    sex: str
-    age: int
-    radius: int
-    window: Window = "half_open"
-    table: str = ""
-
-    @property
-    def condition(self) -> str:
-        """The condition's label."""
-        return f"radius={self.radius}"
-
-
 class LifeEvalTrial(Trial):
     """A trial of LifeEval; ``correct`` is the probability that the guess comes within the radius.
 
@@ -180,47 +146,59 @@ def _life_table(path: str) -> LifeTable:
     return load_life_table(path or None)
 
 
+Case: TypeAlias = tuple[str, str, int, int, Window]
+
+
+def _case(question: Question) -> Case:
+    """Return what a guess is scored by: path of the table (empty for the shipped one), sex, age, radius and window."""
+    about = question.metadata
+    window: Window = about.get("window", "half_open")
+    return about.get("table", ""), about["sex"], about["age"], about["radius"], window
+
+
 @lru_cache(maxsize=4096)
-def _scores(case_key: tuple[str, str, int, int, Window]) -> tuple[tuple[float, ...], float]:
+def _scores(case: Case) -> tuple[tuple[float, ...], float]:
     """Return the scores of the guesses from 0 to 150 years, and the best of them."""
     from confidence_tasks.statistics.life_table import best_guess, close_life_table, window_probability
 
-    path, sex, age, radius, window = case_key
+    path, sex, age, radius, window = case
     q = close_life_table(_life_table(path).probabilities(sex))
     scores = window_probability(q, range(OLDEST + 1), minimum_age=age, radius=radius, window=window)
     return tuple(scores.tolist()), float(best_guess(q, minimum_age=age, radius=radius, window=window).score)
 
 
-def guess_score(case: Case, guess: int) -> float:
+def guess_score(question: Question, guess: int) -> float:
     """Return the probability that the age at death lies within the radius of ``guess``.
 
     Examples
     --------
-    >>> round(guess_score(Case("q", "lifeeval", "male", 65, 10), 84), 5)
+    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> round(guess_score(lifeeval_question("male", 65, 10), 84), 5)
     0.71832
     """
-    scores, _ = _scores((case.table, case.sex, case.age, case.radius, case.window))
+    scores, _ = _scores(_case(question))
     return scores[guess] if 0 <= guess <= OLDEST else 0.0
 
 
-def maximum_score(case: Case) -> float:
+def maximum_score(question: Question) -> float:
     """Return the maximum achievable score.
 
     Examples
     --------
-    >>> round(maximum_score(Case("q", "lifeeval", "female", 65, 10, "inclusive")), 5)
+    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> round(maximum_score(lifeeval_question("female", 65, 10, window="inclusive")), 5)
     0.75458
     """
-    return _scores((case.table, case.sex, case.age, case.radius, case.window))[1]
+    return _scores(_case(question))[1]
 
 
-def lifeeval_trial(case: Case, reply: str, tokens: Sequence[Token] = ()) -> LifeEvalTrial:
+def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ()) -> LifeEvalTrial:
     """Read a reply into a trial.
 
     Parameters
     ----------
-    case : Case
-        The question.
+    question : Question
+        What was asked; its metadata say of whom, and what guesses are scored by.
     reply : str
         What the model said.
     tokens : sequence of Token
@@ -228,28 +206,30 @@ def lifeeval_trial(case: Case, reply: str, tokens: Sequence[Token] = ()) -> Life
 
     Examples
     --------
-    >>> trial = lifeeval_trial(Case("q", "lifeeval", "male", 65, 10), '{"Answer": 84, "Confidence": 0.7}')
+    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> trial = lifeeval_trial(lifeeval_question("male", 65, 10), '{"Answer": 84, "Confidence": 0.7}')
     >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
     (0.71832, 0.7, 'ok')
     """
     reading = read_lifeeval_reply(reply)
-    best = maximum_score(case)
+    _, sex, age, radius, window = _case(question)
+    best = maximum_score(question)
     usable = is_probability(reading.confidence_raw)
     return LifeEvalTrial(
-        question_id=case.question_id,
-        source=case.source,
-        condition=case.condition,
-        correct=guess_score(case, int(reading.answer)) if reading.answer else math.nan,
+        question_id=question.id,
+        source=question.source,
+        condition=f"radius={radius}",
+        correct=guess_score(question, int(reading.answer)) if reading.answer else math.nan,
         confidence=reading.confidence_raw if usable else math.nan,
         status=reading.status,
         answer=reading.answer,
         confidence_raw=reading.confidence_raw,
-        sex=case.sex,
-        age=float(case.age),
-        radius=float(case.radius),
+        sex=sex,
+        age=float(age),
+        radius=float(radius),
         mas=best,
         difficulty=1.0 - best,
-        window=case.window,
+        window=window,
         token_confidence=number_probability(tokens) if reading.answer else math.nan,
         rules="+".join(reading.rules),
     )
@@ -408,16 +388,10 @@ def lifeeval_summary(
     return summarise_groups(trials, named(measures, names), radii, groupings)
 
 
-def case_of(question: Question) -> Case:
-    """Return the case that a question is about."""
-    about = {name: question.metadata[name] for name in ("sex", "age", "radius", "window", "table")}
-    return Case(question.id, question.source, **about)
-
-
 def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
     """Read the reply and score its guess by the life table."""
     reply = replies["guess"][0]
-    return lifeeval_trial(case_of(question), reply.text, reply.tokens)
+    return lifeeval_trial(question, reply.text, reply.tokens)
 
 
 def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
