@@ -222,11 +222,12 @@ def test_what_cannot_be_run_is_named_before_the_first_call(study, condition, met
 
 @pytest.mark.hf
 def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_both_harnesses(
-    smollm2, tmp_path
+    smollm2, tmp_path, monkeypatch
 ):
     from inspect_ai.model import get_model
     from lm_eval.models.huggingface import HFLM
 
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # the model is in a folder
     model = get_model("hf/local", model_path=str(smollm2), device="cpu", memoize=False)
     made = study_task(AGREEMENT)(n=2, samples=2, cache=False)
     (log,) = inspect_eval(made, model=model, log_dir=str(tmp_path), display="none", max_tokens=16)
