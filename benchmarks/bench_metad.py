@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from tests.unit.statistics.metadpy_peer import load_fit_metad
+from tests.unit.statistics.peers import load_fit_metad
 
 from confidence_tasks.statistics import bootstrap, fit_meta_d
 from confidence_tasks.statistics.sdt import (

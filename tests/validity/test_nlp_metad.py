@@ -16,6 +16,7 @@ from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, resample
+from confidence_tasks.studies.logprob_metacognition.robustness import monotonicity
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +95,15 @@ def test_rules_for_pairs_are_met_by_chance_as_often_as_is_said(rule: str, hypoth
     for name, said in ((rule, chance.registered(2)), (f"{rule}, corrected", chance.corrected(2))):
         found = round(25 * supported(name, **options))
         assert binomtest(found, 25, max(said, 0.01), "greater").pvalue > 1e-3
+
+
+def test_four_quarters_that_rise_but_for_the_last_are_found_to_rise_one_time_in_twenty() -> None:
+    rng = np.random.default_rng(0)
+    rises = 0
+    for _ in range(80):
+        place = (np.arange(800) + 0.5) / 800
+        correct = (rng.random(800) < np.select([place < 0.25, place < 0.5], [0.1, 0.4], 0.75)).astype(float)
+        table = trials(Evidence(), 800).assign(correct=correct, mean_logprob=place)
+        cells = resample(table, settings=Settings(2), binnings={"": BINNINGS[""]})
+        rises += monotonicity(cells).verdict == "supported"
+    assert binomtest(rises, 80, 0.05, "greater").pvalue > 1e-3

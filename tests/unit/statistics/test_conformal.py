@@ -316,19 +316,3 @@ def test_whole_numbers_with_ties_are_covered_more_often_never_less():
         adjustment = fit_conformal(truth[:n], lower[:n], upper[:n], 0.9)
         held[i] = coverage(truth[n:], *adjustment.apply(lower[n:], upper[n:]))
     assert held.mean() > 0.9 - 3 * held.std() / np.sqrt(repeats)
-
-
-@pytest.mark.slow
-def test_jackknife_plus_coverage_is_near_its_level():
-    rng = np.random.default_rng(9)
-    n, held = 30, []
-    without_one = ~np.eye(n, dtype=bool)
-    for _ in range(1500):
-        x = rng.normal(size=(n + 1, 5))
-        y = x.sum(axis=1) + rng.standard_t(3, size=n + 1)
-        slopes = np.array([np.linalg.lstsq(x[:n][kept], y[:n][kept], rcond=None)[0] for kept in without_one])
-        out_of_fold = (x[:n] * slopes).sum(axis=1)
-        scores = nonconformity(y[:n], out_of_fold, out_of_fold)
-        new = slopes @ x[n:].T
-        held.append(coverage(y[n:], *cross_conformal(scores, np.arange(n), new, new, 0.9)))
-    assert 0.87 < np.mean(held) < 0.95

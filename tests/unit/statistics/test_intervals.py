@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-import scoringrules
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.unit.statistics.peers import load_interval_score
 
 from confidence_tasks.statistics import coverage, winkler_score
 from confidence_tasks.statistics.intervals import (
@@ -12,6 +12,8 @@ from confidence_tasks.statistics.intervals import (
     mean_width,
     penalized_winkler_score,
 )
+
+interval_score = load_interval_score()
 
 LEVELS = [0.9, 0.95, 0.99, 0.998]
 
@@ -87,7 +89,7 @@ def test_no_intervals_have_no_score():
 @given(intervals, st.sampled_from(LEVELS))
 def test_winkler_score_is_that_of_scoringrules(cases, nominal):
     truth, lower, upper = unpacked(cases)
-    expected = scoringrules.interval_score(truth, lower, upper, 1 - nominal).mean()
+    expected = interval_score(truth, lower, upper, 1 - nominal).mean()
     assert winkler_score(truth, lower, upper, nominal) == pytest.approx(expected, rel=1e-12)
 
 

@@ -1,5 +1,3 @@
-from importlib.util import find_spec
-
 import mpmath
 import numpy as np
 import pytest
@@ -9,7 +7,6 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 from scipy.special import ndtr
 from tests.unit.statistics.metad_reference import REFERENCE
-from tests.unit.statistics.metadpy_peer import load_fit_metad
 from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
 from confidence_tasks.statistics import Reason, fit_meta_d
@@ -336,27 +333,6 @@ def test_standard_errors_are_those_of_simulated_tables(rng, criterion, s, relati
     assert covariance == pytest.approx(fit.covariance.mean(), abs=0.04 * fit.d_prime.std() * fit.meta_d.std())
 
 
-# d'=1.5, meta-d'=1.0, K=4, criteria +-(.4, .9, 1.4): mean and sd of the estimates.
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "mean", "sd"), [(200, 0.990, 0.294), (1000, 0.999, 0.132), (5000, 0.9997, 0.0593)]
-)
-def test_meta_d_is_recovered(rng, n, mean, sd):
-    size = 40_000
-    fit = fit_meta_d(*simulate_tables(rng, n, meta_d_proportions(1.5, 1.0), size))
-    assert fit.converged.all()
-    # The figures are rounded, and themselves from a simulation.
-    assert fit.meta_d.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(size) + 0.002)
-    assert fit.meta_d.std() == pytest.approx(sd, rel=0.015)
-
-
-@pytest.mark.slow
-def test_padding_by_a_half_costs_what_is_said(rng):
-    tables = simulate_tables(rng, 200, meta_d_proportions(1.5, 1.5), 10_000)
-    loss = fit_meta_d(*tables).meta_d.mean() - fit_meta_d(*tables, padding="hautus").meta_d.mean()
-    assert 0.07 < loss < 0.14
-
-
 # Invariance
 
 
@@ -429,34 +405,3 @@ def test_fieller_names_its_kinds():
         fieller_interval(1, 1, -1, 1)
     with pytest.raises(ValueError, match="one table"):
         fit_meta_d([[5, 4, 3, 2]], [[2, 3, 4, 5]]).fieller_interval()
-
-
-# The peer
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("metadpy") is None, reason="the peer metadpy is not installed")
-def test_matches_metadpy_on_random_tables_where_it_converges(rng):
-    peer, agreed = load_fit_metad(), 0
-    for i in range(230):
-        k = int(rng.integers(2, 6))
-        d, s = rng.uniform(0.4, 2.5), (1.0 if i % 2 else float(np.exp(rng.normal(0, 0.25))))
-        proportions = meta_d_proportions(
-            d,
-            d * rng.uniform(0.4, 1.4),
-            criterion=rng.uniform(-0.6, 0.6),
-            cuts=np.cumsum(rng.uniform(0.15, 0.6, k - 1)),
-            s=s,
-        )
-        s1, s2 = (rng.multinomial(int(rng.integers(100, 1500)), p) + 0.5 / k for p in proportions)
-        ours = fit_meta_d(s1, s2, padding="none", s=s, compat="metadpy")
-        try:
-            theirs = peer(s1, s2, k, s=s)
-        except ZeroDivisionError:  # one table in twenty
-            continue
-        assert ours.d_prime == pytest.approx(theirs["dprime"], abs=1e-10)
-        assert ours.log_likelihood >= theirs["logL"] - 1e-7
-        if theirs["logL"] >= ours.log_likelihood - 1e-7:
-            agreed += 1
-            assert ours.meta_d == pytest.approx(theirs["meta_d"], abs=2e-5)
-    assert agreed >= 200

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from confidence_tasks.statistics import Reason, bootstrap, fit_meta_d, meta_d_2afc
+from confidence_tasks.statistics import Reason, fit_meta_d, meta_d_2afc
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.statistics.sdt import (
     correctness_table,
@@ -194,16 +194,6 @@ def test_undefined_estimates_have_no_interval():
 def test_intervals_reject(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.slow
-def test_intervals_cover_as_often_as_they_say(rng):
-    covered = 0
-    for _ in range(400):
-        trials = two_choice_trials(rng, 600)
-        found = bootstrap(meta_d_2afc, *trials, n_resamples=1000, seed=rng, level=0.9)
-        covered += found.low <= 1.5 <= found.high
-    assert covered / 400 == pytest.approx(0.9, abs=0.05)
 
 
 @pytest.mark.slow

@@ -193,36 +193,6 @@ def test_p_value_is_close_to_the_normal_one(rng):
     assert test.p_value == pytest.approx(expected, abs=0.01)
 
 
-# Statistical promises
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("statistic", [mean, variance])
-def test_permutation_test_keeps_its_size(statistic):
-    rng = np.random.default_rng(13)
-    rejected = []
-    for _ in range(2000):
-        shared = rng.exponential(size=(40, 1))
-        first, second = (shared + rng.exponential(size=(40, 2))).T
-        rejected.append(
-            permutation_test(statistic, [first], [second], n_resamples=399, seed=rng).p_value <= 0.05
-        )
-    assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
-
-
-@pytest.mark.slow
-def test_equivalence_test_keeps_its_size_at_the_margin():
-    rng = np.random.default_rng(14)
-    found = []
-    for _ in range(1500):
-        first = rng.normal(size=80)
-        second = first - 0.2 + rng.normal(0.0, 0.5, size=80)
-        found.append(
-            equivalence_test(mean, [first], [second], margin=0.2, n_resamples=800, seed=rng).equivalent
-        )
-    assert np.mean(found) == pytest.approx(0.05, abs=0.025)
-
-
 # One pivot for p-value and interval
 
 

@@ -119,26 +119,6 @@ def test_the_tunnel_starts_uniformly_within_what_it_leaves():
     assert starts[:, 0].mean() == pytest.approx(0.175, abs=0.01)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("perception", [0.2, 0.65])
-def test_the_error_of_the_adjusted_ends_is_as_large_as_proposition_1_says(perception):
-    level, queries, repetitions = 0.8, 2_000, 400
-    lower, upper = adjusted_interval(*sampled_ends(perception, level, queries, repetitions), level)
-    tail, normal = (1.0 - level) / 2.0, NormalDist()
-    scale = 1.0 / normal.pdf(normal.inv_cdf(tail))
-    # F(L) is uniform on a stretch of length 1 - beta, where its density is 1 / (1 - beta): the variance of a quantile
-    # has the square of 1 - beta. The paper prints 1 - beta, and a correlation of 1 between the two.
-    expected = (1.0 - perception) * scale * math.sqrt(tail * (1.0 - tail) / queries)
-    for ends, quantile in ((lower, tail), (upper, 1.0 - tail)):
-        assert ends.mean() == pytest.approx(
-            normal.inv_cdf(quantile), abs=4 * expected / math.sqrt(repetitions) + 0.002
-        )
-        assert ends.std() == pytest.approx(expected, rel=0.15)
-    assert np.corrcoef(lower, upper)[0, 1] == pytest.approx(
-        tail / (1.0 - tail), abs=4 / math.sqrt(repetitions)
-    )
-
-
 # single exponents
 
 

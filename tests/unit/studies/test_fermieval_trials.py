@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import scoringrules
+from tests.unit.statistics.peers import load_interval_score
 
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import Question
@@ -22,6 +22,8 @@ from confidence_tasks.studies.fermieval.trials import (
     jackknife_intervals,
 )
 from confidence_tasks.study.measures import columns
+
+interval_score = load_interval_score()
 
 HALVES = ("calibration", "test")
 
@@ -59,9 +61,7 @@ def test_an_interval_is_scored(lower, upper, correct, width, winkler):
     trial = fermieval_trial(question(), 0.9, "test", interval_reply(lower, upper))
     assert (trial["correct"], trial["width"], trial["confidence"]) == (correct, width, 0.9)
     assert trial["winkler"] == pytest.approx(winkler, abs=1e-12)
-    assert trial["winkler"] == pytest.approx(
-        float(scoringrules.interval_score(5.0, lower, upper, 0.1)), abs=1e-9
-    )
+    assert trial["winkler"] == pytest.approx(float(interval_score(5.0, lower, upper, 0.1)), abs=1e-9)
 
 
 @pytest.mark.parametrize("reply", ["", '{"L": 3}', "between three and six", '{"L": 1e9, "U": 1e12}'])
@@ -141,7 +141,7 @@ def test_conformal_adjustment_is_fitted_on_the_calibration_half_alone():
     assert adjusted["upper"] == pytest.approx([t["upper"] + shift for t in new])
     found = fermieval_summary(trials, [0.9])
     assert found["conformal_shift/p=0.9"] == shift
-    expected = scoringrules.interval_score(adjusted["truth"], adjusted["lower"], adjusted["upper"], 0.1)
+    expected = interval_score(adjusted["truth"], adjusted["lower"], adjusted["upper"], 0.1)
     assert found["conformal_winkler/p=0.9"] == pytest.approx(np.mean(expected), abs=1e-9)
     assert found["conformal_coverage/p=0.9"] > found["coverage/p=0.9"] + 0.2
     worse = [t if t["split"] == "test" else {**t, "truth": t["truth"] + 50.0} for t in trials]

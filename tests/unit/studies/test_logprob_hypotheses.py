@@ -16,7 +16,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, resample
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
 from confidence_tasks.studies.logprob_metacognition.robustness import (
     ROBUSTNESS_CHECKS,
     binning_sensitivity,
@@ -275,46 +275,6 @@ def test_equal_evidence_shares_a_quarter():
     cell = next(iter(resample(table, settings=QUICK).cells.values()))
     assert quarter_counts(cell)[1].sum() == 200
     assert len(quarter_counts(cell)[1]) == 2
-
-
-# Size
-
-
-def null_experiment(seed, models, n=400):
-    """Models of the same equal variance, asked the same questions, each with its own luck."""
-    rng = np.random.default_rng([seed, models])
-    parts = [trials(Evidence(1.4), n, model=str(i), rng=rng) for i in range(models)]
-    return resample(together(*parts), settings=Settings(300), binnings={"": BINNINGS[""]})
-
-
-@pytest.mark.slow
-def test_pairs_of_models_that_do_not_differ():
-    """As registered, one of six pairs differs far too often; corrected, it does as often as it may."""
-    found = {"none": 0, "bonferroni": 0}
-    for seed in range(60):
-        cells = null_experiment(seed, 4, 600)
-        for correction in found:
-            found[correction] += hidden_structure(cells, correction=correction).verdict == "supported"
-    assert found["none"] >= 8
-    assert stats.binomtest(found["bonferroni"], 60, 0.05, "greater").pvalue > 0.01
-
-
-@pytest.mark.slow
-def test_size_of_h1_and_of_monotonicity():
-    """M-ratio at 1 is found below it one time in forty; of four quarters that rise but for the last, one in twenty."""
-    below = sum(
-        suboptimal_metacognition(null_experiment(seed, 1)).verdict == "supported" for seed in range(80)
-    )
-    assert stats.binomtest(below, 80, 0.025, "greater").pvalue > 1e-3
-    rng = np.random.default_rng(0)
-    rises = 0
-    for _ in range(80):
-        place = (np.arange(800) + 0.5) / 800
-        correct = (rng.random(800) < np.select([place < 0.25, place < 0.5], [0.1, 0.4], 0.75)).astype(float)
-        table = trials(Evidence(), 800).assign(correct=correct, mean_logprob=place)
-        cells = resample(table, settings=Settings(2), binnings={"": BINNINGS[""]})
-        rises += monotonicity(cells).verdict == "supported"
-    assert stats.binomtest(rises, 80, 0.05, "greater").pvalue > 1e-3
 
 
 def test_dropped_resamples_are_told():
