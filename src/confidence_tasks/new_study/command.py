@@ -94,8 +94,8 @@ def checkout() -> Path | None:
 def new_study(name: str, package: bool) -> None:
     """Write the running skeleton of a study called NAME: two files and a test.
 
-    It goes into the checkout of this repository that is installed (pip install --editable), or with --package into a
-    folder of its own.
+    The study is added to the checkout of this repository that is installed (pip install --editable); with --package, it
+    gets a folder of its own.
     """
     folder = Path() if package else checkout()
     if folder is None:

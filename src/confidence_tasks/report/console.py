@@ -41,7 +41,12 @@ class StudyChoice(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has n
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Refuse any other name."""
-        return click.Choice(list(self._names())).convert(value, param, ctx)
+        from confidence_tasks.study.parameter import meant
+
+        names = list(self._names())
+        if value not in names:
+            self.fail(f"{value!r} is not one of {', '.join(names)}{meant(value, names)}", param, ctx)
+        return value
 
 
 def list_option(listing: Callable[[], str], help: str) -> Callable[[Command], Command]:
@@ -86,7 +91,7 @@ settings_options = _adds(
         type=click.IntRange(1),
         default=10_000,
         show_default=True,
-        help="Resamples of questions, and exchanges of conditions.",
+        help="Number of bootstrap resamples, and of permutations.",
     ),
 )
 """How uncertainty is computed."""
@@ -95,12 +100,12 @@ workers_options = _adds(
     click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Work on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
+        help="Compute on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
     ),
     click.option(
         "--jobs",
         type=click.IntRange(1),
-        help="Processes to work in.  [default: as many as cores, for much work]",
+        help="Number of processes.  [default: one per core; one where there is little to compute]",
     ),
 )
 """Where work is done."""
@@ -109,7 +114,7 @@ cache_option = click.option(
     "--no-cache",
     is_flag=True,
     envvar="CONFIDENCE_TASKS_NO_CACHE",
-    help="Compute everything anew, and keep nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
+    help="Compute everything again and cache nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
 )
 
 

@@ -31,6 +31,7 @@ from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.parameter import meant
 
 LOG2_POPULATION = 15
 """Logarithm to the base 2 of the number of questions that both subjects answer, from which studies are drawn."""
@@ -213,7 +214,8 @@ def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
     design = power_designs()[study]
     if measure not in design.measures:
         raise ValueError(
-            f"measure {measure!r} of {study} cannot be planned for; {', '.join(design.measures)} can"
+            f"{study} cannot be planned for by {measure!r}{meant(measure, design.measures) or '.'} "
+            f"Its measures are {', '.join(design.measures)}"
         )
     return design, design.measures[measure]
 

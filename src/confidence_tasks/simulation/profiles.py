@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from confidence_tasks.simulation.subject import STRONGEST, Subject
+from confidence_tasks.study.parameter import meant
 
 PROFILES: dict[str, Subject] = {
     "ideal": Subject(risk_sensitivity=1.0, perception=1.0),
@@ -37,7 +38,7 @@ _WITHIN: Mapping[str, tuple[float, float]] = {
 """What a parameter may be, where not any number."""
 
 
-def make_subject(profile: str, **changes: Any) -> Subject:
+def make_subject(profile: str, /, **changes: Any) -> Subject:
     """Return the subject called ``profile`` with some of its parameters changed.
 
     Raises
@@ -52,11 +53,15 @@ def make_subject(profile: str, **changes: Any) -> Subject:
     0.5
     """
     if profile not in PROFILES:
-        raise ValueError(f"unknown simulated subject {profile!r}; there are {', '.join(PROFILES)}")
+        raise ValueError(
+            f"there is no simulated subject {profile!r}{meant(profile, PROFILES) or '.'} "
+            f"There are {', '.join(PROFILES)}"
+        )
     known = {item.name for item in fields(Subject)}
     if unknown := sorted(changes.keys() - known):
         raise ValueError(
-            f"a simulated subject has no {', '.join(unknown)}; its parameters are {', '.join(sorted(known))}"
+            f"a simulated subject has no {', '.join(unknown)}{meant(unknown[0], known) or '.'} "
+            f"Its parameters are {', '.join(sorted(known))}"
         )
     return replace(PROFILES[profile], **{name: _checked(name, value) for name, value in changes.items()})
 

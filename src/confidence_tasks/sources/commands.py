@@ -29,10 +29,10 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 @_json_option
 @click.pass_context
 def sources(context: click.Context, mirror: Path | None, as_json: bool) -> None:
-    """List the sources of questions; fetch them ahead; verify the copies."""
+    """List the sources of questions, download them ahead, or verify the copies."""
     if context.invoked_subcommand is not None:
         if mirror is not None or as_json:
-            raise click.UsageError(f"options of {context.invoked_subcommand!r} go behind its name")
+            raise click.UsageError(f"options of {context.invoked_subcommand!r} go after its name")
         return
     folder = mirror_folder(mirror)
     records = [_record(source, folder) for source in SOURCES.values()]
@@ -90,7 +90,10 @@ def fetch(names: tuple[str, ...], into: Path | None) -> None:
 @_mirror_option
 @_json_option
 def verify(names: tuple[str, ...], mirror: Path | None, as_json: bool) -> None:
-    """Check hashes, counts and every row of the copies; without names, of all that are there."""
+    """Check hashes, counts and all rows.
+
+    Without names, every copy that is there is checked.
+    """
     folder = mirror_folder(mirror)
     wanted = [find_source(name) for name in names] or [
         source for source in SOURCES.values() if source.state(folder) != "absent"

@@ -166,7 +166,7 @@ def test_the_seed_decides_everything() -> None:
     ("changed", "said"),
     [
         ({"study": "lifeeval"}, "study 'lifeeval' is not one of fermieval, nlp_metad"),
-        ({"measure": "entropy"}, "'entropy' of scales cannot be planned for; mratio"),
+        ({"measure": "entropy"}, "scales cannot be planned for by 'entropy'. Its measures are mratio"),
         ({"effect": 0.0}, "other than 0"),
         ({"effect": math.nan}, "other than 0"),
         ({"effect": 9.0}, r"A has 1\.000, and A minus B can be .* to .*Choose an effect in between"),
@@ -175,7 +175,7 @@ def test_the_seed_decides_everything() -> None:
         ({"alpha": 1.0}, "alpha and target"),
         ({"correlation": 1.5}, "correlation"),
         ({"condition": "low"}, "unknown scale 'low'"),
-        ({"profile": "nobody"}, "unknown simulated subject"),
+        ({"profile": "nobody"}, "there is no simulated subject"),
         ({"parameters": {"iq": 3}}, "has no iq"),
     ],
 )

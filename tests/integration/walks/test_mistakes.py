@@ -7,6 +7,7 @@ import pytest
 from tests.integration.walks.commands import run
 
 GOOD = Path(__file__).parents[3] / "examples" / "boolq.eval"
+SCALES = "inspect eval confidence_tasks/scale_granularity -T sources=arithmetic -T n=1"
 SMALL = "scale_granularity_0_20_arithmetic"
 NO_FILE = "there is no such file or folder"
 CUT_SHORT = "copy it again from where it was written, or go on with its run by `inspect eval-retry`"
@@ -19,6 +20,22 @@ MISTAKES = {
     "report, cut short": ("confidence-tasks report cut.eval", CUT_SHORT),
     "compare, cut short": ("confidence-tasks compare good.eval cut.eval", CUT_SHORT),
     "rescore, cut short": ("confidence-tasks rescore cut.eval", CUT_SHORT),
+    "misspelt command": (
+        "confidence-tasks reprot good.eval",
+        "there is no command 'reprot'; did you mean 'report'?",
+    ),
+    "misspelt study, power": (
+        "confidence-tasks power scale --effect 0.2",
+        "'scale' is not one of fermieval, nlp_metad, riskeval, scales, signals; did you mean 'scales'?",
+    ),
+    "misspelt measure, power": (
+        "confidence-tasks power scales --effect 0.2 --measure acuracy",
+        "scales cannot be planned for by 'acuracy'; did you mean 'accuracy'? Its measures are mratio",
+    ),
+    "misspelt parameter of a subject, power": (
+        "confidence-tasks power scales --effect 0.2 -M dprime=1",
+        "a simulated subject has no dprime; did you mean 'd_prime'? Its parameters are",
+    ),
     "misspelt task": (
         "inspect eval confidence_tasks/riskevl --model simulated/ideal",
         "there is no task confidence_tasks/riskevl; did you mean 'riskeval'?",
@@ -31,13 +48,30 @@ MISTAKES = {
         "lm_eval --model simulated --tasks riskevl --limit 2",
         "there is no task 'riskevl'; did you mean 'riskeval'?",
     ),
+    "misspelt parameter": (
+        f"{SCALES} --model simulated/ideal -T sorces=arithmetic",
+        "scale_granularity has no parameter 'sorces'; did you mean 'sources'?",
+    ),
+    "a text for a number": (
+        f"{SCALES} --model simulated/ideal -T seed=abc",
+        "seed='abc' must be a whole number",
+    ),
+    "misspelt choice": (
+        f"{SCALES} --model simulated/ideal -T elicitation=loud",
+        "elicitation='loud' is not one of",
+    ),
+    "misspelt subject": (f"{SCALES} --model simulated/nobody", "there is no simulated subject 'nobody'."),
     "parameter, lm-eval": (
         f'lm_eval --model simulated --tasks {SMALL} --limit 2 --metadata {{"n":"many"}}',
         "n='many' must be a whole number",
     ),
+    "parameter of a subject, lm-eval": (
+        f"lm_eval --model simulated --model_args profile=ideal --tasks {SMALL} --limit 2",
+        "a simulated subject has no profile. Its parameters are",
+    ),
     "subject, lm-eval": (
         f"lm_eval --model simulated --model_args subject=ideel --tasks {SMALL} --limit 2",
-        "unknown simulated subject 'ideel'; there are ideal, overconfident",
+        "there is no simulated subject 'ideel'; did you mean 'ideal'? There are ideal, overconfident",
     ),
 }
 
@@ -52,6 +86,7 @@ def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> Non
     assert done.returncode != 0
     assert said in told
     assert "Traceback" not in told
+    assert not list(tmp_path.glob("logs/*"))  # nothing was asked
 
 
 @pytest.mark.parametrize("command", ["report good.eval", "compare good.eval good.eval", "rescore good.eval"])

@@ -3,8 +3,6 @@
 import inspect
 import math
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,30 +140,3 @@ def test_every_default_is_of_its_parameter_s_type(name: str) -> None:
     task = getattr(_registry, name)
     for parameter in declared(task).values():
         check_value(parameter.name, parameter.default, parameter.annotation)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "model", "said"),
-    [
-        (
-            "sorces=arithmetic",
-            "ideal",
-            "scale_granularity has no parameter 'sorces'; did you mean 'sources'?",
-        ),
-        ("seed=abc", "ideal", "seed='abc' must be a whole number"),
-        ("elicitation=loud", "ideal", "elicitation='loud' is not one of"),
-        ("seed=1", "nobody", "unknown simulated subject 'nobody'"),
-    ],
-)
-def test_the_command_says_what_to_do_without_a_traceback_and_asks_nothing(
-    wrong: str, model: str, said: str, tmp_path: Path
-) -> None:
-    command = [sys.executable, "-m", "inspect_ai", "eval", "confidence_tasks/scale_granularity"]
-    options = ["--model", f"simulated/{model}", "--log-dir", str(tmp_path), "-T", wrong]
-    options += ["-T", "sources=arithmetic", "-T", "n=1"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
-    shown = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0
-    assert said in shown
-    assert "Traceback" not in shown
-    assert not list(tmp_path.iterdir())

@@ -11,11 +11,11 @@ from confidence_tasks.report.console import json_option, print_json
 @json_option
 @click.pass_context
 def cache(context: click.Context, as_json: bool) -> None:
-    """Show the cache of trials and numbers that reports keep; empty it.
+    """Show the cache of trials and numbers that reports keep, or clear it.
 
-    It lies in the user's folder for caches, or below CONFIDENCE_TASKS_CACHE. What was not used for longest leaves when
-    it is full. It is never out of date: entries are named by the content that they were computed from, the settings and
-    the code.
+    The cache is in the user's cache folder, or in the folder that CONFIDENCE_TASKS_CACHE names. When it is full, the
+    entries that were not used for the longest time are deleted. It is never out of date: an entry is found only by the
+    same data, settings and code.
     """
     if context.invoked_subcommand is not None:
         return

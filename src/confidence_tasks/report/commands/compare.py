@@ -47,8 +47,8 @@ MOST_SHOWN = 10
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("--model-a", help="Which model of A; needed when it holds several.")
-@click.option("--model-b", help="Which model of B; needed when it holds several.")
+@click.option("--model-a", help="The model of A; needed if A holds several.")
+@click.option("--model-b", help="The model of B; needed if B holds several.")
 @click.option(
     "--measure", "measures", multiple=True, help="Compare this measure; may be given several times."
 )
@@ -63,8 +63,8 @@ MOST_SHOWN = 10
     "margin",
     type=click.FloatRange(0),
     metavar="MARGIN",
-    help="Exit with 1 if B is worse than A by more than this in a measure under a condition: all of the interval, and a"
-    " corrected p-value below one less the level. Name the measure that counts with --measure.",
+    help="Exit with 1 if B is worse than A by more than MARGIN in any measure and condition: the whole interval lies"
+    " beyond the margin, and the corrected p-value is below 1 - level. Choose the measure with --measure.",
 )
 @settings_options
 @cache_option
@@ -85,16 +85,16 @@ def compare(
 ) -> None:
     """Compare A with B on the questions that both were asked.
 
-    A and B are logs, sample files, files of trials or folders, as for `report`; the same path twice compares two models
-    in it, in every task that has both: the others are named. Differences are A minus B, paired by question. Interval
-    and p-value come from one test; where it can, it exchanges A and B within questions and studentises. Holm's
-    correction is over the conditions within each measure. A measure leaves out replies that lack what it needs, as in
-    the report: see how many could be read.
+    A and B are logs, sample files, files of trials or folders, as for `report`. Give the same path twice to compare two
+    models in it; tasks that have only one of them are named and skipped. Differences are A minus B, paired by question.
+    Interval and p-value come from one test: where possible, a studentised permutation test that exchanges A and B
+    within questions. p-values are corrected over the conditions of each measure (Holm). A measure uses the replies that
+    have what it needs, as in the report.
 
-    Below each table stands what the report's checks say of the trials that are compared, and in what the ways differ
-    that A and B were asked in. Questions of one id whose texts differ are left out and named.
+    Below each table are the warnings of the report's checks on these trials, and every setting in which A and B
+    differ. Questions with the same id and different texts are named and left out.
 
-    Exits with 1 when there is nothing that both were asked, and with --fail-if-worse when B is worse.
+    Exits with 1 if A and B have no question in common, and with --fail-if-worse if B is worse.
     """
     from confidence_tasks.report.compare import cautions, model_pairs
     from confidence_tasks.report.compare import compare as compared

@@ -81,7 +81,7 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
 @click.option(
     "--effect", type=float, required=True, help="Difference to detect: A minus B, as `compare` subtracts."
 )
-@click.option("--measure", help="What differs.  [default: the first of the study's measures]")
+@click.option("--measure", help="Measure that differs.  [default: the first of the study's measures]")
 @click.option(
     "--n",
     "sizes",
@@ -95,7 +95,7 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
     type=click.Choice(list(PROFILES)),
     default="ideal",
     show_default=True,
-    help="The simulated subject that A is; B is the same, but for the effect.",
+    help="Simulated subject A. B is the same subject, but for the effect.",
 )
 @click.option(
     "-M",
@@ -117,14 +117,14 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Size of the test; divide it by the number of conditions to allow for their correction.",
+    help="Size of the test. Divide it by the number of conditions if these are to be corrected for.",
 )
 @click.option(
     "--target",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="Power aimed at.",
+    help="Power to reach.",
 )
 @click.option(
     "--studies",
@@ -156,10 +156,10 @@ def power(
 ) -> None:
     """Predict how many questions a study needs, by simulation.
 
-    Two simulated subjects, A and B, answer the same questions of STUDY. B differs from A in one parameter, moved until
-    the measure differs by EFFECT. Many studies are drawn from their replies, each is tested as `compare` tests it, and
-    the power is the share of them in which the test finds the difference. Questions count that both answer readably:
-    ask more where replies get lost. No model and no network are needed.
+    Two simulated subjects, A and B, answer the same questions of STUDY. B differs from A in one parameter, which is set
+    so that the measure differs by EFFECT. Many studies are drawn from their replies, and each is tested as `compare`
+    tests it. The power is the proportion of studies in which the test finds the difference. Only questions that both
+    answer readably count: plan for more if replies may be unreadable. No model and no network are needed.
     """
     from confidence_tasks.report.figures.svg import figure_svg
     from confidence_tasks.report.power import QUESTIONS, power_curve

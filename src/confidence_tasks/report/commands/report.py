@@ -113,7 +113,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     multiple=True,
     metavar="NAME=MODEL,...",
     callback=_groups,
-    help="A named group of models, such as reasoning=openai/o3,deepseek-r1: LifeEval's tables and those of its question"
+    help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
     " sets have its means. May be repeated.",
 )
 @click.option(
@@ -157,12 +157,12 @@ def report(
     The terminal shows the headline measures of each task under the condition that models are compared on, beside the
     true values of simulated subjects.
 
-    Trials and numbers of files that were reported before are taken from a cache (`confidence-tasks cache`), and what is
-    left is computed in as many processes as there are cores. The numbers are the same to the bit in any case.
+    What was computed before is taken from a cache (`confidence-tasks cache`); the rest is computed in one process per
+    core. Neither changes any number.
 
-    Exits with 1 when a requirement is not met, when the process that computed a model died (the page has all others,
-    and names it), and when no trials were found; the page then says what was, unless there is a page already, which is
-    left as it is.
+    Exits with 1 if a requirement is not met, if the process that computed a model died (the page names the model and
+    has all others), or if no trials were found (the page then lists the files that were skipped; a page that exists
+    already is kept).
     """
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.terminal import print_headlines

@@ -45,7 +45,7 @@ class Outcome:
 @click.option(
     "-o",
     "--output",
-    help="Write the rescored logs into this folder, in folders as they lie in now.",
+    help="Write the rescored logs into this folder; subfolders are kept.",
 )
 @workers_options
 @json_option

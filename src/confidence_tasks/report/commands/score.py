@@ -38,14 +38,14 @@ A row has the fields
   question   what was asked, without its options
   reply      what the model said, word for word
   answer     the key, also called gold: a letter or the text of an option, a number, a text, yes or no
-             (fermieval: exponent, in its place; lifeeval: none)
+             (fermieval has exponent instead; lifeeval has none)
   choices    the options (JSON: a list; CSV: with | between them)
-  aliases    other right answers, likewise
-  kind       choice, number, text or boolean; otherwise told by choices and answer
+  aliases    other right answers, written like choices
+  kind       choice, number, text or boolean; without it, choices and answer decide
   id, subject, level, source
              of the question
   model      who replied; each model gets a log
-and those of its study, which --list shows; the last of them may be called condition.
+and the fields of its study, which --list shows; the last of these may also be called condition.
 
 \b
 Examples:
@@ -55,12 +55,14 @@ Examples:
 """,
 )
 @click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--study", type=StudyChoice(reply_forms), required=True, help="What the replies are to.")
+@click.option(
+    "--study", type=StudyChoice(reply_forms), required=True, help="The study whose prompts were answered."
+)
 @list_option(_listing, "List the studies, and the fields that a row has for each.")
 @click.option(
     "--model-name",
     default="",
-    help="Who replied, where the rows do not say.  [default: the file's name]",
+    help="Model that replied, for rows that name none.  [default: the file's name]",
 )
 @click.option(
     "--field",
@@ -68,7 +70,7 @@ Examples:
     multiple=True,
     metavar="NAME=VALUE",
     callback=_fields,
-    help="A field of every row that does not have it; may be repeated.",
+    help="A field for rows that lack it; may be repeated.",
 )
 @click.option(
     "--log-dir",
@@ -81,8 +83,8 @@ def score(
 ) -> None:
     """Score replies that you already have, without a model, into normal Inspect logs.
 
-    REPLIES is a JSON lines, CSV or Parquet file, one reply a row. Then `inspect view`, `report`, `compare` and
-    `rescore` work on the logs. Nothing is written unless every row is sound.
+    REPLIES is a JSON lines, CSV or Parquet file with one reply per row. `inspect view`, `report`, `compare` and
+    `rescore` work on the logs. If any row is invalid, nothing is written.
     """
     from confidence_tasks.report.score_replies import score_replies
 
