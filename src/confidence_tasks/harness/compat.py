@@ -11,7 +11,6 @@ from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from unittest.mock import patch
 from warnings import warn
 
 if TYPE_CHECKING:
@@ -152,12 +151,15 @@ def run_quietly(coroutine: Coroutine[None, None, T]) -> T:
     ``inspect_ai._util.zipfile._ZSTD_THREADS``, of which the last one only saves time. Tested on Inspect 0.3.285.
     """
     import_module("inspect_ai.util._display").init_display_type("none")
+    active: Any = import_module("inspect_ai._display.core.active")
+    zipped: Any = import_module("inspect_ai._util.zipfile")
+    before = active._active_display, getattr(zipped, "_ZSTD_THREADS", 0)
     undrawn = import_module("inspect_ai._display.log.display").LogDisplay()
-    with (
-        patch("inspect_ai._display.core.active._active_display", undrawn),
-        patch("inspect_ai._util.zipfile._ZSTD_THREADS", 0, create=True),
-    ):
+    active._active_display, zipped._ZSTD_THREADS = undrawn, 0
+    try:
         result: T = import_module("inspect_ai._util._async").run_coroutine(coroutine)
+    finally:
+        active._active_display, zipped._ZSTD_THREADS = before
     return result
 
 

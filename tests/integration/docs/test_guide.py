@@ -145,6 +145,31 @@ def test_lm_eval_commands_name_tasks_and_subjects_that_exist(page: Path) -> None
                 assert given.keys() <= {item.name for item in fields(Subject)}, words
 
 
+PACKAGES = {
+    "openai": "openai",
+    "openai-api": "openai",
+    "anthropic": "anthropic",
+    "vllm": "vllm",
+    "hf": r"\.\[hf\]",
+    "local-chat-completions": r"lm_eval\[api\]",
+}
+"""What ``pip install`` needs for a provider of Inspect, or for a model of lm-eval."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_a_page_that_names_a_provider_names_its_package(page: Path) -> None:
+    named_models = {
+        model.rpartition("=")[2].partition("/")[0]
+        for words in (*said(page, "inspect"), *said(page, "lm_eval"))
+        for option in ("--model", "--model-role")
+        for models in options(words, option)
+        for model in models.split(",")
+    }
+    text = page.read_text(encoding="utf-8")
+    for provider in named_models - {"simulated", "simulated_instrument"}:
+        assert re.search(rf"pip install [^`\n]*{PACKAGES[provider]}", text), provider
+
+
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_own_commands_have_these_options(page: Path) -> None:
     for words in said(page, "confidence-tasks"):
