@@ -12,7 +12,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.runs import STUDIES, rows, write
+from tests.unit.report.runs import rows, write
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
@@ -371,18 +371,6 @@ def test_the_page_is_opened_if_it_was_written(found, studies, tmp_path, monkeypa
     logs = studies / "riskeval-lab-bold.jsonl" if found else tmp_path
     CliRunner().invoke(command, [str(logs), "-o", str(page), "--resamples", "20", "--open"])
     assert opened == ([page.as_uri()] if found else [])
-
-
-@pytest.mark.slow
-def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
-    for i in range(10):
-        for study in STUDIES:
-            write(
-                tmp_path / f"{study}-{i}.jsonl", [{**row, "model": f"lab/model-{i}"} for row in rows(study)]
-            )
-    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
-    assert len(made.html.encode()) < 3_000_000
-    assert all(len(results.models) == 10 for results in made.results)
 
 
 def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagram(report):

@@ -280,7 +280,7 @@ def test_rejection_gains_a_part_of_what_the_best_order_gains(sample, most):
     n = len(correct)
     own = np.mean([kept_accuracy(correct, order, rejected) for order in orderings(confidence)])
     best = kept_accuracy(correct, sorted(range(n), key=lambda i: -correct[i]), rejected)
-    anyhow = np.mean([kept_accuracy(correct, order, rejected) for order in permutations(range(n))])
+    anyhow = correct.mean()  # over all orders, any number of trials kept is as accurate as all
     assert found == pytest.approx((own - anyhow) / (best - anyhow))
 
 
