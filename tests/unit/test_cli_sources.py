@@ -120,4 +120,4 @@ def test_command_is_installed_and_starts_light() -> None:
 def test_options_before_a_command_are_not_ignored(options: list[str]) -> None:
     result = run(*options, "verify")
     assert result.exit_code == 2
-    assert "options of 'verify' go behind its name" in result.output
+    assert "options of 'verify' go after its name" in result.output
