@@ -23,7 +23,7 @@ from confidence_tasks.harness.compat import (
 )
 from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
 from confidence_tasks.harness.questions import question_of
-from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, is_single, kept_replies, load_study
+from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, kept_replies, load_study
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
@@ -114,13 +114,15 @@ class _Document:
     def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
         """Yield the calls of a stage, each with its conversation."""
         call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
+        # The limit of the only reply is the configuration's, which --gen_kwargs may have changed.
+        several = sum(not each.given for each in self.stages) > 1
         for prompt, conversation in self.asked(stage):
             context = conversation.context(model) if self.replies else self.request.args[0]
             if stage.candidates and not self.request.turns:
                 context += stage.delimiter
             for number in range(stage.samples):
                 settings = {**self.request.args[1], **sampling_settings(stage, self.condition, number)}
-                if stage.max_tokens is not None and not is_single(self.stages):
+                if stage.max_tokens is not None and several:
                     settings["max_gen_toks"] = stage.max_tokens
                 made = StageGeneration(
                     "generate_until",
