@@ -226,7 +226,9 @@ def comparisons(
     jobs: Sequence[NamedComparison], workers: Workers | None = None, cache: Cache | None = None
 ) -> list[list[Comparison]]:
     """Return what :func:`compared_models` gives for the arguments of each job, named as the job says."""
-    n_trials = sum(len(columns["question_id"]) for _, arguments in jobs for columns in arguments[-2:])
+    work = sum(
+        len(its["question_id"]) * settings.n_resamples for _, (*_, settings, a, b) in jobs for its in (a, b)
+    )
     found = computed(
         compared_models,
         [(f"{named['first']} and {named['second']}", arguments) for named, arguments in jobs],
@@ -234,7 +236,7 @@ def comparisons(
         list[Comparison],
         workers,
         cache,
-        enough=WORTH_WORKERS * len(jobs) / max(n_trials, 1),
+        enough=WORTH_WORKERS * len(jobs) / max(work, 1),
     )
     return [
         [replace(each, **named) for each in (compared_models(*arguments) if isinstance(its, Lost) else its)]
@@ -245,8 +247,8 @@ def comparisons(
 NamedComparison: TypeAlias = tuple[Mapping[str, Any], tuple[Any, ...]]
 """Fields of a comparison that say what is compared, and the arguments of :func:`compared_models`."""
 
-WORTH_WORKERS = 250_000
-"""Trials of comparisons from which on processes save time: they take 2 s."""
+WORTH_WORKERS = 500_000_000
+"""Trials of comparisons, times their resamples, from which on processes save time."""
 
 
 def compared_measures(

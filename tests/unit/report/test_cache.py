@@ -311,6 +311,33 @@ def test_a_comparison_is_the_same_wherever_it_is_computed_and_kept(folder, kept,
     assert repr(compare(*task_trials.models, task_trials, **told)) == repr(alone)
 
 
+def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, monkeypatch):
+    class Asked(Workers):
+        def if_worth(self, worth_it):
+            worth.append(worth_it)
+            return Workers()
+
+    (task_trials,) = group_by_task(collect(sorted(folder.glob("scales-*"))).files)
+    worth = []
+    n_trials = sum(map(len, task_trials.models)) * len(set(task_trials.models[0].columns["condition"]))
+    for most in (n_trials * FEW.n_resamples, n_trials * FEW.n_resamples + 1):
+        monkeypatch.setattr("confidence_tasks.report.compare.WORTH_WORKERS", most)
+        compare(*task_trials.models, task_trials, settings=FEW, workers=Asked())
+    assert worth == [True, False]
+
+
+def test_compare_reads_a_path_that_is_given_twice_once(folder, monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        "confidence_tasks.report.commands.compare.read",
+        lambda paths, *how: read.append(paths) or collect(paths),
+    )
+    models = [f"--model-{side}={name}" for side, name in zip("ab", SUBJECTS, strict=False)]
+    path = str(folder / "both.jsonl")
+    assert CliRunner().invoke(main, ["compare", path, path, *models, "--resamples", "20"]).exit_code == 0
+    assert read == [[path]]
+
+
 def test_compare_keeps_what_it_read_and_compared(folder):
     pair = [str(folder / f"scales-{name.replace('/', '-')}.jsonl") for name in SUBJECTS]
     outputs = [

@@ -104,7 +104,8 @@ def compare(
     settings = Settings(resamples, level, seed)
     cache = cache_of(no_cache)
     with workers_of(None, None) as workers:
-        collections = [read([path], workers, cache) for path in (first, second)]
+        by_path = {path: read([path], workers, cache) for path in dict.fromkeys((first, second))}
+        collections = [by_path[path] for path in (first, second)]
         ours, theirs = (group_by_task(collection.files) for collection in collections)
         with said_of_usage():
             pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
