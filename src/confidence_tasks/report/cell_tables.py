@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike, numbered
+from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.study.measures import Measure, rows_of
 
 _PROBES = 8
@@ -37,7 +38,8 @@ class CellTable:
 
     def values(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Return each measure for every row of weights of the kinds."""
-        return {measure.name: np.asarray(measure.compute(self.columns, weights)) for measure in self.measures}
+        shared = SharedWeights.of(weights)
+        return {measure.name: np.asarray(measure.compute(self.columns, shared)) for measure in self.measures}
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Return a draw of each measure that has a posterior distribution for every row of random weights.

@@ -22,7 +22,7 @@ from confidence_tasks.statistics.inference.draws import numbered, resampled_kind
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.study.measures import Informative, Measure
+from confidence_tasks.study.measures import Informative, Measure, rows_of
 
 ALL_INFORMATIVE = Informative()
 
@@ -197,8 +197,8 @@ def counting(table: CellTable, measure: Measure) -> BoolArray:
     n_kinds = table.kinds.members.shape[0]
     alone = np.empty(n_kinds)
     for start in range(0, n_kinds, _BLOCK):
-        block = np.eye(min(_BLOCK, n_kinds - start), n_kinds, start)
-        alone[start : start + _BLOCK] = measure.compute(table.columns, block)
+        kinds = np.arange(start, min(start + _BLOCK, n_kinds))
+        alone[kinds] = measure.compute(rows_of(table.columns, kinds), np.eye(len(kinds)))
     return np.asarray(table.kinds.members[~np.isnan(alone)].sum(axis=0) > 0.0)
 
 

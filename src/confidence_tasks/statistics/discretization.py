@@ -7,8 +7,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
-from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied
-from confidence_tasks.statistics.numerics import row_quantiles, running_sums
+from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, running_sums, tied
+from confidence_tasks.statistics.numerics import row_quantiles
 
 __all__ = [
     "confidence_entropy",

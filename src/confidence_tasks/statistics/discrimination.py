@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,7 @@ from confidence_tasks.statistics.inference.limits import (
     transformed_limits,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.inference.weights import Result, ratio, tied, trials
-from confidence_tasks.statistics.numerics import running_sums
+from confidence_tasks.statistics.inference.weights import Result, ratio, running_sums, take, tied, trials
 
 __all__ = ["Type2RocCurve", "auroc2", "auroc2_influence", "auroc2_interval", "type2_roc_curve"]
 
@@ -69,14 +69,19 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     0.75
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    groups = tied(stated, weighting, right)
-    hits = groups.sums[0]
-    misses = groups.counts - hits
-    below = running_sums(misses)
-    # Half of the tied wrong answers count as below, on average over their orderings.
-    below -= misses / 2.0
-    pairs = hits.sum(axis=1) * misses.sum(axis=1)
-    area = ratio((hits * below).sum(axis=1), pairs)
+    order = np.argsort(stated, kind="stable")
+    is_right = right[order] == 1.0
+    right_order, wrong_order = order[is_right], order[~is_right]
+    hits, misses = weighting.up_to(right_order), weighting.columns(wrong_order)
+
+    def lost(side: Literal["left", "right"]) -> FloatArray:
+        before = np.searchsorted(stated[right_order], stated[wrong_order], side)
+        start = np.searchsorted(before, 1)
+        return np.asarray((misses[:, start:] * take(hits, before[start:] - 1)).sum(axis=1))
+
+    pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
+    # A tie is half won.
+    area = ratio(pairs - 0.5 * (lost("left") + lost("right")), pairs)
     return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -13,19 +12,6 @@ from numpy.typing import NDArray
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import ratio
-
-
-def running_sums(rows: FloatArray) -> FloatArray:
-    """Sums of each row (R, n) up to and with each entry.
-
-    NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
-    """
-    if rows.flags.c_contiguous:
-        return np.cumsum(rows, axis=1)
-    sums = rows.copy(order="K")
-    for before, here in pairwise(sums.T):
-        here += before
-    return sums
 
 
 def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, running_sums, tied, trials
 from confidence_tasks.statistics.numerics import between, first_beyond
 
 __all__ = [
@@ -199,18 +199,23 @@ def accuracy_at_coverage(
     wanted = coverage * weighting.total
     if not stated.size:
         return weighting.settle(np.full(len(wanted), np.nan), weighting.empty)
-    order = np.argsort(-stated, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(stated[order])), len(order) - 1)
-    rows = np.take(weighting.rows, order, axis=1)
-    up_to = np.cumsum(rows, axis=1)[:, ends]
-    right_up_to = np.cumsum(np.multiply(rows, right[order], out=rows), axis=1)[:, ends]
+    order = np.argsort(stated, kind="stable")
+    # In the same order, those that count for the running sums of right answers.
+    some = np.flatnonzero(right[order])
+    chance = right[order[some]]
+    up_to, right_up_to = weighting.up_to(order), weighting.up_to(order[some])
+    if (chance < 1.0).any():
+        right_up_to = running_sums(weighting.columns(order[some]) * chance)
     # The confidence within which the coverage falls: its trials count by the part that is wanted.
-    partly = np.minimum(first_beyond(up_to, wanted[:, None]), len(ends) - 1)
-    positions = np.concatenate([partly, partly + 1], axis=1)
-    before, within, _ = between(up_to, positions).T
-    right_before, right_within, _ = between(right_up_to, positions).T
-    part = np.minimum(wanted - before, within)
-    answered = right_before + part * ratio(right_within, within, otherwise=0.0)
+    rejected = first_beyond(up_to, (weighting.total - wanted)[:, np.newaxis])
+    partly = stated[order[np.minimum(rejected, len(order) - 1)]]
+    positions = np.concatenate(
+        [np.searchsorted(stated[order], partly, side) for side in ("left", "right")], axis=1
+    )
+    _, within, above = between(up_to, positions).T
+    _, right_within, right_above = between(right_up_to, np.searchsorted(some, positions)).T
+    part = np.minimum(wanted - above, within)
+    answered = right_above + part * ratio(right_within, within, otherwise=0.0)
     return weighting.settle(ratio(answered, wanted), weighting.empty)
 
 

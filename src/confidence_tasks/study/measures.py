@@ -303,7 +303,10 @@ def _complete_trials(trials: Columns, needed: Sequence[str]) -> tuple[NDArray[An
 
 def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
     """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
-    return weights if keep.all() else weights[..., keep]
+    if keep.all():
+        return weights
+    shared = getattr(weights, "kept", None)
+    return shared(keep) if shared else weights[..., keep]
 
 
 def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:

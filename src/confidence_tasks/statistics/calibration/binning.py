@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import FloatArray, check_level, check_option, label_index, same_length
 from confidence_tasks.statistics.inference.limits import wilson_interval
-from confidence_tasks.statistics.inference.weights import Weighting, ratio, tied, trials
-from confidence_tasks.statistics.numerics import first_beyond, running_sums
+from confidence_tasks.statistics.inference.weights import Weighting, ratio, running_sums, tied, trials
+from confidence_tasks.statistics.numerics import first_beyond
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Edges: TypeAlias = Literal["right_closed", "left_closed", "extra_bin"]
@@ -88,10 +88,11 @@ class Bins:
         ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. These are the
         boundaries of the bins of :meth:`sums`, found by bisection.
         """
-        starts = np.append(np.flatnonzero(np.diff(ascending, prepend=-np.inf)), len(ascending))
         mass = np.arange(1, self.number) / self.number - EDGE_TOLERANCE
-        groups = first_beyond(up_to[:, starts[1:-1] - 1], np.outer(mass, up_to[:, -1]).T)
-        return starts[groups + 1]
+        before = first_beyond(up_to, np.outer(mass, up_to[:, -1]).T)
+        # Tied trials stay together.
+        ends = np.searchsorted(ascending, ascending, side="right")
+        return np.asarray(ends[np.minimum(before, len(ascending) - 1)])
 
     def sums(self, confidence: FloatArray, weighting: Weighting, *columns: FloatArray) -> list[FloatArray]:
         """Weighted sums of columns of shape (n,) within the bins, each of shape (R, size)."""

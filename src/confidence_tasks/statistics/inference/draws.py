@@ -48,6 +48,9 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
 
+_BLOCK, _LARGEST_BLOCK = 512, 1 << 22
+"""Resamples made at a time at least, as each call of a fit costs, unless these are so many numbers: 32 MiB."""
+
 _CACHED = 1 << 17
 """Weights drawn at a time: counting accesses memory at random, which is fast in the cache only."""
 
@@ -254,7 +257,8 @@ def _of_kinds(
     members = scipy.sparse.vstack([sample.members for sample in samples], format="csc", dtype=dtype)
     bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
     step = max(1, _CACHED // max(members.shape[1], 1))
-    block = max(1, _BLOCK_ELEMENTS // max(1, *(sample.members.shape[0] for sample in samples)))
+    widest = max(1, *(sample.members.shape[0] for sample in samples))
+    block = max(1, _BLOCK_ELEMENTS // widest, min(_BLOCK, _LARGEST_BLOCK // widest))
     for size in (min(block, total - start) for start in range(0, total, block)):
         summed = np.empty((members.shape[0], size))
         for start in range(0, size, step):

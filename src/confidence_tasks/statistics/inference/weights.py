@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self, TypeAlias
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import scipy
@@ -25,6 +27,48 @@ Result: TypeAlias = Estimate | FloatArray
 """An :class:`Estimate` of a plain call, or an array of shape (resamples,) for weights of that many rows."""
 
 
+Part = TypeVar("Part")
+
+
+class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
+    """Weights (R, n) that several statistics take; ``known`` has what these have in common, which is computed once."""
+
+    known: dict[Hashable, Any]
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> Self:
+        """Share weights, which must not be changed from here on."""
+        shared = weights.view(cls)
+        shared.known = {}
+        return shared
+
+    def kept(self, keep: BoolArray) -> SharedWeights:
+        """Return the weights of some trials, which are shared too."""
+        key = keep.tobytes()
+        if key not in self.known:
+            self.known[key] = SharedWeights.of(take(np.asarray(self), np.flatnonzero(keep)))
+        found: SharedWeights = self.known[key]
+        return found
+
+
+def take(rows: FloatArray, which: NDArray[np.intp]) -> FloatArray:
+    """Take columns of rows (R, n), in the order given and in the memory layout of the rows."""
+    return np.take(rows, which, axis=1) if rows.flags.c_contiguous else np.take(rows.T, which, axis=0).T
+
+
+def running_sums(rows: FloatArray) -> FloatArray:
+    """Sums of each row (R, n) up to and with each entry.
+
+    NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
+    """
+    if rows.flags.c_contiguous:
+        return np.cumsum(rows, axis=1)
+    sums = rows.copy(order="K")
+    for before, here in pairwise(sums.T):
+        here += before
+    return sums
+
+
 @dataclass(frozen=True, slots=True)
 class Weighting:
     """How often each trial counts, in every resample.
@@ -35,24 +79,39 @@ class Weighting:
         Weights; a plain call has one row.
     batch : bool
         Whether the caller gave a row per resample, and so expects R numbers.
+    known : dict
+        What was computed of these weights, by what it is.
     """
 
     rows: FloatArray
     batch: bool
+    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, weights: ArrayLike | None, n: int) -> Self:
         """Check ``weights`` and bring them to rows."""
-        array = as_weights(weights, n)
-        if array is None:
-            array = np.ones(n)
-        return cls(np.atleast_2d(array), batch=array.ndim == 2)
+        known: dict[Hashable, Any] = getattr(weights, "known", {})
+        if n not in known:
+            array = as_weights(weights, n)
+            array = np.ones(n) if array is None else array
+            known[n] = np.atleast_2d(array), array.ndim == 2
+        return cls(*known[n], known)
+
+    def once(self, key: Hashable, compute: Callable[[], Part]) -> Part:
+        """Return what ``compute`` returns, which is not computed again of these weights."""
+        if key not in self.known:
+            self.known[key] = compute()
+        found: Part = self.known[key]
+        return found
 
     @property
     def total(self) -> FloatArray:
         """Number of trials in each row, shape (R,)."""
-        total: FloatArray = self.rows.sum(axis=1)
-        return total
+        return self.once("total", lambda: np.asarray(self.rows.sum(axis=1)))
+
+    def up_to(self, order: NDArray[np.intp]) -> FloatArray:
+        """Running sums of the weights of some trials, in the order given, shape (R, k)."""
+        return self.once(order.tobytes(), lambda: running_sums(self.columns(order)))
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:
@@ -69,9 +128,7 @@ class Weighting:
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
         """Weights of some trials, in the order given, shape (R, k), in the memory layout of all weights."""
-        if self.rows.flags.c_contiguous:
-            return np.take(self.rows, which, axis=1)
-        return np.take(self.rows.T, which, axis=0).T
+        return take(self.rows, which)
 
     def grouped(self, index: NDArray[np.intp], size: int, column: FloatArray) -> FloatArray:
         """Weighted sums of ``column`` within the groups that ``index`` names, shape (R, size)."""

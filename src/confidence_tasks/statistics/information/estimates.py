@@ -26,7 +26,6 @@ from confidence_tasks.statistics.core import (
 from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
-from confidence_tasks.statistics.numerics import running_sums
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "none"]
@@ -207,7 +206,7 @@ def _table(
     if not sure.size:
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
-    up_to = running_sums(weighting.columns(order))
+    up_to = weighting.up_to(order)
     positions = partition.positions(sure[order], up_to)
     return counts_between(right[order].astype(np.intp), 2, positions, up_to, order, weighting), weighting
 

@@ -25,7 +25,7 @@ from confidence_tasks.statistics.core import (
     undefined,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting
-from confidence_tasks.statistics.numerics import between, row_quantiles, running_sums
+from confidence_tasks.statistics.numerics import between, row_quantiles
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
@@ -258,7 +258,7 @@ def binned_counts(
         return counts.reshape(-1, n_labels, n_bins)
     order = np.argsort(confidence, kind="stable")
     values = confidence[order]
-    up_to = running_sums(weighting.columns(order))
+    up_to = weighting.up_to(order)
     below = np.searchsorted(values, row_quantiles(values, up_to, np.arange(1, n_bins) / n_bins), side="left")
     return counts_between(label[order], n_labels, below, up_to, order, weighting)
 
@@ -280,7 +280,7 @@ def counts_between(
     counts = np.empty((n_labels, below.shape[1] + 1, len(up_to))).transpose(2, 0, 1)
     for name in range(1, n_labels):
         members = np.flatnonzero(label == name)
-        of_label = running_sums(weighting.columns(order[members]))
+        of_label = weighting.up_to(order[members])
         counts[:, name] = between(of_label, np.searchsorted(members, below))
     # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
     counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)
