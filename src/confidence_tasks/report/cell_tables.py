@@ -42,7 +42,7 @@ class CellTable:
         return {measure.name: np.asarray(measure.compute(self.columns, shared)) for measure in self.measures}
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Return a draw of each measure that has a posterior distribution for every row of random weights.
+        """Return a draw of each measure from its posterior distribution for every row of random weights.
 
         Measures of the same outcomes and prior are of the same draws.
         """
@@ -56,10 +56,10 @@ class CellTable:
                 found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
         return found
 
-    @property
-    def without_posterior(self) -> CellTable:
-        """The same with the measures that have to be resampled only."""
-        return replace(self, measures=tuple(measure for measure in self.measures if not measure.posterior))
+    def of_kind(self, *, posterior: bool) -> CellTable:
+        """Return the same with the measures that have a posterior distribution, or those that are resampled."""
+        its = tuple(measure for measure in self.measures if bool(measure.posterior) == posterior)
+        return replace(self, measures=its)
 
 
 def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:

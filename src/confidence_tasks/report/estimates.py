@@ -173,16 +173,15 @@ def resampled(
 
     Each array has shape (n_resamples,).
     """
-    kinds = [table.kinds for _, table in tables]
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
-    for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=bootstrap):
-        for (cell, table), weights in zip(tables, block, strict=True):
-            for name, values in table.without_posterior.values(weights).items():
-                parts.setdefault((cell, name), []).append(values)
-    if any(measure.posterior for _, table in tables for measure in table.measures):
-        for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=posterior, bayesian=True):
-            for (cell, table), weights in zip(tables, block, strict=True):
-                for name, values in table.draws(weights, posterior).items():
+    for bayesian, rng in ((False, bootstrap), (True, posterior)):
+        chosen = [(cell, its) for cell, table in tables if (its := table.of_kind(posterior=bayesian)).measures]
+        kinds = [table.kinds for _, table in chosen]
+        draws = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian) if kinds else ()
+        for block in draws:
+            for (cell, table), weights in zip(chosen, block, strict=True):
+                found = table.draws(weights, rng) if bayesian else table.values(weights)
+                for name, values in found.items():
                     parts.setdefault((cell, name), []).append(values)
     return {key: np.concatenate(values) for key, values in parts.items()}
 

@@ -422,8 +422,26 @@ def z_roc_slope(
     >>> round(z_roc_slope(correct, range(16), n_ratings=2), 3)
     0.798
     """
-    table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
-    return fit_uv_sdt(*table, padding=padding).slope
+    return _fit_trials(correct, evidence, n_ratings, edges, padding, weights).slope
+
+
+def _fit_trials(
+    correct: ArrayLike,
+    evidence: ArrayLike,
+    n_ratings: int,
+    edges: ArrayLike | None,
+    padding: Padding,
+    weights: ArrayLike | None,
+) -> UnequalVarianceSDT:
+    """Fit the table of trials, once for all that asks for it under shared weights."""
+    columns = (np.asarray(column).tobytes() for column in (correct, evidence, [] if edges is None else edges))
+    return Weighting.of(weights, len(np.asarray(correct))).once(
+        ("fit_uv_sdt", n_ratings, padding, *columns),
+        lambda: fit_uv_sdt(
+            *correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights),
+            padding=padding,
+        ),
+    )
 
 
 def d_a(
@@ -455,8 +473,7 @@ def d_a(
     >>> round(d_a(correct, range(16), n_ratings=2), 3)
     1.244
     """
-    table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
-    return fit_uv_sdt(*table, padding=padding).d_a
+    return _fit_trials(correct, evidence, n_ratings, edges, padding, weights).d_a
 
 
 def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
