@@ -48,7 +48,7 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
 
-_BLOCK, _LARGEST_BLOCK = 512, 1 << 22
+_BLOCK, _LARGEST_BLOCK = 256, 1 << 22
 """Resamples made at a time at least, as each call of a fit costs, unless these are so many numbers: 32 MiB."""
 
 _CACHED = 1 << 17
