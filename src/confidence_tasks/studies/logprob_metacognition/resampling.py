@@ -258,8 +258,8 @@ VERSION_1 = ("d_prime_v1", "meta_d_v1", "mratio_v1")
 
 def version_1(columns: Columns, subsets: Iterable[TrialSubset], settings: Settings) -> Distributions:
     """Return version 1's measures of the conditions of one model, between the edges of T = 1 at every temperature."""
-    of_study = ("question_id", "source", "temperature", "correct", "mean_logprob", "domain")
-    trials = pd.DataFrame({name: columns[name] for name in of_study}).assign(model="")
+    of_study = ("question_id", "source", "temperature", "correct", "mean_logprob")
+    trials = pd.DataFrame({name: columns[name] for name in of_study}).assign(model="", domain=None)
     cells = resample(trials, settings=settings, binnings={PRIMARY: BINNINGS[PRIMARY]}).cells
     lacking = Distribution(
         Estimate(np.nan, Reason.EMPTY), np.full(settings.n_resamples, np.nan), frozenset[str]()
