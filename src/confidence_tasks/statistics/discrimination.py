@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index, undefined
 from confidence_tasks.statistics.inference.limits import (
@@ -72,16 +71,22 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     order = np.argsort(stated, kind="stable")
     is_right = right[order] == 1.0
     right_order, wrong_order = order[is_right], order[~is_right]
-    hits, misses = weighting.up_to(right_order), weighting.columns(wrong_order)
+    hits, n_wrong = weighting.up_to(right_order), weighting.rows @ (1.0 - right)
+    below, up_to = (
+        np.searchsorted(stated[right_order], stated[wrong_order], side) for side in ("left", "right")
+    )
 
-    def lost(side: Literal["left", "right"]) -> FloatArray:
-        before = np.searchsorted(stated[right_order], stated[wrong_order], side)
-        start = np.searchsorted(before, 1)
-        return np.asarray((misses[:, start:] * take(hits, before[start:] - 1)).sum(axis=1))
+    def lost(wrong: NDArray[np.intp], n_right: NDArray[np.intp]) -> FloatArray:
+        """Number of pairs of wrong answers and so many right ones of the lowest confidence."""
+        some = np.flatnonzero(n_right)
+        pairs = weighting.columns(wrong[some])
+        pairs *= take(hits, n_right[some] - 1)
+        return np.asarray(pairs.sum(axis=1))
 
-    pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
-    # A tie is half won.
-    area = ratio(pairs - 0.5 * (lost("left") + lost("right")), pairs)
+    has_ties = up_to > below
+    pairs = hits[:, -1:].sum(axis=1) * n_wrong
+    ties = lost(wrong_order[has_ties], up_to[has_ties]) - lost(wrong_order[has_ties], below[has_ties])
+    area = ratio(pairs - lost(wrong_order, below) - 0.5 * ties, pairs)
     return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
 
 

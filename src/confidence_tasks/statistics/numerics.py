@@ -19,14 +19,12 @@ def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
 
     By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
     """
-    low = np.zeros_like(limits, dtype=np.intp)
-    high = np.full_like(limits, up_to.shape[1], dtype=np.intp)
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        beyond = np.take_along_axis(up_to, np.minimum(middle, up_to.shape[1] - 1), axis=1) > limits
-        high = np.where(open_ & beyond, middle, high)
-        low = np.where(open_ & ~beyond, middle + 1, low)
-    return low
+    n, row = up_to.shape[1], np.arange(len(limits))[:, np.newaxis]
+    found = np.zeros(limits.shape, dtype=np.intp)
+    for bit in reversed(range(n.bit_length())):
+        more = found + (1 << bit)
+        found = np.where((more <= n) & (up_to[row, np.minimum(more, n) - 1] <= limits), more, found)
+    return found
 
 
 def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
@@ -36,9 +34,8 @@ def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> 
     """
     rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * shares
     whole = np.floor(rank)
-    below, above = (
-        values[np.minimum(first_beyond(up_to, ranks), values.size - 1)] for ranks in (whole, whole + 1.0)
-    )
+    places = first_beyond(up_to, np.concatenate([whole, whole + 1.0], axis=1))
+    below, above = np.split(values[np.minimum(places, values.size - 1)], 2, axis=1)
     share, step = rank - whole, above - below
     # Exact at both ends.
     return np.where(share < 0.5, below + step * share, above - step * (1.0 - share))
@@ -48,7 +45,8 @@ def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
     """Sums (R, E + 1) between edges (R, E), of which running sums are given; an edge is a number of entries."""
     if not up_to.shape[1]:
         return np.zeros((len(edges), edges.shape[1] + 1))
-    at_edge = np.where(edges > 0, np.take_along_axis(up_to, np.maximum(edges - 1, 0), axis=1), 0.0)
+    row = np.arange(len(edges))[:, np.newaxis]
+    at_edge = np.where(edges > 0, up_to[row, np.maximum(edges - 1, 0)], 0.0)
     sums: FloatArray = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
     return sums
 

@@ -315,13 +315,14 @@ def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         import numpy as np
 
+        from confidence_tasks.statistics.inference.weights import Weighting
+
         holds = np.asarray(of(trials), dtype=np.float64)
         keep = ~np.isnan(holds)
-        kept = np.ones(int(keep.sum())) if weights is None else _of_kept(weights, keep)
-        total = kept.sum(axis=-1)
-        with np.errstate(invalid="ignore"):
-            value = np.asarray(kept @ holds[keep]) / total
-        return value if value.ndim else float(value)
+        kept = None if weights is None else _of_kept(weights, keep)
+        weighting = Weighting.of(kept, int(keep.sum()))
+        value = weighting.mean(holds[keep])
+        return value if weighting.batch else float(value[0])
 
     return compute
 

@@ -39,7 +39,7 @@ class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
     def of(cls, weights: FloatArray) -> Self:
         """Share weights, which must not be changed from here on."""
         shared = weights.view(cls)
-        shared.known = {}
+        shared.known = {weights.shape[1]: (weights, True)}
         return shared
 
     def kept(self, keep: BoolArray) -> SharedWeights:
@@ -57,16 +57,20 @@ def take(rows: FloatArray, which: NDArray[np.intp]) -> FloatArray:
 
 
 def running_sums(rows: FloatArray) -> FloatArray:
-    """Sums of each row (R, n) up to and with each entry.
+    """Sums of each row (R, n) up to and with each entry."""
+    return _accumulate(rows.copy(order="K"))
+
+
+def _accumulate(rows: FloatArray) -> FloatArray:
+    """Add to each entry (R, n) those before it, in place.
 
     NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
     """
     if rows.flags.c_contiguous:
-        return np.cumsum(rows, axis=1)
-    sums = rows.copy(order="K")
-    for before, here in pairwise(sums.T):
+        return np.cumsum(rows, axis=1, out=rows)
+    for before, here in pairwise(rows.T):
         here += before
-    return sums
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Weighting:
 
     def up_to(self, order: NDArray[np.intp]) -> FloatArray:
         """Running sums of the weights of some trials, in the order given, shape (R, k)."""
-        return self.once(order.tobytes(), lambda: running_sums(self.columns(order)))
+        return self.once(order.tobytes(), lambda: _accumulate(self.columns(order)))
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:
