@@ -48,7 +48,7 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
 
-_BLOCK, _LARGEST_BLOCK = 256, 1 << 22
+_BLOCK, _LARGEST_BLOCK = 512, 1 << 22
 """Resamples made at a time at least, as each call of a fit costs, unless these are so many numbers: 32 MiB."""
 
 _CACHED = 1 << 17
@@ -153,8 +153,8 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 
 def resampled_kinds(
     samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
-) -> Iterator[list[FloatArray]]:
-    """Resample units, and yield the weights of the kinds of every sample, arrays of shape (r, K).
+) -> Iterator[list[NDArray[Any]]]:
+    """Resample units, and yield the weights of the kinds of every sample, arrays of shape (r, K) of a type for their sum.
 
     One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
     replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum
@@ -168,8 +168,8 @@ def resampled_kinds(
     --------
     >>> kinds = count_alike([[0.0, 1.0, 1.0, 1.0]], unit=range(4), n_units=4)
     >>> [(weights,)] = resampled_kinds([kinds], n_resamples=3)
-    >>> weights.sum(axis=1)
-    array([4., 4., 4.])
+    >>> weights.sum(axis=1).tolist()
+    [4, 4, 4]
     >>> [(weights,)] = resampled_kinds([kinds], n_resamples=10_000, bayesian=True)
     >>> weights.mean(axis=0).round(1), weights.var(axis=0).round(1)  # gamma variates of shape 1 and 3
     (array([1., 3.]), array([1., 3.]))
@@ -219,7 +219,7 @@ def exchanged_kinds(
             (
                 np.concatenate([first.counts - from_first, from_second], axis=1),
                 np.concatenate([from_first, second.counts - from_second], axis=1),
-                units,
+                units.astype(np.float64),
             )
             for (first, second, _), from_first, from_second, units in zip(
                 pairs, moved[::3], moved[1::3], moved[2::3], strict=True
@@ -237,8 +237,10 @@ def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
 
 
 def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
-    """The smallest type of the whole numbers that kinds can have: sums of these are exact, and several times faster."""
-    most = max(sample.members.shape[1] * sample.members.data.max(initial=0.0) for sample in samples)
+    """The smallest type of the whole numbers that all kinds can have together: it is exact, and several times faster."""
+    most = max(
+        sample.members.shape[1] * sample.members.sum(axis=0).max(initial=0.0) for sample in samples
+    )
     return np.min_scalar_type(int(most))
 
 
@@ -247,7 +249,7 @@ def _of_kinds(
     total: int,
     unit_weights: Callable[[int], NDArray[Any]],
     dtype: np.dtype[Any],
-) -> Iterator[list[FloatArray]]:
+) -> Iterator[list[NDArray[Any]]]:
     """Yield the weights of the kinds of every sample, those of units being drawn as many at a time as the cache holds.
 
     The weights of a kind lie side by side in memory, so that what is computed of (r, K) of them goes through r at a
@@ -260,7 +262,7 @@ def _of_kinds(
     widest = max(1, *(sample.members.shape[0] for sample in samples))
     block = max(1, _BLOCK_ELEMENTS // widest, min(_BLOCK, _LARGEST_BLOCK // widest))
     for size in (min(block, total - start) for start in range(0, total, block)):
-        summed = np.empty((members.shape[0], size))
+        summed = np.empty((members.shape[0], size), dtype)
         for start in range(0, size, step):
             weights = unit_weights(min(step, size - start))
             summed[:, start : start + step] = members @ weights.astype(dtype, copy=False)

@@ -31,27 +31,27 @@ Part = TypeVar("Part")
 
 
 class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
-    """Weights (R, n) that several statistics take; ``known`` has what these have in common, which is computed once."""
+    """Weights (R, n) that several statistics take: what these have in common is computed once."""
 
-    known: dict[Hashable, Any]
+    weighting: Weighting
 
     @classmethod
-    def of(cls, weights: FloatArray) -> Self:
-        """Share weights, which must not be changed from here on."""
-        shared = weights.view(cls)
-        shared.known = {weights.shape[1]: (weights, True)}
+    def of(cls, weights: NDArray[Any]) -> Self:
+        """Share weights, of a type that holds their sum and which must not be changed from here on."""
+        rows = weights.astype(np.float64, copy=False)
+        shared = rows.view(cls)
+        shared.weighting = Weighting(rows, True, weights)
         return shared
 
     def kept(self, keep: BoolArray) -> SharedWeights:
         """Return the weights of some trials, which are shared too."""
-        key = keep.tobytes()
-        if key not in self.known:
-            self.known[key] = SharedWeights.of(take(np.asarray(self), np.flatnonzero(keep)))
-        found: SharedWeights = self.known[key]
-        return found
+        drawn = self.weighting.narrow
+        return self.weighting.once(
+            ("kept", keep.tobytes()), lambda: SharedWeights.of(take(drawn, np.flatnonzero(keep)))
+        )
 
 
-def take(rows: FloatArray, which: NDArray[np.intp]) -> FloatArray:
+def take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
     """Take columns of rows (R, n), in the order given and in the memory layout of the rows."""
     return np.take(rows, which, axis=1) if rows.flags.c_contiguous else np.take(rows.T, which, axis=0).T
 
@@ -61,13 +61,13 @@ def running_sums(rows: FloatArray) -> FloatArray:
     return _accumulate(rows.copy(order="K"))
 
 
-def _accumulate(rows: FloatArray) -> FloatArray:
+def _accumulate(rows: NDArray[Any]) -> NDArray[Any]:
     """Add to each entry (R, n) those before it, in place.
 
     NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
     """
     if rows.flags.c_contiguous:
-        return np.cumsum(rows, axis=1, out=rows)
+        return np.cumsum(rows, axis=1, out=rows, dtype=rows.dtype)
     for before, here in pairwise(rows.T):
         here += before
     return rows
@@ -83,23 +83,27 @@ class Weighting:
         Weights; a plain call has one row.
     batch : bool
         Whether the caller gave a row per resample, and so expects R numbers.
+    narrow : ndarray, shape (R, n)
+        The weights in the type that they were drawn in, which holds their sum: whole numbers are added faster in it.
     known : dict
         What was computed of these weights, by what it is.
     """
 
     rows: FloatArray
     batch: bool
+    narrow: NDArray[Any]
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, weights: ArrayLike | None, n: int) -> Self:
+    def of(cls, weights: ArrayLike | None, n: int) -> Weighting:
         """Check ``weights`` and bring them to rows."""
-        known: dict[Hashable, Any] = getattr(weights, "known", {})
-        if n not in known:
-            array = as_weights(weights, n)
-            array = np.ones(n) if array is None else array
-            known[n] = np.atleast_2d(array), array.ndim == 2
-        return cls(*known[n], known)
+        shared: Weighting | None = getattr(weights, "weighting", None)
+        if shared and shared.rows.shape[1] == n:
+            return shared
+        array = as_weights(weights, n)
+        array = np.ones(n) if array is None else array
+        rows = np.atleast_2d(array)
+        return cls(rows, array.ndim == 2, rows)
 
     def once(self, key: Hashable, compute: Callable[[], Part]) -> Part:
         """Return what ``compute`` returns, which is not computed again of these weights."""
@@ -113,9 +117,9 @@ class Weighting:
         """Number of trials in each row, shape (R,)."""
         return self.once("total", lambda: np.asarray(self.rows.sum(axis=1)))
 
-    def up_to(self, order: NDArray[np.intp]) -> FloatArray:
-        """Running sums of the weights of some trials, in the order given, shape (R, k)."""
-        return self.once(order.tobytes(), lambda: _accumulate(self.columns(order)))
+    def up_to(self, order: NDArray[np.intp]) -> NDArray[Any]:
+        """Running sums of the weights of some trials, in the order given, shape (R, k) and of the narrow type."""
+        return self.once(order.tobytes(), lambda: _accumulate(take(self.narrow, order)))
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:
