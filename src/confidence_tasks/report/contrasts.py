@@ -19,7 +19,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions, together
+from confidence_tasks.report.estimates import (
+    Distribution,
+    Distributions,
+    Settings,
+    distributions,
+    of_each_alone,
+    together,
+)
 from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
@@ -27,14 +34,11 @@ from confidence_tasks.statistics.inference.draws import TrialCounts, alike_units
 from confidence_tasks.statistics.inference.limits import mover
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
-from confidence_tasks.statistics.inference.weights import ratio
+from confidence_tasks.statistics.inference.weights import SharedWeights, ratio
 from confidence_tasks.study.measures import Influence, Measure
 
 Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 """For each exchange: the weights of the stacked trials on either side, and how many questions of each kind moved."""
-
-_BLOCK = 256
-"""Kinds of trials that are looked at alone at a time."""
 
 _PROBES = 8
 """Random weightings on which what looks like a mean must be one."""
@@ -345,12 +349,7 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
         return None
     rows = source.stacked()
     n = source.of_first.shape[1] + source.of_second.shape[1]
-    alone = np.concatenate(
-        [
-            np.asarray(measure.compute(rows, np.eye(min(_BLOCK, n - start), n, start)))
-            for start in range(0, n, _BLOCK)
-        ]
-    )
+    alone = of_each_alone(measure, rows, n)
     counted = ~np.isnan(alone)
     value = np.where(counted, alone, 0.0)
 
@@ -424,7 +423,8 @@ def _exchanges(
         size = len(block[0][0])
         totals = {name: np.zeros(size) for name in asked}
         variances = {name: np.zeros(size) for name in asked}
-        for number, (source, rows, sides) in enumerate(zip(sources, stacked, block, strict=True)):
+        for number, (source, rows, drawn) in enumerate(zip(sources, stacked, block, strict=True)):
+            sides = SharedWeights.of(drawn[0]), SharedWeights.of(drawn[1]), drawn[2]
             for name in asked.keys() & _names(source):
                 compute, n = asked[name].compute, n_sources[name]
                 with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN

@@ -175,7 +175,9 @@ def resampled(
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
     for bayesian, rng in ((False, bootstrap), (True, posterior)):
-        chosen = [(cell, its) for cell, table in tables if (its := table.of_kind(posterior=bayesian)).measures]
+        chosen = [
+            (cell, its) for cell, table in tables if (its := table.of_kind(posterior=bayesian)).measures
+        ]
         kinds = [table.kinds for _, table in chosen]
         draws = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian) if kinds else ()
         for block in draws:
@@ -193,12 +195,17 @@ def informative(measure: Measure, trials: Columns) -> Informative:
 
 def counting(table: CellTable, measure: Measure) -> BoolArray:
     """Return whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
-    n_kinds = table.kinds.members.shape[0]
-    alone = np.empty(n_kinds)
-    for start in range(0, n_kinds, _BLOCK):
-        kinds = np.arange(start, min(start + _BLOCK, n_kinds))
-        alone[kinds] = measure.compute(rows_of(table.columns, kinds), np.eye(len(kinds)))
+    alone = of_each_alone(measure, table.columns, table.kinds.members.shape[0])
     return np.asarray(table.kinds.members[~np.isnan(alone)].sum(axis=0) > 0.0)
+
+
+def of_each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:
+    """Return a measure of each of n rows alone."""
+    alone = np.empty(n)
+    for start in range(0, n, _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, n))
+        alone[rows] = measure.compute(rows_of(columns, rows), np.eye(len(rows)))
+    return alone
 
 
 def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import confidence_tasks.statistics as s
+from confidence_tasks.statistics.inference import weights as weighting
+from confidence_tasks.statistics.inference.weights import SharedWeights
 
 PENALTIES = np.array([0.0, 0.5, 1.0, 10.0, 100.0])
 CONFIDENCES = np.array([0.0, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0])
@@ -194,3 +196,85 @@ def test_it_can_be_resampled(name):
     statistic, arrays = call(name, 60)
     interval = s.bootstrap(statistic, *arrays, clusters=np.arange(60) // 2, n_resamples=200)
     assert interval.low <= interval.estimate <= interval.high
+
+
+OF_EVIDENCE = {
+    "auroc2": s.auroc2,
+    "meta_information": s.meta_information,
+    "z_roc_slope": s.sdt.z_roc_slope,
+    "d_a": s.sdt.d_a,
+    "mean_difference": s.sdt.mean_difference,
+    "accuracy of half": partial(s.accuracy_at_coverage, coverage=0.5),
+    "accuracy of most": partial(s.accuracy_at_coverage, coverage=0.83),
+    "ece": s.ece,
+    "brier": s.brier,
+}
+
+
+def evidence(n, seed, *, tied):
+    rng = np.random.default_rng(seed)
+    correct = (rng.random(n) < 0.6).astype(float)
+    confidence = 1.0 / (1.0 + np.exp(-rng.normal(0.8 * correct, 1.0)))
+    return correct, confidence.round(1) if tied else confidence
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float64])
+def test_shared_weights_give_the_same_numbers(dtype, tied):
+    correct, confidence = evidence(150, 3, tied=tied)
+    rows = np.random.default_rng(4).multinomial(150, np.full(150, 1.0 / 150), size=12)
+    drawn = np.asfortranarray(rows.astype(dtype))
+    keep = np.arange(150) % 7 > 0
+    shared = SharedWeights.of(drawn)
+    for of, its in ((np.ones(150, dtype=bool), shared), (keep, shared.kept(keep)), (keep, shared.kept(keep))):
+        plain = rows[:, of].astype(float)
+        for name, statistic in OF_EVIDENCE.items():
+            found = statistic(correct[of], confidence[of], weights=its)
+            expected = statistic(correct[of], confidence[of], weights=plain)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+    assert (shared == rows).all()
+    assert (drawn == rows).all()
+
+
+def test_shared_weights_are_added_up_once_for_all_that_ask(monkeypatch):
+    added = []
+
+    def counted(rows):
+        added.append(rows.shape[1])
+        return np.cumsum(rows, axis=1, dtype=rows.dtype)
+
+    monkeypatch.setattr(weighting, "_accumulate", counted)
+    correct, confidence = evidence(150, 3, tied=False)
+    shared = SharedWeights.of(np.ones((4, 150), dtype=np.uint8))
+    for statistic in OF_EVIDENCE.values():
+        statistic(correct, confidence, weights=shared)
+    assert sorted(added) == [int(correct.sum()), 150]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_auroc_of_weighted_trials_is_the_share_of_pairs(tied):
+    correct, confidence = evidence(40, 5, tied=tied)
+    weights = np.random.default_rng(6).gamma(0.7, size=(5, 40))
+    for row, area in zip(weights, s.auroc2(correct, confidence, weights=weights), strict=True):
+        won = pairs = 0.0
+        for i in np.flatnonzero(correct == 1.0):
+            for j in np.flatnonzero(correct == 0.0):
+                pairs += row[i] * row[j]
+                won += row[i] * row[j] * (np.sign(confidence[i] - confidence[j]) + 1.0) / 2.0
+        assert area == pytest.approx(won / pairs, rel=1e-12)
+
+
+@pytest.mark.parametrize("coverage", [0.2, 0.5, 0.83, 1.0])
+def test_accuracy_at_coverage_of_graded_answers_goes_through_the_trials(coverage):
+    rng = np.random.default_rng(7)
+    correct, confidence = rng.random(30), rng.random(30)
+    weights = rng.integers(0, 4, (5, 30)).astype(float)
+    found = s.accuracy_at_coverage(correct, confidence, coverage=coverage, weights=weights)
+    for row, accuracy in zip(weights, found, strict=True):
+        wanted = left = coverage * row.sum()
+        right = 0.0
+        for i in np.argsort(-confidence):
+            part = min(left, row[i])
+            right += part * correct[i]
+            left -= part
+        assert accuracy == pytest.approx(right / wanted, rel=1e-12)

@@ -154,7 +154,7 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 def resampled_kinds(
     samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
 ) -> Iterator[list[NDArray[Any]]]:
-    """Resample units, and yield the weights of the kinds of every sample, arrays of shape (r, K) of a type for their sum.
+    """Resample units, and yield the weights of the kinds of every sample, (r, K), of a type that holds their sum.
 
     One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
     replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum
@@ -237,10 +237,8 @@ def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
 
 
 def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
-    """The smallest type of the whole numbers that all kinds can have together: it is exact, and several times faster."""
-    most = max(
-        sample.members.shape[1] * sample.members.sum(axis=0).max(initial=0.0) for sample in samples
-    )
+    """The smallest type of the whole numbers that all kinds have together: sums are exact, and several times faster."""
+    most = max(sample.members.shape[1] * sample.members.sum(axis=0).max(initial=0.0) for sample in samples)
     return np.min_scalar_type(int(most))
 
 

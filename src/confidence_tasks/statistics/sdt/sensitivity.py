@@ -434,9 +434,9 @@ def _fit_trials(
     weights: ArrayLike | None,
 ) -> UnequalVarianceSDT:
     """Fit the table of trials, once for all that asks for it under shared weights."""
-    columns = (np.asarray(column).tobytes() for column in (correct, evidence, [] if edges is None else edges))
-    return Weighting.of(weights, len(np.asarray(correct))).once(
-        ("fit_uv_sdt", n_ratings, padding, *columns),
+    columns = [np.asarray(column) for column in (correct, evidence, [] if edges is None else edges)]
+    return Weighting.of(weights, len(columns[0])).once(
+        ("fit_uv_sdt", n_ratings, padding, *(column.tobytes() for column in columns)),
         lambda: fit_uv_sdt(
             *correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights),
             padding=padding,
@@ -500,8 +500,8 @@ def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLi
     """
     right, values = as_binary(correct, "correct"), as_vector(evidence, "evidence")
     weighting = Weighting.of(weights, same_length(correct=right, evidence=values))
-    wrong_mean, right_mean = (
-        ratio(weighting.rows @ (of * values), weighting.rows @ of) for of in (1.0 - right, right)
-    )
+    classes = np.stack([1.0 - right, right], axis=1)
+    sums, counts = np.split(weighting.rows @ np.hstack([values[:, np.newaxis] * classes, classes]), 2, axis=1)
+    wrong_mean, right_mean = ratio(sums, counts).T
     difference = np.asarray(right_mean - wrong_mean)
     return weighting.settle(difference, weighting.empty, (np.isnan(difference), Reason.ONE_CLASS))

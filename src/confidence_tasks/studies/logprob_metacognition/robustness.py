@@ -28,7 +28,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     limits,
     outcome,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import Cell, LogprobResampler
+from confidence_tasks.studies.logprob_metacognition.resampling import RESAMPLED, Cell, LogprobResampler
 
 
 def monotonicity(experiment: LogprobResampler) -> Outcome:
@@ -139,10 +139,6 @@ OTHER_TRIALS = 0.3
 
 LEVEL = 0.9
 """Of the intervals: two one-sided tests at .05."""
-
-RESAMPLED = "mratio_v1_resampled"
-"""M-ratio, its distribution that of resamples. Changes from bins to others are read off these: which trials lie between
-an edge and another differs from study to study as it does from resample to resample."""
 
 _FEW = f"No model was asked {ENOUGH}."
 
