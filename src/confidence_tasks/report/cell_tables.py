@@ -16,6 +16,9 @@ from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike
 from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.study.measures import Measure, rows_of
 
+_BLOCK = 256
+"""Trials that are looked at alone at a time."""
+
 _PROBES = 8
 """Random weightings on which a measure of kinds must agree with that of trials."""
 
@@ -56,10 +59,15 @@ class CellTable:
                 found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
         return found
 
-    def of_kind(self, *, posterior: bool) -> CellTable:
-        """Return the same with the measures that have a posterior distribution, or those that are resampled."""
-        its = tuple(measure for measure in self.measures if bool(measure.posterior) == posterior)
-        return replace(self, measures=its)
+    def drawn(self, *, bayesian: bool) -> CellTable:
+        """Return the same with the measures that have a posterior distribution, or with those that are resampled."""
+        return replace(self, measures=tuple(its for its in self.measures if bool(its.posterior) == bayesian))
+
+
+def each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:
+    """Return a measure of each of n trials alone."""
+    blocks = np.array_split(np.arange(n), n // _BLOCK + 1)
+    return np.concatenate([measure.compute(rows_of(columns, rows), np.eye(len(rows))) for rows in blocks])
 
 
 def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:

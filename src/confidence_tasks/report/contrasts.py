@@ -18,15 +18,8 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
-from confidence_tasks.report.estimates import (
-    Distribution,
-    Distributions,
-    Settings,
-    distributions,
-    of_each_alone,
-    together,
-)
+from confidence_tasks.report.cell_tables import CellTable, each_alone, number_questions, tabulate
+from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions, together
 from confidence_tasks.report.groups import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
@@ -349,7 +342,7 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
         return None
     rows = source.stacked()
     n = source.of_first.shape[1] + source.of_second.shape[1]
-    alone = of_each_alone(measure, rows, n)
+    alone = each_alone(measure, rows, n)
     counted = ~np.isnan(alone)
     value = np.where(counted, alone, 0.0)
 

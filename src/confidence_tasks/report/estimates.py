@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
+from confidence_tasks.report.cell_tables import CellTable, each_alone, number_questions, tabulate
 from confidence_tasks.report.groups import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import BoolArray, FloatArray
@@ -22,15 +22,12 @@ from confidence_tasks.statistics.inference.draws import numbered, resampled_kind
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.study.measures import Informative, Measure, rows_of
+from confidence_tasks.study.measures import Informative, Measure
 
 ALL_INFORMATIVE = Informative()
 
 _ROUNDING = 1e-12
 """Differences of resamples, relative to the largest, that are rounding of 0."""
-
-_BLOCK = 256
-"""Kinds of trials that are looked at alone at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +172,7 @@ def resampled(
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
     for bayesian, rng in ((False, bootstrap), (True, posterior)):
-        chosen = [
-            (cell, its) for cell, table in tables if (its := table.of_kind(posterior=bayesian)).measures
-        ]
+        chosen = [(cell, its) for cell, table in tables if (its := table.drawn(bayesian=bayesian)).measures]
         kinds = [table.kinds for _, table in chosen]
         draws = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian) if kinds else ()
         for block in draws:
@@ -195,17 +190,8 @@ def informative(measure: Measure, trials: Columns) -> Informative:
 
 def counting(table: CellTable, measure: Measure) -> BoolArray:
     """Return whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
-    alone = of_each_alone(measure, table.columns, table.kinds.members.shape[0])
+    alone = each_alone(measure, table.columns, table.kinds.members.shape[0])
     return np.asarray(table.kinds.members[~np.isnan(alone)].sum(axis=0) > 0.0)
-
-
-def of_each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:
-    """Return a measure of each of n rows alone."""
-    alone = np.empty(n)
-    for start in range(0, n, _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, n))
-        alone[rows] = measure.compute(rows_of(columns, rows), np.eye(len(rows)))
-    return alone
 
 
 def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:

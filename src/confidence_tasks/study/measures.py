@@ -305,8 +305,8 @@ def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
     """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
     if keep.all():
         return weights
-    shared = getattr(weights, "kept", None)
-    return shared(keep) if shared else weights[..., keep]
+    shared = getattr(weights, "weighting", None)
+    return shared.kept(keep) if shared else weights[..., keep]
 
 
 def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:

@@ -226,7 +226,7 @@ def test_shared_weights_give_the_same_numbers(dtype, tied):
     drawn = np.asfortranarray(rows.astype(dtype))
     keep = np.arange(150) % 7 > 0
     shared = SharedWeights.of(drawn)
-    for of, its in ((np.ones(150, dtype=bool), shared), (keep, shared.kept(keep)), (keep, shared.kept(keep))):
+    for of, its in ((np.ones(150, dtype=bool), shared), (keep, shared.weighting.kept(keep))):
         plain = rows[:, of].astype(float)
         for name, statistic in OF_EVIDENCE.items():
             found = statistic(correct[of], confidence[of], weights=its)
@@ -248,6 +248,8 @@ def test_shared_weights_are_added_up_once_for_all_that_ask(monkeypatch):
     shared = SharedWeights.of(np.ones((4, 150), dtype=np.uint8))
     for statistic in OF_EVIDENCE.values():
         statistic(correct, confidence, weights=shared)
+    assert shared.weighting.kept(np.arange(150) > 3) is shared.weighting.kept(np.arange(150) > 3)
+    assert shared[:2].weighting is None
     assert sorted(added) == [int(correct.sum()), 150]
 
 

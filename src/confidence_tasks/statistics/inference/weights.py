@@ -33,7 +33,7 @@ Part = TypeVar("Part")
 class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
     """Weights (R, n) that several statistics take: what these have in common is computed once."""
 
-    weighting: Weighting
+    weighting: Weighting | None = None
 
     @classmethod
     def of(cls, weights: NDArray[Any]) -> Self:
@@ -42,13 +42,6 @@ class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
         shared = rows.view(cls)
         shared.weighting = Weighting(rows, True, weights)
         return shared
-
-    def kept(self, keep: BoolArray) -> SharedWeights:
-        """Return the weights of some trials, which are shared too."""
-        drawn = self.weighting.narrow
-        return self.weighting.once(
-            ("kept", keep.tobytes()), lambda: SharedWeights.of(take(drawn, np.flatnonzero(keep)))
-        )
 
 
 def take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
@@ -120,6 +113,12 @@ class Weighting:
     def up_to(self, order: NDArray[np.intp]) -> NDArray[Any]:
         """Running sums of the weights of some trials, in the order given, shape (R, k) and of the narrow type."""
         return self.once(order.tobytes(), lambda: _accumulate(take(self.narrow, order)))
+
+    def kept(self, keep: BoolArray) -> SharedWeights:
+        """Return the weights of some trials, shared by what takes these."""
+        return self.once(
+            ("kept", keep.tobytes()), lambda: SharedWeights.of(take(self.narrow, np.flatnonzero(keep)))
+        )
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:

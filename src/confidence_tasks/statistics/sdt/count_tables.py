@@ -6,8 +6,10 @@ rating" over the lowest ratings in the middle to "S2, highest rating", so 2K cou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeAlias
+from functools import lru_cache
+from typing import Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +31,7 @@ from confidence_tasks.statistics.numerics import between, row_quantiles
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
+Fit = TypeVar("Fit")
 Reasons: TypeAlias = NDArray[np.object_]
 """A Reason or None for each table of a batch."""
 
@@ -103,6 +106,21 @@ def settle(values: FloatArray, reasons: Reasons, batch: bool) -> Result:
     if batch:
         return np.where(known(reasons), values, np.nan)
     return Estimate(values[0]) if reasons[0] is None else undefined(reasons[0])
+
+
+def remembered(fit: Callable[..., Fit]) -> Callable[..., Fit]:
+    """Return a fit of tables that remembers the last ones: several numbers are asked of the same tables in turn."""
+
+    @lru_cache(maxsize=4)  # a test asks of two sides in turn
+    def once(shape: tuple[int, ...], padding: Padding, *tables: bytes) -> Fit:
+        return fit(*(np.frombuffer(table).reshape(shape) for table in tables), padding=padding)
+
+    return lambda *tables, padding: once(tables[0].shape, padding, *(table.tobytes() for table in tables))
+
+
+def own(values: Result) -> Result:
+    """Return a copy for the caller to change: what is remembered stays."""
+    return values.copy() if isinstance(values, np.ndarray) else values
 
 
 def correctness_table(

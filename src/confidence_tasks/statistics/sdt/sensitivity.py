@@ -24,6 +24,8 @@ from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
     correctness_table,
     known,
+    own,
+    remembered,
     settle,
     with_reason,
 )
@@ -131,6 +133,9 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
         criteria=criteria.T if tables.batch else criteria[:, 0],
         converged=found.converged if tables.batch else bool(found.converged[0]),
     )
+
+
+_fit = remembered(fit_uv_sdt)
 
 
 class _Solution(NamedTuple):
@@ -422,26 +427,8 @@ def z_roc_slope(
     >>> round(z_roc_slope(correct, range(16), n_ratings=2), 3)
     0.798
     """
-    return _fit_trials(correct, evidence, n_ratings, edges, padding, weights).slope
-
-
-def _fit_trials(
-    correct: ArrayLike,
-    evidence: ArrayLike,
-    n_ratings: int,
-    edges: ArrayLike | None,
-    padding: Padding,
-    weights: ArrayLike | None,
-) -> UnequalVarianceSDT:
-    """Fit the table of trials, once for all that asks for it under shared weights."""
-    columns = [np.asarray(column) for column in (correct, evidence, [] if edges is None else edges)]
-    return Weighting.of(weights, len(columns[0])).once(
-        ("fit_uv_sdt", n_ratings, padding, *(column.tobytes() for column in columns)),
-        lambda: fit_uv_sdt(
-            *correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights),
-            padding=padding,
-        ),
-    )
+    table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
+    return own(_fit(*table, padding=padding).slope)
 
 
 def d_a(
@@ -473,7 +460,8 @@ def d_a(
     >>> round(d_a(correct, range(16), n_ratings=2), 3)
     1.244
     """
-    return _fit_trials(correct, evidence, n_ratings, edges, padding, weights).d_a
+    table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
+    return own(_fit(*table, padding=padding).d_a)
 
 
 def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:

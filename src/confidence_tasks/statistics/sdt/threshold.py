@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
 from confidence_tasks.statistics.inference.weights import Result, ratio, trials
-from confidence_tasks.statistics.sdt.count_tables import Padding, settle, with_reason
+from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered, settle, with_reason
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
 from confidence_tasks.statistics.sdt.sensitivity import Rate, solve_mafc, z_rate
 
@@ -167,19 +166,7 @@ def fit_meta_d_threshold(
     )
 
 
-def _fit(table: FloatArray, padding: Padding) -> ThresholdMetaD:
-    """Fit, or remember: meta-d', M-ratio and the influence on either are asked of the same tables in turn."""
-    return _fit_once(table.tobytes(), table.shape, padding)
-
-
-@lru_cache(maxsize=4)  # a test asks of two sides in turn
-def _fit_once(table: bytes, shape: tuple[int, ...], padding: Padding) -> ThresholdMetaD:
-    return fit_meta_d_threshold(np.frombuffer(table).reshape(shape), padding=padding)
-
-
-def _own(values: Result) -> Result:
-    """Return a copy for the caller to change: what is remembered stays."""
-    return values.copy() if isinstance(values, np.ndarray) else values
+_fit = remembered(fit_meta_d_threshold)
 
 
 def meta_d_threshold(
@@ -204,7 +191,7 @@ def meta_d_threshold(
     0.932
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return _own(_fit(table, padding).meta_d)
+    return own(_fit(table, padding=padding).meta_d)
 
 
 def m_ratio_threshold(
@@ -230,7 +217,7 @@ def m_ratio_threshold(
     1.462
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return _own(_fit(table, padding).m_ratio)
+    return own(_fit(table, padding=padding).m_ratio)
 
 
 def threshold_influence(
@@ -270,7 +257,7 @@ def threshold_influence(
     cell = 2 * right.astype(np.intp) + (sure > threshold)
     table = threshold_table(correct, confidence, threshold, weights=weighting.rows)
     held = table.reshape(-1, 4)
-    fit = _fit(table, padding)
+    fit = _fit(table, padding=padding)
     meta_d, d_prime = np.asarray(fit.meta_d), np.asarray(fit.d_prime)
     slopes = _slopes(held + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
     slopes = np.where(np.isfinite(slopes).all(axis=1, keepdims=True), slopes, np.nan)
