@@ -68,7 +68,7 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     0.75
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    order = np.argsort(stated, kind="stable")
+    order = np.argsort(stated)
     is_right = right[order] == 1.0
     right_order, wrong_order = order[is_right], order[~is_right]
     hits, n_wrong = weighting.up_to(right_order), weighting.rows @ (1.0 - right)

@@ -6,7 +6,14 @@ from operator import attrgetter
 import numpy as np
 import pytest
 
-from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
+from confidence_tasks.report.cell_tables import tabulate
+from confidence_tasks.report.estimates import (
+    Settings,
+    distributions,
+    interval_of_measure,
+    resampled,
+    together,
+)
 from confidence_tasks.report.groups import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
@@ -101,3 +108,18 @@ def test_numbers_of_trials_add_up():
     columns = joined(trials(30, 0), trials(20, 1, source="t")) | {"penalty": np.ones(50)}
     found = interval(columns, split_by_source(columns, np.ones(50, dtype=bool)), COUNTS[0])
     assert (found.estimate, found.low, found.high) == (50.0, 50.0, 50.0)
+
+
+@pytest.mark.parametrize("with_posterior", [False, True])
+def test_nothing_is_drawn_that_no_measure_reads(with_posterior):
+    columns = trials(60, 0)
+    (cell,) = split_by_source(columns, np.ones(60, dtype=bool))
+    names = {"mratio", "meta_d"} if with_posterior else {"ece", "auroc", "accuracy"}
+    measures = [measure for measure in MEASURES if measure.name in names]
+    tables = [(cell, table) for table in tabulate(columns, cell, measures, np.arange(60), 60)]
+    draws = {is_bayesian: np.random.default_rng(1) for is_bayesian in (False, True)}
+    found = resampled(tables, 20, draws[False], draws[True])
+    assert {name for _, name in found} == {measure.name for measure in measures}
+    untouched = np.random.default_rng(1).bit_generator.state
+    for is_bayesian, rng in draws.items():
+        assert (rng.bit_generator.state == untouched) == (is_bayesian != with_posterior)
