@@ -173,7 +173,7 @@ class _Draws:
 _DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
     (("d_prime_v1", "meta_d_v1"), lambda key: key.binning == PRIMARY),
     (("criterion_v1", "meta_information"), lambda key: key.binning == PRIMARY),
-    ((RESAMPLED,), lambda key: not key.domain and key.temperature == TEMPERATURE),
+    ((RESAMPLED,), lambda key: not key.domain),
     (("mratio_v1_unequal",), lambda key: not key.domain and key.binning == PRIMARY),
 )
 """Measures, and the cells that have them."""
