@@ -16,9 +16,6 @@ from confidence_tasks.statistics.inference.draws import TrialCounts, count_alike
 from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.study.measures import Measure, rows_of
 
-_BLOCK = 256
-"""Trials that are looked at alone at a time."""
-
 _PROBES = 8
 """Random weightings on which a measure of kinds must agree with that of trials."""
 
@@ -66,7 +63,7 @@ class CellTable:
 
 def each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:
     """Return a measure of each of n trials alone."""
-    blocks = np.array_split(np.arange(n), n // _BLOCK + 1)
+    blocks = np.array_split(np.arange(n), n // 256 + 1)
     return np.concatenate([measure.compute(rows_of(columns, rows), np.eye(len(rows))) for rows in blocks])
 
 

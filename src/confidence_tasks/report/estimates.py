@@ -174,8 +174,8 @@ def resampled(
     for bayesian, rng in ((False, bootstrap), (True, posterior)):
         chosen = [(cell, its) for cell, table in tables if (its := table.drawn(bayesian=bayesian)).measures]
         kinds = [table.kinds for _, table in chosen]
-        draws = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian) if kinds else ()
-        for block in draws:
+        blocks = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian)
+        for block in blocks if kinds else ():
             for (cell, table), weights in zip(chosen, block, strict=True):
                 found = table.draws(weights, rng) if bayesian else table.values(weights)
                 for name, values in found.items():
@@ -201,7 +201,7 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
     """
     if len(parts) == 1 and not math.isnan(parts[0].value):  # one that is undefined loses its bins below
         return parts[0]
-    average = _mean_defined if skips_undefined else _mean
+    average = _mean_defined if skips_undefined else lambda values: np.asarray(values.mean(axis=0))
     value = float(average(np.array([[part.value] for part in parts]))[0])
     reason = next((part.value.reason for part in parts if part.value.reason), None)
     return Distribution(
@@ -273,10 +273,6 @@ def _informative_mean(parts: Sequence[Distribution]) -> Informative:
     if len(asked) < len(parts):
         return ALL_INFORMATIVE
     return replace(parts[0].informative, questions=frozenset[str]().union(*asked))
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    return np.asarray(values.mean(axis=0))
 
 
 def _mean_defined(values: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index, undefined
 from confidence_tasks.statistics.inference.limits import (
@@ -69,24 +69,15 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
     order = np.argsort(stated)
-    is_right = right[order] == 1.0
-    right_order, wrong_order = order[is_right], order[~is_right]
-    hits, n_wrong = weighting.up_to(right_order), weighting.rows @ (1.0 - right)
-    below, up_to = (
-        np.searchsorted(stated[right_order], stated[wrong_order], side) for side in ("left", "right")
-    )
-
-    def lost(wrong: NDArray[np.intp], n_right: NDArray[np.intp]) -> FloatArray:
-        """Number of pairs of wrong answers and so many right ones of the lowest confidence."""
-        some = np.flatnonzero(n_right)
-        pairs = weighting.columns(wrong[some])
-        pairs *= take(hits, n_right[some] - 1)
-        return np.asarray(pairs.sum(axis=1))
-
-    has_ties = up_to > below
-    pairs = hits[:, -1:].sum(axis=1) * n_wrong
-    ties = lost(wrong_order[has_ties], up_to[has_ties]) - lost(wrong_order[has_ties], below[has_ties])
-    area = ratio(pairs - lost(wrong_order, below) - 0.5 * ties, pairs)
+    right_order, wrong_order = (order[right[order] == of] for of in (1.0, 0.0))
+    hits, misses = weighting.up_to(right_order), take(weighting.rows, wrong_order)
+    lost = np.zeros(len(hits))
+    for side in ("left", "right"):  # a tie is half lost
+        below = np.searchsorted(stated[right_order], stated[wrong_order], side)
+        first = np.searchsorted(below, 1)
+        lost += 0.5 * (misses[:, first:] * take(hits, below[first:] - 1)).sum(axis=1)
+    pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
+    area = ratio(pairs - lost, pairs)
     return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
 
 

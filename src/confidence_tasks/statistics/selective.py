@@ -9,7 +9,15 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, running_sums, tied, trials
+from confidence_tasks.statistics.inference.weights import (
+    Result,
+    Weighting,
+    ratio,
+    running_sums,
+    take,
+    tied,
+    trials,
+)
 from confidence_tasks.statistics.numerics import between, first_beyond
 
 __all__ = [
@@ -200,18 +208,15 @@ def accuracy_at_coverage(
     if not stated.size:
         return weighting.settle(np.full(len(wanted), np.nan), weighting.empty)
     order = np.argsort(stated, kind="stable")
-    # In the same order, those that count for the running sums of right answers.
     some = np.flatnonzero(right[order])
     chance = right[order[some]]
     up_to, right_up_to = weighting.up_to(order), weighting.up_to(order[some])
     if (chance < 1.0).any():
-        right_up_to = running_sums(weighting.columns(order[some]) * chance)
+        right_up_to = running_sums(take(weighting.rows, order[some]) * chance)
     # The confidence within which the coverage falls: its trials count by the part that is wanted.
     rejected = first_beyond(up_to, (weighting.total - wanted)[:, np.newaxis])
     partly = stated[order[np.minimum(rejected, len(order) - 1)]]
-    positions = np.concatenate(
-        [np.searchsorted(stated[order], partly, side) for side in ("left", "right")], axis=1
-    )
+    positions = np.hstack([np.searchsorted(stated[order], partly, side) for side in ("left", "right")])
     _, within, above = between(up_to, positions).T
     _, right_within, right_above = between(right_up_to, np.searchsorted(some, positions)).T
     part = np.minimum(wanted - above, within)

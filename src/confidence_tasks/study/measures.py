@@ -319,8 +319,7 @@ def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
 
         holds = np.asarray(of(trials), dtype=np.float64)
         keep = ~np.isnan(holds)
-        kept = None if weights is None else _of_kept(weights, keep)
-        weighting = Weighting.of(kept, int(keep.sum()))
+        weighting = Weighting.of(None if weights is None else _of_kept(weights, keep), int(keep.sum()))
         value = weighting.mean(holds[keep])
         return value if weighting.batch else float(value[0])
 

@@ -243,7 +243,7 @@ def test_shared_weights_are_added_up_once_for_all_that_ask(monkeypatch):
         added.append(rows.shape[1])
         return np.cumsum(rows, axis=1, dtype=rows.dtype)
 
-    monkeypatch.setattr(weighting, "_accumulate", counted)
+    monkeypatch.setattr(weighting, "running_sums", counted)
     correct, confidence = evidence(150, 3, tied=False)
     shared = SharedWeights.of(np.ones((4, 150), dtype=np.uint8))
     for statistic in OF_EVIDENCE.values():

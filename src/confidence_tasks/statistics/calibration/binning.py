@@ -114,8 +114,7 @@ class Bins:
         for first in range(0, confidence.shape[0], _BLOCK):
             block = slice(first, first + _BLOCK)
             index = self.index(confidence[block], confidence[block])
-            rows = weighting.rows[:, block]
-            part = Weighting(rows, weighting.batch, rows)
+            part = Weighting(rows := weighting.rows[:, block], weighting.batch, rows)
             for total, column in zip(sums, columns, strict=True):
                 total += part.grouped(index, self.size, column[block])
         return sums

@@ -238,7 +238,7 @@ def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
 
 def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
     """The smallest type of the whole numbers that all kinds have together: sums are exact, and several times faster."""
-    most = max(sample.members.shape[1] * sample.members.sum(axis=0).max(initial=0.0) for sample in samples)
+    most = max(its.members.shape[1] * its.members.sum(axis=0).max(initial=0.0) for its in samples)
     return np.min_scalar_type(int(most))
 
 

@@ -26,7 +26,6 @@ from confidence_tasks.statistics.core import (
 Result: TypeAlias = Estimate | FloatArray
 """An :class:`Estimate` of a plain call, or an array of shape (resamples,) for weights of that many rows."""
 
-
 Part = TypeVar("Part")
 
 
@@ -49,21 +48,17 @@ def take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
     return np.take(rows, which, axis=1) if rows.flags.c_contiguous else np.take(rows.T, which, axis=0).T
 
 
-def running_sums(rows: FloatArray) -> FloatArray:
-    """Sums of each row (R, n) up to and with each entry."""
-    return _accumulate(rows.copy(order="K"))
-
-
-def _accumulate(rows: NDArray[Any]) -> NDArray[Any]:
-    """Add to each entry (R, n) those before it, in place.
+def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Sums of each row (R, n) up to and with each entry.
 
     NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
     """
     if rows.flags.c_contiguous:
-        return np.cumsum(rows, axis=1, out=rows, dtype=rows.dtype)
-    for before, here in pairwise(rows.T):
+        return np.cumsum(rows, axis=1)
+    sums = rows.copy(order="K")
+    for before, here in pairwise(sums.T):
         here += before
-    return rows
+    return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +73,6 @@ class Weighting:
         Whether the caller gave a row per resample, and so expects R numbers.
     narrow : ndarray, shape (R, n)
         The weights in the type that they were drawn in, which holds their sum: whole numbers are added faster in it.
-    known : dict
-        What was computed of these weights, by what it is.
     """
 
     rows: FloatArray
@@ -93,16 +86,13 @@ class Weighting:
         shared: Weighting | None = getattr(weights, "weighting", None)
         if shared and shared.rows.shape[1] == n:
             return shared
-        array = as_weights(weights, n)
-        array = np.ones(n) if array is None else array
+        array = np.asarray(as_weights(np.ones(n) if weights is None else weights, n))
         rows = np.atleast_2d(array)
         return cls(rows, array.ndim == 2, rows)
 
     def once(self, key: Hashable, compute: Callable[[], Part]) -> Part:
         """Return what ``compute`` returns, which is not computed again of these weights."""
-        if key not in self.known:
-            self.known[key] = compute()
-        found: Part = self.known[key]
+        found: Part = self.known[key] if key in self.known else self.known.setdefault(key, compute())
         return found
 
     @property
@@ -112,13 +102,12 @@ class Weighting:
 
     def up_to(self, order: NDArray[np.intp]) -> NDArray[Any]:
         """Running sums of the weights of some trials, in the order given, shape (R, k) and of the narrow type."""
-        return self.once(order.tobytes(), lambda: _accumulate(take(self.narrow, order)))
+        return self.once(order.tobytes(), lambda: running_sums(take(self.narrow, order)))
 
     def kept(self, keep: BoolArray) -> SharedWeights:
         """Return the weights of some trials, shared by what takes these."""
-        return self.once(
-            ("kept", keep.tobytes()), lambda: SharedWeights.of(take(self.narrow, np.flatnonzero(keep)))
-        )
+        some = np.flatnonzero(keep)
+        return self.once(("kept", keep.tobytes()), lambda: SharedWeights.of(take(self.narrow, some)))
 
     @property
     def empty(self) -> tuple[BoolArray, Reason]:
@@ -132,10 +121,6 @@ class Weighting:
     def centred(self, column: FloatArray) -> FloatArray:
         """Subtract each row's own mean, shape (R, n): one mean for all rows would lose digits."""
         return np.asarray(column - self.mean(column)[:, np.newaxis])
-
-    def columns(self, which: NDArray[np.intp]) -> FloatArray:
-        """Weights of some trials, in the order given, shape (R, k), in the memory layout of all weights."""
-        return take(self.rows, which)
 
     def grouped(self, index: NDArray[np.intp], size: int, column: FloatArray) -> FloatArray:
         """Weighted sums of ``column`` within the groups that ``index`` names, shape (R, size)."""
@@ -204,7 +189,7 @@ def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied
     index = np.empty_like(order)
     index[order] = np.cumsum(differs) - 1
     if differs.all():
-        rows = weighting.columns(order)
+        rows = take(weighting.rows, order)
         return Tied(ascending, rows, tuple(rows * column[order] for column in columns), index)
     distinct = ascending[differs]
     every = (np.ones(values.shape[0]), *columns)
