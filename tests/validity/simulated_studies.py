@@ -143,7 +143,10 @@ def studies(
     rng = np.random.default_rng(seed)
     for _ in range(n_studies):
         drawn = rng.integers(n_units, size=n)
-        study = [(cell, replace(table, kinds=table.kinds.of_units(drawn))) for cell, table in tables]
+        study = [
+            (cell, replace(table, kinds=replace(table.kinds, members=table.kinds.members[:, drawn])))
+            for cell, table in tables
+        ]
         values = resampled(study, settings.n_resamples, rng, rng)
         found: dict[tuple[TrialSubset, str], Distribution] = {}
         for cell, table in study:

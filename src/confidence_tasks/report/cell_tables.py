@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,9 @@ class CellTable:
         return {**trials, "question_id": unit.astype(str)}, unit
 
     def values(self, weights: FloatArray) -> dict[str, FloatArray]:
-        """Return each measure for every row of weights of the kinds."""
-        shared = SharedWeights.of(weights)
-        return {measure.name: np.asarray(measure.compute(self.columns, shared)) for measure in self.measures}
+        """Return each measure without a posterior distribution for every row of weights of the kinds."""
+        shared, its = SharedWeights.of(weights), (each for each in self.measures if not each.posterior)
+        return {measure.name: np.asarray(measure.compute(self.columns, shared)) for measure in its}
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Return a draw of each measure from its posterior distribution for every row of random weights.
@@ -55,10 +55,6 @@ class CellTable:
                     weighted[of] = posterior.weighted(self.columns, weights, rng)
                 found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
         return found
-
-    def drawn(self, *, bayesian: bool) -> CellTable:
-        """Return the same with the measures that have a posterior distribution, or with those that are resampled."""
-        return replace(self, measures=tuple(its for its in self.measures if bool(its.posterior) == bayesian))
 
 
 def each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:

@@ -10,6 +10,7 @@ does not reject, so that the two cannot contradict each other.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -298,7 +299,7 @@ def _read(
 ) -> tuple[Estimate, Estimate, float]:
     """Return the limits and the p-value of a difference; where one is withheld, so is the other."""
     value = float(difference.value)
-    reason = difference.reason or _incomparable(measure, sources)
+    reason = difference.resampled.reason or _incomparable(measure, sources)
     if not reason and math.isnan(pivot.p_value):
         reason = Reason.NOT_IDENTIFIED
     if not reason and (
@@ -405,7 +406,7 @@ def _exchanges(
     }
     if not asked:
         return {}
-    n_sources = {name: sum(name in _names(source) for source in sources) for name in asked}
+    n_sources = Counter(measure.name for source in sources for measure in source.measures)
     stacked = [source.stacked() for source in sources]
     parts: dict[str, list[tuple[FloatArray, FloatArray]]] = {name: [] for name in asked}
     for block in exchanged_kinds(
@@ -418,7 +419,7 @@ def _exchanges(
         variances = {name: np.zeros(size) for name in asked}
         for number, (source, rows, drawn) in enumerate(zip(sources, stacked, block, strict=True)):
             sides = SharedWeights.of(drawn[0]), SharedWeights.of(drawn[1]), drawn[2]
-            for name in asked.keys() & _names(source):
+            for name in asked.keys() & {measure.name for measure in source.measures}:
                 compute, n = asked[name].compute, n_sources[name]
                 with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
                     totals[name] += np.asarray(compute(rows, sides[0]) - compute(rows, sides[1])) / n
@@ -430,7 +431,3 @@ def _exchanges(
         name: (np.concatenate([d for d, _ in blocks]), np.concatenate([e for _, e in blocks]))
         for name, blocks in parts.items()
     }
-
-
-def _names(source: PairedTables) -> set[str]:
-    return {measure.name for measure in source.measures}

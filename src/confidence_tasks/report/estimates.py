@@ -16,7 +16,7 @@ import numpy as np
 
 from confidence_tasks.report.cell_tables import CellTable, each_alone, number_questions, tabulate
 from confidence_tasks.report.groups import Columns, Group, ModelGroups, TrialSubset
-from confidence_tasks.statistics import Estimate, Interval, Reason
+from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.draws import numbered, resampled_kinds
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
@@ -100,11 +100,6 @@ class Distribution:
             freedom=self.degrees,
         )
 
-    @property
-    def reason(self) -> Reason | None:
-        """Why it has no interval, if so."""
-        return self.resampled.reason
-
     def interval(
         self, settings: Settings, method: Method = "percentile", bounds: Bounds = PROPORTION
     ) -> Interval:
@@ -172,7 +167,7 @@ def resampled(
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
     for bayesian, rng in ((False, bootstrap), (True, posterior)):
-        chosen = [(cell, its) for cell, table in tables if (its := table.drawn(bayesian=bayesian)).measures]
+        chosen = [its for its in tables if any(bool(each.posterior) == bayesian for each in its[1].measures)]
         kinds = [table.kinds for _, table in chosen]
         blocks = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian)
         for block in blocks if kinds else ():

@@ -77,8 +77,7 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | No
         first = np.searchsorted(below, 1)
         lost += 0.5 * (misses[:, first:] * take(hits, below[first:] - 1)).sum(axis=1)
     pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
-    area = ratio(pairs - lost, pairs)
-    return weighting.settle(area, weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
+    return weighting.settle(ratio(pairs - lost, pairs), weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
 
 
 def auroc2_interval(

@@ -209,10 +209,9 @@ def accuracy_at_coverage(
         return weighting.settle(np.full(len(wanted), np.nan), weighting.empty)
     order = np.argsort(stated, kind="stable")
     some = np.flatnonzero(right[order])
-    chance = right[order[some]]
     up_to, right_up_to = weighting.up_to(order), weighting.up_to(order[some])
-    if (chance < 1.0).any():
-        right_up_to = running_sums(take(weighting.rows, order[some]) * chance)
+    if (right % 1.0).any():
+        right_up_to = running_sums(take(weighting.rows, order[some]) * right[order[some]])
     # The confidence within which the coverage falls: its trials count by the part that is wanted.
     rejected = first_beyond(up_to, (weighting.total - wanted)[:, np.newaxis])
     partly = stated[order[np.minimum(rejected, len(order) - 1)]]

@@ -48,9 +48,6 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 _BLOCK_ELEMENTS = 1 << 19
 """Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
 
-_BLOCK, _LARGEST_BLOCK = 512, 1 << 22
-"""Resamples made at a time at least, as each call of a fit costs, unless these are so many numbers: 32 MiB."""
-
 _CACHED = 1 << 17
 """Weights drawn at a time: counting accesses memory at random, which is fast in the cache only."""
 
@@ -74,10 +71,6 @@ class TrialCounts:
     def counts(self) -> FloatArray:
         """Number of rows of each kind, shape (K,)."""
         return np.asarray(self.members.sum(axis=1), dtype=np.float64)
-
-    def of_units(self, units: IntArray) -> TrialCounts:
-        """Keep the rows of some units only, in the order given; kinds without a row stay."""
-        return TrialCounts(self.example, self.members[:, units])
 
 
 def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> TrialCounts:
@@ -258,7 +251,8 @@ def _of_kinds(
     bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
     step = max(1, _CACHED // max(members.shape[1], 1))
     widest = max(1, *(sample.members.shape[0] for sample in samples))
-    block = max(1, _BLOCK_ELEMENTS // widest, min(_BLOCK, _LARGEST_BLOCK // widest))
+    # So many that the calls of a fit are few, unless these are eight times as many numbers.
+    block = max(1, _BLOCK_ELEMENTS // widest, min(512, 8 * _BLOCK_ELEMENTS // widest))
     for size in (min(block, total - start) for start in range(0, total, block)):
         summed = np.empty((members.shape[0], size), dtype)
         for start in range(0, size, step):

@@ -202,13 +202,11 @@ def _table(
     weighting = Weighting.of(weights, same_length(correct=right, confidence=sure))
     if bins is None:
         return np.stack(tied(sure, weighting, 1.0 - right, right).sums, axis=1), weighting
-    partition = Bins(bins, "equal_mass")
     if not sure.size:
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
-    up_to = weighting.up_to(order)
-    positions = partition.positions(sure[order], up_to)
-    return counts_between(right[order].astype(np.intp), 2, positions, up_to, order, weighting), weighting
+    positions = Bins(bins, "equal_mass").positions(sure[order], weighting.up_to(order))
+    return counts_between(right[order].astype(np.intp), 2, positions, order, weighting), weighting
 
 
 def _corrected(table: FloatArray, correction: Correction) -> FloatArray:

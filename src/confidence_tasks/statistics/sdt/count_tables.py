@@ -278,30 +278,28 @@ def binned_counts(
     values = confidence[order]
     up_to = weighting.up_to(order)
     below = np.searchsorted(values, row_quantiles(values, up_to, np.arange(1, n_bins) / n_bins), side="left")
-    return counts_between(label[order], n_labels, below, up_to, order, weighting)
+    return counts_between(label[order], n_labels, below, order, weighting)
 
 
 def counts_between(
     label: NDArray[np.intp],
     n_labels: int,
     below: NDArray[np.intp],
-    up_to: FloatArray,
     order: NDArray[np.intp],
     weighting: Weighting,
 ) -> FloatArray:
     """Count trials by label between places in an order, shape (R, n_labels, E + 1).
 
-    ``label`` and the running sums ``up_to`` (R, n) are in that order, ``below`` (R, E) says how many trials come before
-    each place.
+    ``label`` is in that order, ``below`` (R, E) says how many trials come before each place.
     """
     # Rows last in memory: sums over labels and bins then go through many rows at a time.
-    counts = np.empty((n_labels, below.shape[1] + 1, len(up_to))).transpose(2, 0, 1)
+    counts = np.empty((n_labels, below.shape[1] + 1, len(below))).transpose(2, 0, 1)
     for name in range(1, n_labels):
         members = np.flatnonzero(label == name)
         of_label = weighting.up_to(order[members])
         counts[:, name] = between(of_label, np.searchsorted(members, below))
     # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
-    counts[:, 0] = np.maximum(between(up_to, below) - counts[:, 1:].sum(axis=1), 0.0)
+    counts[:, 0] = np.maximum(between(weighting.up_to(order), below) - counts[:, 1:].sum(axis=1), 0.0)
     return counts
 
 

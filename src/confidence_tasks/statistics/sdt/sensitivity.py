@@ -490,6 +490,5 @@ def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLi
     weighting = Weighting.of(weights, same_length(correct=right, evidence=values))
     classes = np.stack([1.0 - right, right], axis=1)
     sums, counts = np.split(weighting.rows @ np.hstack([values[:, np.newaxis] * classes, classes]), 2, axis=1)
-    wrong_mean, right_mean = ratio(sums, counts).T
-    difference = np.asarray(right_mean - wrong_mean)
+    difference = np.diff(ratio(sums, counts))[:, 0]
     return weighting.settle(difference, weighting.empty, (np.isnan(difference), Reason.ONE_CLASS))
