@@ -37,8 +37,7 @@ class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
     @classmethod
     def of(cls, weights: NDArray[Any]) -> Self:
         """Share weights, of a type that holds their sum and which must not be changed from here on."""
-        rows = weights.astype(np.float64, copy=False)
-        shared = rows.view(cls)
+        shared = (rows := weights.astype(np.float64, copy=False)).view(cls)
         shared.weighting = Weighting(rows, True, weights)
         return shared
 
