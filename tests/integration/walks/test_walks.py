@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -189,3 +192,16 @@ def test_the_walk_ends_where_it_should(name: str, tmp_path: Path) -> None:
         assert list(tmp_path.glob(pattern)), pattern
     walk.look(tmp_path, said)
     assert "\x1b[" not in said
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_of_few_signs_keeps_every_minus(encoding: str) -> None:
+    command = [sys.executable, "-c", "from confidence_tasks.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "compare", *["examples/riskeval.eval"] * 2],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    # click itself writes UTF-8 where the encoding is said to be ASCII.
+    assert " -0.002 " in done.stdout.decode("utf-8" if encoding == "ascii" else encoding)
