@@ -94,7 +94,7 @@ def test_rows_are_the_figures_of_the_logs(table):
             ("base", stated, "", f"p={level}"),
             ("logprob", sets, "", f"p={level}"),
             ("logprob_scaled", sets, "scaled_", f"p={level}"),
-            ("sampling_interval", sampled, "", f"interval,chosen,p={level}"),
+            ("sampling_interval", sampled, "", f"p={level}"),
         ):
             for figure in ("coverage", "coverage_gap", "mean_width", "winkler"):
                 assert rows.loc[(method, level), figure] == pytest.approx(found[f"{prefix}{figure}/{label}"])

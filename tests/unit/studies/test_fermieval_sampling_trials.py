@@ -14,7 +14,6 @@ from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,
     ASKS,
-    cell_of,
     chosen_temperature,
     mean_tunnel_index,
     penalized_score,
@@ -82,8 +81,7 @@ def test_intervals_are_outer_quantiles_question_by_question():
 
 def test_theorem_1_many_samples_mend_what_one_leaves_out():
     one, many = (tunnel_subject(0.3, samples) for samples in (1, 60))
-    cell = cell_of("interval", 1.0, 0.8)
-    single, adjusted = (sampling_summary(trials, [0.8])[f"coverage/{cell}"] for trials in (one, many))
+    single, adjusted = (sampling_summary(trials, [0.8])["coverage/p=0.8"] for trials in (one, many))
     assert single == pytest.approx(0.24, abs=0.2)
     assert adjusted == pytest.approx(0.8, abs=0.2)
 
@@ -102,8 +100,8 @@ def test_the_temperature_of_least_penalized_score_is_chosen_on_the_calibration_h
     # missed by 1: a Winkler score of 2 / 0.1, and no coverage where 0.9 was asked for
     assert penalized_score(alone, 0.9, 100.0) == pytest.approx(20.0 + 100.0 * 0.81)
     found = sampling_summary(trials, [0.9])
-    assert found["temperature/direct,p=0.9"] == 0.7
-    assert found["winkler/direct,chosen,p=0.9"] == found["winkler/direct,T=0.7,p=0.9"] == 3.0
+    assert found["temperature/p=0.9"] == 0.7
+    assert found["winkler/chosen,p=0.9"] == found["winkler/T=0.7,p=0.9"] == 3.0
     test_alone = columns([made for made in trials if made["split"] == "test"])
     assert math.isnan(chosen_temperature(test_alone, 0.9))
 

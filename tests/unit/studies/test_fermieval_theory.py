@@ -210,7 +210,7 @@ def test_the_weight_of_a_shortfall_decides_the_temperature():
                 sample(f"{split}-{i}", "direct", 1.0, value, split=split) for value in (-10, *[5] * 18, 20)
             ]
     chosen = {
-        weight: sampling_summary(trials, [0.95], shortfall_weight=weight)["temperature/direct,p=0.95"]
+        weight: sampling_summary(trials, [0.95], shortfall_weight=weight)["temperature/p=0.95"]
         for weight in (0.0, 1_000.0)
     }
     assert chosen == {0.0: 0.2, 1_000.0: 1.0}

@@ -5,11 +5,12 @@ import math
 import pytest
 from tests.unit.studies.awkward_scale_replies import CAPITALS, Awkward
 from tests.unit.studies.awkward_scale_replies_later import AWKWARD_REPLIES
+from tests.unit.studies.scale_rules import ARRANGEMENTS, REPORTS
 
 from confidence_tasks.reading.answers import FORMS
 from confidence_tasks.reading.cleaning import CLEANING, VALUE_CLEANING
 from confidence_tasks.studies.scales.prompts import ALL_SCALES, ELICITATIONS, TOP_K, Scale, scale_prompt
-from confidence_tasks.studies.scales.reader import ARRANGEMENTS, LAYOUTS, REPORTS, read_scale_reply
+from confidence_tasks.studies.scales.reader import LAYOUTS, read_scale_reply
 from confidence_tasks.study.question import LETTERS, Kind, Question
 from confidence_tasks.study.reading import Reading
 

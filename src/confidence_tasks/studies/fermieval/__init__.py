@@ -104,7 +104,7 @@ STUDY = Study(
     designs={
         "fermieval": Design("FermiEval", "Do intervals hold the truth as often as they were asked to?"),
     },
-    columns=("lower", "upper", "truth", "winkler"),
+    columns=("winkler",),
     headline=(
         "coverage_gap",
         "coverage",

@@ -35,7 +35,7 @@ from confidence_tasks.study import Replies, Stage, TaskMetrics
 CALIBRATED = ("all", "authors")
 """Splits with a calibration half."""
 
-LOGGED = ("coverage_gap", "coverage", "mean_width", "winkler", "parse_rate")
+LOGGED = ("coverage", "coverage_gap", "mean_width", "winkler", "parse_rate")
 """Measures that logs have by default of intervals that are made of exponents."""
 
 

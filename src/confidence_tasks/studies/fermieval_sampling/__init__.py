@@ -74,7 +74,6 @@ STUDY = Study(
             "FermiEval by sampling", "How often do single samples hold the truth, by temperature?"
         ),
     },
-    columns=("lower", "upper", "truth"),
     headline=("share_right", "parse_rate"),
     figures=(_report.winkler_by_method, _consistency.tunnel_over_samples),
     tables=(_report.method_scores, _report.method_coverage, _consistency.self_consistency),

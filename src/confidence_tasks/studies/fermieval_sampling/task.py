@@ -24,6 +24,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     Ask,
     cell_of,
+    figure_label,
     read_cell,
     sampling_measures,
     sampling_summary,
@@ -102,12 +103,12 @@ def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
         "shortfall_weight": parameters["shortfall_weight"],
     }
     ask, first, level = (arguments[name][0] for name in ("asks", "temperatures", "levels"))
-    where = f"{ask},chosen" if parameters["split"] in CALIBRATED else cell_of(ask, first)
+    at = "chosen" if parameters["split"] in CALIBRATED else f"T={first:.15g}"
     return TaskMetrics(
         sampling_summary,
         arguments,
         sampling_measures(**arguments),
-        f"{where},{condition_of(level)}",
+        figure_label(arguments["asks"], arguments["temperatures"], ask, at, condition_of(level)),
         names=LOGGED,
     )
 

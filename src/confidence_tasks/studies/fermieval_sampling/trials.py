@@ -360,15 +360,16 @@ def sampling_measures(
     Returns
     -------
     tuple of Measure
-        On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; by way
-        of asking and level ``temperature``, chosen on the calibration half, and the same figures at that temperature
-        under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`, and where both ways were asked the
-        ``tunnel_index``. ``parse_rate`` over all samples.
+        On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; of
+        several temperatures, by way of asking and level, the ``temperature`` chosen on the calibration half, and the
+        same figures at that temperature under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`,
+        and where both ways were asked the ``tunnel_index``. ``parse_rate`` over all samples.
     """
+    where = partial(figure_label, asks, temperatures)
     measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]
     for ask in asks:
         for level in levels:
-            measures += _level_measures(ask, temperatures, level, shortfall_weight)
+            measures += _level_measures(ask, temperatures, level, shortfall_weight, where)
     for temperature in temperatures:
         at = f"T={temperature:g}"
         for ask in (ask for ask in asks if ask != "interval"):
@@ -393,28 +394,47 @@ def sampling_measures(
     return tuple(measures)
 
 
+def figure_label(asks: Sequence[str], temperatures: Sequence[float], ask: str, at: str, level: str) -> str:
+    """Return what names of figures say after the slash: no way of asking and no temperature where there is but one.
+
+    Examples
+    --------
+    >>> figure_label(["interval"], [1.0], "interval", "T=1", "p=0.9")
+    'p=0.9'
+    >>> figure_label(["interval"], [0.7, 1.0], "interval", "chosen", "p=0.9")
+    'chosen,p=0.9'
+    """
+    told = (ask if len(asks) > 1 else "", at if len(temperatures) > 1 else "", level)
+    return ",".join(filter(None, told))
+
+
 def _level_measures(
-    ask: str, temperatures: Sequence[float], level: float, shortfall_weight: float
+    ask: str,
+    temperatures: Sequence[float],
+    level: float,
+    shortfall_weight: float,
+    where: Callable[[str, str, str], str],
 ) -> list[Measure]:
-    """Return the measures of one way of asking at one level: at each temperature, and at the one chosen."""
+    """Return the measures of one way of asking at one level: at each temperature, and at the one chosen of several."""
     cell: dict[str, Any] = {"ask": ask} | ({"level": level} if ask == "interval" else {})
     label = condition_of(level)
     ways = {
-        cell_of(ask, temperature, level): _within(
+        where(ask, f"T={temperature:.15g}", label): _within(
             {**cell, "temperature": temperature}, partial(_intervals, level)
         )
         for temperature in temperatures
     }
-    ways[f"{ask},chosen,{label}"] = _within(cell, partial(_at_chosen, level, shortfall_weight))
+    chosen = []
+    if len(temperatures) > 1:
+        ways[where(ask, "chosen", label)] = _within(cell, partial(_at_chosen, level, shortfall_weight))
+        compute = not_resampled(lambda trials: chosen_temperature(trials, level, shortfall_weight))
+        what = f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}."
+        chosen = [Measure(f"temperature/{where(ask, '', label)}", _within(cell, compute), what)]
     return [
-        Measure(
-            f"temperature/{ask},{label}",
-            _within(cell, not_resampled(lambda trials: chosen_temperature(trials, level, shortfall_weight))),
-            f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}.",
-        ),
+        *chosen,
         *(
-            Measure(f"{name}/{where}", _of_samples(made, compute), f"{what}, {where}.", better)
-            for where, made in ways.items()
+            Measure(f"{name}/{of}", _of_samples(made, compute), f"{what}, asked {ask}, {of}.", better)
+            for of, made in ways.items()
             for name, compute, what, better in FIGURES
         ),
     ]
