@@ -242,5 +242,5 @@ class TestRefusals:
             SimulatedLM().loglikelihood([])
 
     def test_unknown_profile(self):
-        with pytest.raises(ValueError, match="there are ideal"):
+        with pytest.raises(ValueError, match="There are ideal"):
             SimulatedLM("perfect")

@@ -39,15 +39,11 @@ def _percent(level: float) -> float:
 def _coverage(level: float, named: str) -> float:
     if not 0.0 < level < 1.0:
         raise ValueError(f"levels: {named!r} is not a coverage between 0 and 1, such as 0.95")
-    if level != round(level, 4):
-        raise ValueError(
-            f"levels: the prompt would ask for {100 * level:.2f}%, not {named}: name four decimals at most"
-        )
     return level
 
 
-CONDITIONS = NumberedConditions("level", "p=", _coverage)
-"""Nominal coverages; one lies in (0, 1), with the four decimals that the prompt shows."""
+CONDITIONS = NumberedConditions("level", "p=", _coverage, "{:.15g}".format)
+"""Nominal coverages, in (0, 1)."""
 
 condition_of, level_of = CONDITIONS.label, CONDITIONS.number
 
@@ -78,6 +74,11 @@ def interval_prompt(question: str, level: float) -> str:
     level : float
         Nominal coverage in (0, 1).
 
+    Raises
+    ------
+    ValueError
+        If the level has more than four decimals, which the prompt would not show.
+
     Examples
     --------
     >>> print(interval_prompt("How many pennies would it take to cover Pennsylvania?", 0.95))
@@ -87,6 +88,10 @@ def interval_prompt(question: str, level: float) -> str:
      [10^L, 10^U] with INTEGER L and U.
     Finish with JSON ONLY: {"L": <int>, "U": <int>}.
     """
+    if level != round(level, 4):
+        raise ValueError(
+            f"levels: the prompt would ask for {100 * level:.2f}%, not {level:.15g}: name four decimals at most"
+        )
     return _USER.format(question=question, percent=_percent(level))
 
 

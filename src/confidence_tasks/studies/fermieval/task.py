@@ -63,7 +63,8 @@ def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
 
     ValueError if the levels are no coverages.
     """
-    levels_of(parameters["levels"])
+    for level in levels_of(parameters["levels"]):
+        interval_prompt("", level)  # refuses what it cannot say
     asked = {name: parameters[name] for name in ("seed", "mirror", "split")}
     questions = load("fermi", **asked)
     return [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT][: parameters["n"]]
