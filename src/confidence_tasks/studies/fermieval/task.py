@@ -45,6 +45,8 @@ def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     That is the one asked for, or for the authors' split the one of the paper. Questions of a file are in the halves in
     turns.
     """
+    for level in levels_of(parameters["levels"]):
+        interval_prompt("", level)  # refuses what it cannot show
     split, n, seed = (parameters[name] for name in ("split", "n", "seed"))
     if parameters["source"] != "fermi":
         questions = _own_questions(parameters["source"], split, seed)[:n]
@@ -63,8 +65,7 @@ def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
 
     ValueError if the levels are no coverages.
     """
-    for level in levels_of(parameters["levels"]):
-        interval_prompt("", level)  # refuses what it cannot say
+    levels_of(parameters["levels"])
     asked = {name: parameters[name] for name in ("seed", "mirror", "split")}
     questions = load("fermi", **asked)
     return [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT][: parameters["n"]]
