@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED
 
-from confidence_tasks.reading.answer_tokens import answer_tokens
-from confidence_tasks.reading.matching import match_answer
+from confidence_tasks.reading.grading import match_answer
+from confidence_tasks.reading.token_probabilities import answer_tokens
 from confidence_tasks.studies.logprob_metacognition.prompts import domain_of
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.study.question import Question

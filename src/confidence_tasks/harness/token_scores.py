@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.reading.answer_tokens import token_texts
+from confidence_tasks.reading.token_probabilities import token_texts
 from confidence_tasks.study.stage import Token
 
 if TYPE_CHECKING:

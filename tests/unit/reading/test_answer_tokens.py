@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.answer_tokens import NO_TOKENS, answer_tokens, pieces_of_bytes, token_texts
+from confidence_tasks.reading.token_probabilities import (
+    NO_TOKENS,
+    answer_tokens,
+    pieces_of_bytes,
+    token_texts,
+)
 from confidence_tasks.study.stage import Token
 
 OTHER = -50.0

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from tests.items import items_of, reply_to
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.reading.answer_tokens import answer_tokens
+from confidence_tasks.reading.token_probabilities import answer_tokens
 from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.subject import Subject

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from tests.items import reply_to
 
-from confidence_tasks.reading.answer_tokens import answer_tokens
+from confidence_tasks.reading.token_probabilities import answer_tokens
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.sources import Question

@@ -9,9 +9,8 @@ from inspect_ai.model import Logprob, Logprobs, ModelOutput
 
 from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.reply import reply_tokens
-from confidence_tasks.reading.answer_tokens import NO_TOKENS, AnswerTokens
-from confidence_tasks.reading.grading import normalise_text, wordings
-from confidence_tasks.reading.matching import LONGEST, match_answer
+from confidence_tasks.reading.grading import LONGEST, match_answer, normalise_text, wordings
+from confidence_tasks.reading.token_probabilities import NO_TOKENS, AnswerTokens
 from confidence_tasks.sources import load
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspect_ai.model import Logprob, ModelOutput, ModelUsage
 
-from confidence_tasks.reading.answer_tokens import pieces_of_bytes
+from confidence_tasks.reading.token_probabilities import pieces_of_bytes
 from confidence_tasks.study.stage import TOKENS, Token
 
 FILTERED = "I cannot answer this question."

@@ -26,8 +26,7 @@ from confidence_tasks.harness.compat import (
     token_loglikelihoods,
 )
 from confidence_tasks.harness.token_scores import scored_tokens
-from confidence_tasks.reading.answer_tokens import answer_slice, token_texts
-from confidence_tasks.reading.token_probabilities import is_possible, option_of
+from confidence_tasks.reading.token_probabilities import answer_slice, is_possible, option_of, token_texts
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import Stage, Token
 

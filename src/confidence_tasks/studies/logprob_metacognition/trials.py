@@ -44,7 +44,7 @@ from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
-    from confidence_tasks.reading.answer_tokens import AnswerTokens
+    from confidence_tasks.reading.token_probabilities import AnswerTokens
     from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.studies.logprob_metacognition.reader import ShortAnswer
     from confidence_tasks.study.measures import Columns, Compute, Value
@@ -141,14 +141,14 @@ def logprob_trial(
 
     Examples
     --------
-    >>> from confidence_tasks.reading.answer_tokens import AnswerTokens
+    >>> from confidence_tasks.reading.token_probabilities import AnswerTokens
     >>> from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
     >>> question = Question("q-1", "demo", "Who wrote the novel Emma?", "text", "Jane Austen")
     >>> trial = logprob_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
-    from confidence_tasks.reading.matching import correctness, match_answer
+    from confidence_tasks.reading.grading import correctness, match_answer
 
     match = match_answer(found.text, question)
     mean_logprob = evidence.mean_logprob if found.text else math.nan
@@ -306,7 +306,7 @@ def nlp_summary(
 
 def read_answer(question: Question, condition: str, replies: Replies) -> LogprobTrial:
     """Read the answer, align its tokens, and compare it with the aliases."""
-    from confidence_tasks.reading.answer_tokens import answer_tokens
+    from confidence_tasks.reading.token_probabilities import answer_tokens
     from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 
     (said,) = replies[ANSWER]

@@ -119,8 +119,7 @@ def _found(value: float, problem: str) -> float:
 
 def answer_tokens(reply: ModelReply, begin: int, end: int) -> list[Token]:
     """Return the tokens of a reply's answer; MissingSignalError where they cannot be told."""
-    from confidence_tasks.reading.answer_tokens import answer_slice
-    from confidence_tasks.reading.token_probabilities import is_known
+    from confidence_tasks.reading.token_probabilities import answer_slice, is_known
 
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
