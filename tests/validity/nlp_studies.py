@@ -22,6 +22,7 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     BINNINGS,
     PRIMARY,
     Cell,
+    CellKey,
     LogprobResampler,
     resample,
 )
@@ -79,7 +80,7 @@ class Design:
 
 def whole_condition(experiment: LogprobResampler) -> Printed:
     """Version 1's measures and meta-information at T = 1."""
-    cell = experiment.get("a", TRIVIA)
+    cell = experiment.cells.get(CellKey("a", TRIVIA))
     assert cell is not None
     return {
         ("T = 1", name): limits(cell.measure(name), experiment.settings)
@@ -89,7 +90,7 @@ def whole_condition(experiment: LogprobResampler) -> Printed:
 
 def two_temperatures(experiment: LogprobResampler) -> Printed:
     """Version 1 at another temperature than that of the edges, and the differences that H3 looks at."""
-    cold, warm = (experiment.get("a", TRIVIA, temperature=temperature) for temperature in (0.3, 1.0))
+    cold, warm = (experiment.cells.get(CellKey("a", TRIVIA, temperature)) for temperature in (0.3, 1.0))
     assert cold is not None
     assert warm is not None
     settings = experiment.settings
@@ -103,13 +104,13 @@ def two_temperatures(experiment: LogprobResampler) -> Printed:
 
 def two_models(experiment: LogprobResampler) -> Printed:
     """Differences of two models, as in H4."""
-    cells = {model: experiment.get(model, TRIVIA) for model in experiment.models}
+    cells = {model: experiment.cells.get(CellKey(model, TRIVIA)) for model in experiment.models}
     return _differences({model: cell for model, cell in cells.items() if cell is not None}, experiment)
 
 
 def domains(experiment: LogprobResampler) -> Printed:
     """Measures of a domain, and differences of two, as in H2."""
-    cells = {name: experiment.get("a", TRIVIA, domain=name) for name in DOMAINS[:2]}
+    cells = {name: experiment.cells.get(CellKey("a", TRIVIA, domain=name)) for name in DOMAINS[:2]}
     known = {name: cell for name, cell in cells.items() if cell is not None}
     found = {
         ("domain", name): limits(known[DOMAINS[0]].measure(name), experiment.settings)

@@ -8,7 +8,7 @@ takes the resampled cells, and returns the verdict with the tests and the points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
@@ -19,9 +19,10 @@ import pandas as pd
 from confidence_tasks.report.estimates import Distribution, Settings
 from confidence_tasks.studies.logprob_metacognition.prompts import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.resampling import (
-    PRIMARY,
     TEMPERATURE,
+    VERSION_1,
     Cell,
+    CellKey,
     LogprobResampler,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
@@ -59,21 +60,24 @@ class Outcome:
 
 def outcome(
     *texts: str,
-    verdict: Verdict,
     why: str,
+    holds: bool | None = None,
     tests: Sequence[Test] = (),
-    rows: Sequence[Mapping[str, Any]] = (),
+    rows: Sequence[Test] = (),
     deciding: Test | None = None,
-    n: int = 0,
+    cells: Iterable[Cell] = (),
 ) -> Outcome:
-    """Make an outcome of its name, title, claim and rule, whose estimate is that of the test that decides."""
+    """Make an outcome of its name, title, claim and rule.
+
+    ``holds`` is None where that cannot be tested; the case that decides is by default that of the largest estimate.
+    """
+    decided = deciding or (largest(tests) if tests else dict.fromkeys(("estimate", "low", "high"), np.nan))
     name, title, claim, rule = texts
-    decided = deciding or {"what": "", **dict.fromkeys(("estimate", "low", "high"), float("nan"))}
-    low, estimate, high = (float(decided[limit]) for limit in ("low", "estimate", "high"))
+    verdict: Verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
+    about, n = str(decided.get("what", "")), sum(cell.n for cell in cells)
+    estimate, low, high = (float(decided[limit]) for limit in ("estimate", "low", "high"))
     frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
-    return Outcome(
-        name, title, claim, rule, verdict, why, str(decided["what"]), estimate, low, high, n, *frames
-    )
+    return Outcome(name, title, claim, rule, verdict, why, about, estimate, low, high, n, *frames)
 
 
 def limits(found: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
@@ -82,25 +86,37 @@ def limits(found: Distribution, settings: Settings, level: float | None = None) 
     return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
 
 
-def point(cell: Cell, measure: str, settings: Settings, **labels: Any) -> dict[str, Any]:
-    """Return a measure of a cell as a row of a figure."""
-    found = limits(cell.measure(measure), settings)
-    return {**labels, "measure": measure, "value": found.pop("estimate"), **found, "n": cell.n}
+def _points(
+    cells: Iterable[Cell], measures: Sequence[str], settings: Settings, *labels: str
+) -> list[dict[str, Any]]:
+    """Return measures of cells as rows of a figure, labelled by parts of the cells' keys."""
+    return [
+        {**{label: getattr(cell.key, label) for label in labels}, "measure": measure}
+        | {"value": found.pop("estimate"), **found, "n": cell.n}
+        for cell in cells
+        for measure in measures
+        for found in [limits(cell.measure(measure), settings)]
+    ]
 
 
-def enough_of_both(
-    experiment: LogprobResampler, source: str, *, temperature: float = TEMPERATURE, binning: str = PRIMARY
-) -> dict[str, Cell]:
-    """Return the models with enough right and wrong answers, and their cells."""
-    found = {
-        model: experiment.get(model, source, temperature=temperature, binning=binning)
+def enough_of_both(experiment: LogprobResampler, source: str, **key: Any) -> dict[str, Cell]:
+    """Return the models with enough right and wrong answers, and their cells of some :class:`CellKey`."""
+    found = {model: experiment.cells.get(CellKey(model, source, **key)) for model in experiment.models}
+    return {model: cell for model, cell in found.items() if cell and cell.smaller_class >= FEWEST_OF_A_CLASS}
+
+
+def _by_model(experiment: LogprobResampler, part: str, values: Iterable[Any]) -> dict[str, dict[Any, Cell]]:
+    """Return each model's cells with enough right and wrong answers by a part of their keys, such as the domain."""
+    source = experiment.primary_source
+    enough = {value: enough_of_both(experiment, source, **{part: value}) for value in values}
+    return {
+        model: {value: cells[model] for value, cells in enough.items() if model in cells}
         for model in experiment.models
     }
-    return {
-        model: cell
-        for model, cell in found.items()
-        if cell is not None and cell.smaller_class >= FEWEST_OF_A_CLASS
-    }
+
+
+def _all(by_model: Mapping[str, Mapping[Any, Cell]]) -> list[Cell]:
+    return [cell for cells in by_model.values() for cell in cells.values()]
 
 
 ENOUGH = f"at T = {TEMPERATURE:g} with {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
@@ -123,9 +139,13 @@ def counted(n: int, thing: str) -> str:
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
-def named(measure: str) -> str:
-    """Return what a measure is called within a sentence."""
-    return {"mratio_v1": "M-ratio", "meta_information": "meta-information"}[measure]
+_NAMED = {"mratio_v1": "M-ratio", "meta_information": "meta-information"}
+"""What measures are called within a sentence."""
+
+
+def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") -> str:
+    """Return names behind a colon; nothing where there is none, or where they are all ``of`` so many."""
+    return f": {separator.join(names)}" if names and len(names) != of else ""
 
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
@@ -205,27 +225,21 @@ def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
     )
     cells = enough_of_both(experiment, experiment.primary_source)
     if not cells:
-        return outcome(*texts, verdict="cannot be tested", why=f"No model was asked {ENOUGH}.")
+        return outcome(*texts, why=f"No model was asked {ENOUGH}.")
     tests: list[Test] = []
     for model, cell in cells.items():
         found = limits(cell.measure("mratio_v1"), experiment.settings)
         tests.append({"what": model, **found, "passes": found["high"] < 1.0, "dropped": cell.n_dropped})
     below = [test["what"] for test in tests if test["passes"]]
-    which = f": {', '.join(below)}" if 0 < len(below) < len(tests) else ""
-    rows = [
-        point(cell, measure, experiment.settings, model=model)
-        for model, cell in cells.items()
-        for measure in ("d_prime_v1", "meta_d_v1", "mratio_v1")
-    ]
     return outcome(
         *texts,
-        verdict="supported" if len(below) == len(tests) else "not supported",
-        why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{which}."
+        holds=len(below) == len(tests),
+        why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{_listed(below, len(tests))}."
         f" {CHANCE['H1'].sentence(len(tests))}",
         tests=tests,
-        rows=rows,
+        rows=_points(cells.values(), VERSION_1, experiment.settings, "model"),
         deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
-        n=sum(cell.n for cell in cells.values()),
+        cells=cells.values(),
     )
 
 
@@ -244,57 +258,32 @@ def domain_specific_efficiency(
     texts = (
         "H2",
         "Domain-specific efficiency",
-        f"{named(measure)} varies across domains.",
+        f"{_NAMED[measure]} varies across domains.",
         f"In two models or more, the {experiment.settings.level:.0%} interval of a difference between two domains,"
         f" {_SAID[correction]}, excludes 0.",
     )
-    source = experiment.primary_source
-    every = {model: _domains(experiment, model, source) for model in experiment.models}
-    rows = [
-        point(cell, measure, experiment.settings, model=model, domain=domain)
-        for model, cells in every.items()
-        for domain, cell in cells.items()
-    ]
+    named = [name for name in experiment.domains(experiment.primary_source) if name != UNCLASSIFIED]
+    every = _by_model(experiment, "domain", named)
+    rows = _points(_all(every), [measure], experiment.settings, "model", "domain")
     by_model = {model: cells for model, cells in every.items() if len(cells) > 1}
     if len(by_model) < 2:
-        return outcome(
-            *texts,
-            verdict="cannot be tested",
-            why=f"Fewer than two models have two domains {ENOUGH} each.",
-            rows=rows,
-        )
+        return outcome(*texts, why=f"Fewer than two models have two domains {ENOUGH} each.", rows=rows)
     tests = [
         {**test, "model": model, "what": f"{model}: {test['what']}"}
         for model, cells in by_model.items()
         for test in _pairs(cells, measure, experiment.settings)
     ]
-    varying = {
-        way: list(dict.fromkeys(test["model"] for test in tests if test[passes]))
-        for way, passes in _PASSES.items()
-    }
-    which = f": {', '.join(varying['none'])}" if varying["none"] else ""
+    varying = _passing(tests, "model")
     return outcome(
         *texts,
-        verdict="supported" if len(varying[correction]) >= 2 else "not supported",
-        why=f"Two domains differ in {len(varying['none'])} of {counted(len(by_model), 'model')}{which}; after"
-        f" Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}."
+        holds=len(varying[correction]) >= 2,
+        why=f"Two domains differ in {len(varying['none'])} of {counted(len(by_model), 'model')}"
+        f"{_listed(varying['none'])}; after Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}."
         f"{_by_chance('H2', measure, len(by_model))}",
         tests=tests,
         rows=rows,
-        deciding=largest(tests),
-        n=sum(cell.n for cells in by_model.values() for cell in cells.values()),
+        cells=_all(by_model),
     )
-
-
-def _domains(experiment: LogprobResampler, model: str, source: str) -> dict[str, Cell]:
-    """Return a model's domains with enough right and wrong answers."""
-    names = [name for name in experiment.domains(source) if name != UNCLASSIFIED]
-    cells = {name: experiment.get(model, source, domain=name) for name in names}
-    return {
-        name: cell
-        for name, cell in cells.items()
-        if cell is not None and cell.smaller_class >= FEWEST_OF_A_CLASS
-    }
 
 
 def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
@@ -312,26 +301,12 @@ def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
         f"In every model the 90% interval of each difference of meta-d′ lies within ±{DELTA:g}, and |ρ| with"
         " temperature is smaller for meta-d′ than for d′.",
     )
-    source = experiment.primary_source
-    enough = {
-        temperature: enough_of_both(experiment, source, temperature=temperature)
-        for temperature in TEMPERATURES
-    }
-    every = {
-        model: {temperature: cells[model] for temperature, cells in enough.items() if model in cells}
-        for model in experiment.models
-    }
-    rows = [
-        point(cell, measure, experiment.settings, model=model, temperature=temperature)
-        for model, cells in every.items()
-        for temperature, cell in cells.items()
-        for measure in ("d_prime_v1", "meta_d_v1", "mratio_v1")
-    ]
+    every = _by_model(experiment, "temperature", TEMPERATURES)
+    rows = _points(_all(every), VERSION_1, experiment.settings, "model", "temperature")
     by_model = {model: cells for model, cells in every.items() if len(cells) > 2}
     if not by_model:
         return outcome(
             *texts,
-            verdict="cannot be tested",
             why=f"No model was asked at three of the temperatures {', '.join(f'{t:g}' for t in TEMPERATURES)} with"
             f" {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions.",
             rows=rows,
@@ -340,16 +315,14 @@ def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
     passing, equivalent = (
         [test["what"] for test in tests if test[name]] for name in ("passes", "equivalent")
     )
-    which = f": {', '.join(passing)}" if 0 < len(passing) < len(tests) else ""
     return outcome(
         *texts,
-        verdict="supported" if len(passing) == len(tests) else "not supported",
-        why=f"Both hold in {len(passing)} of {counted(len(tests), 'model')}{which}; meta-d′ is equivalent over"
-        f" temperatures in {len(equivalent)}. {CHANCE['H3'].sentence(len(tests))}",
+        holds=len(passing) == len(tests),
+        why=f"Both hold in {len(passing)} of {counted(len(tests), 'model')}{_listed(passing, len(tests))}; meta-d′ is"
+        f" equivalent over temperatures in {len(equivalent)}. {CHANCE['H3'].sentence(len(tests))}",
         tests=tests,
         rows=rows,
-        deciding=largest(tests),
-        n=sum(cell.n for cells in by_model.values() for cell in cells.values()),
+        cells=_all(by_model),
     )
 
 
@@ -389,16 +362,12 @@ def hidden_structure(
     texts = (
         "H4",
         "Hidden structure",
-        f"Models of similar d′ differ in {named(measure)}.",
+        f"Models of similar d′ differ in {_NAMED[measure]}.",
         f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {experiment.settings.level:.0%} interval of"
         f" a difference, {_SAID[correction]}, excludes 0.",
     )
     cells = enough_of_both(experiment, experiment.primary_source)
-    rows = [
-        point(cell, name, experiment.settings, model=model)
-        for model, cell in cells.items()
-        for name in ("d_prime_v1", measure)
-    ]
+    rows = _points(cells.values(), ["d_prime_v1", measure], experiment.settings, "model")
     similar = [
         (one, other)
         for one, other in combinations(cells, 2)
@@ -406,24 +375,19 @@ def hidden_structure(
     ]
     if not similar:
         return outcome(
-            *texts,
-            verdict="cannot be tested",
-            why=f"No two models {ENOUGH} have d′ within {DELTA:g} of each other.",
-            rows=rows,
+            *texts, why=f"No two models {ENOUGH} have d′ within {DELTA:g} of each other.", rows=rows
         )
     tests = _pairs(cells, measure, experiment.settings, similar)
-    differing = {way: [test["what"] for test in tests if test[passes]] for way, passes in _PASSES.items()}
-    which = f": {'; '.join(differing['none'])}" if differing["none"] else ""
+    differing = _passing(tests, "what")
     return outcome(
         *texts,
-        verdict="supported" if differing[correction] else "not supported",
-        why=f"{len(differing['none'])} of {counted(len(tests), 'pair')} of similar d′ differ{which}; after Bonferroni’s"
-        f" correction, {len(differing['bonferroni'])}."
+        holds=bool(differing[correction]),
+        why=f"{len(differing['none'])} of {counted(len(tests), 'pair')} of similar d′ differ"
+        f"{_listed(differing['none'], separator='; ')}; after Bonferroni’s correction, {len(differing['bonferroni'])}."
         f"{_by_chance('H4', measure, len(cells))}",
         tests=tests,
         rows=rows,
-        deciding=largest(tests),
-        n=sum(cell.n for cell in cells.values()),
+        cells=cells.values(),
     )
 
 
@@ -440,17 +404,18 @@ def _pairs(
     for one, other in compared:
         difference = cells[one].measure(measure) - cells[other].measure(measure)
         found, wide = limits(difference, settings), limits(difference, settings, corrected)
-        tests.append(
-            {
-                "what": f"{one} − {other}",
-                **found,
-                "passes": _excludes_zero(found),
-                "low_corrected": wide["low"],
-                "high_corrected": wide["high"],
-                "passes_corrected": _excludes_zero(wide),
-            }
-        )
+        test = {"what": f"{one} − {other}", **found, "passes": _excludes_zero(found)}
+        test |= {"low_corrected": wide["low"], "high_corrected": wide["high"]}
+        tests.append({**test, "passes_corrected": _excludes_zero(wide)})
     return tests
+
+
+def _passing(tests: Sequence[Test], what: str) -> dict[Correction, list[str]]:
+    """Name by ``what`` the tests that pass with each correction."""
+    return {
+        correction: list(dict.fromkeys(test[what] for test in tests if test[passes]))
+        for correction, passes in _PASSES.items()
+    }
 
 
 def _by_chance(hypothesis: str, measure: str, n_models: int) -> str:

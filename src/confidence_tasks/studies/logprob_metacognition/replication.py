@@ -25,6 +25,7 @@ from confidence_tasks.report.paper import (
     heading,
     spread,
 )
+from confidence_tasks.studies.logprob_metacognition.resampling import CellKey
 from confidence_tasks.studies.logprob_metacognition.robustness import quarter_counts
 
 _TRIVIA, _NATURAL = "trivia_qa", "nq_open"
@@ -68,7 +69,7 @@ def _quarter(number: int) -> Compute:
 
     def value(runs: Runs, cell: Cell) -> Value:
         task = runs.task_of(cell)
-        counts = task.analysis.experiment.get(cell.model, cell.source) if task else None
+        counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
         if counts is None:
             return None
         right, total = quarter_counts(counts)

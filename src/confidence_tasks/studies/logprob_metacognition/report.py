@@ -228,8 +228,8 @@ def other_bins(results: TaskResults) -> Iterable[dict[str, Any]]:
 
 def _at_one(results: TaskResults) -> list[Cell]:
     """All trials of each model and source at T = 1."""
-    cells: Mapping[CellKey, Cell] = results.analysis.experiment.cells
-    return [cell for key, cell in cells.items() if key == CellKey(key.model, key.source, TEMPERATURE)]
+    cells: dict[CellKey, Cell] = results.analysis.experiment.cells
+    return [cell for key, cell in cells.items() if key == CellKey(key.model, key.source)]
 
 
 def _measured(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict[str, float | str]:

@@ -99,7 +99,7 @@ class CellKey(NamedTuple):
 
     model: str
     source: str
-    temperature: float
+    temperature: float = TEMPERATURE
     domain: str = ""
     binning: str = PRIMARY
 
@@ -113,14 +113,14 @@ class Cell:
     evidence: FloatArray
     asked: NDArray[np.str_]
     subset: TrialSubset
-    draws: _Draws
+    experiment: LogprobResampler
 
     @property
     def n(self) -> int:
         """Number of trials."""
         return len(self.correct)
 
-    @property
+    @cached_property
     def smaller_class(self) -> int:
         """How many questions were answered right or wrong, whichever are fewer."""
         return min(len(np.unique(self.asked[self.correct == value])) for value in (0.0, 1.0))
@@ -128,7 +128,7 @@ class Cell:
     @property
     def counts(self) -> FloatArray:
         """Wrong and right answers by bin of evidence, lowest first, shape (2, 2K)."""
-        return _own({name: column[self.subset.rows] for name, column in self.draws.columns.items()})
+        return _own({name: column[self.subset.rows] for name, column in self.experiment.columns.items()})
 
     @property
     def standard_deviation_ratio(self) -> Estimate:
@@ -148,26 +148,7 @@ class Cell:
                 m_ratio = _moderate(meta_d.resamples / d_prime.resamples)
             value = as_estimate(fit_meta_d(*self.counts, padding=PADDING).m_ratio)
             return replace(meta_d, value=value, resamples=m_ratio)
-        return self.draws.of(name)[self.subset, name]
-
-
-@dataclass(eq=False)
-class _Draws:
-    """The trials of all cells, one cell behind the other, and what each measure of them is in resamples."""
-
-    settings: Settings
-    columns: Columns = field(default_factory=dict)
-    cells: list[Cell] = field(default_factory=list)
-    known: dict[str, Distributions] = field(default_factory=dict)
-
-    def of(self, name: str) -> Distributions:
-        """Return a measure of all cells that have it, with those that are drawn together with it."""
-        if name not in self.known:
-            names, has = next(group for group in _DRAWN_TOGETHER if name in group[0])
-            subsets = [cell.subset for cell in self.cells if has(cell.key)]
-            found = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
-            self.known |= dict.fromkeys(names, found)
-        return self.known[name]
+        return self.experiment.distributions(name)[self.subset, name]
 
 
 _DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
@@ -179,40 +160,41 @@ _DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
 """Measures, and the cells that have them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LogprobResampler:
-    """All cells of some models, and how uncertainty was computed."""
+    """All cells of some models, their trials one cell behind the other, and what each measure of them is in resamples.
 
-    cells: Mapping[CellKey, Cell]
+    ``settings`` say how uncertainty is computed; ``known`` has the measures that have been asked for.
+    """
+
     settings: Settings
+    columns: Columns = field(default_factory=dict)
+    cells: dict[CellKey, Cell] = field(default_factory=dict)
+    known: dict[str, Distributions] = field(default_factory=dict)
 
-    @cached_property
+    def distributions(self, name: str) -> Distributions:
+        """Return a measure of all cells that have it, with those that are drawn together with it."""
+        if name not in self.known:
+            names, has = next(group for group in _DRAWN_TOGETHER if name in group[0])
+            subsets = [cell.subset for cell in self.cells.values() if has(cell.key)]
+            found = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
+            self.known |= dict.fromkeys(names, found)
+        return self.known[name]
+
+    @property
     def models(self) -> list[str]:
         """The models, in order."""
         return list(dict.fromkeys(key.model for key in self.cells))
 
-    @cached_property
+    @property
     def sources(self) -> list[str]:
         """The sources of questions, that of the hypotheses first."""
-        names = sorted({key.source for key in self.cells})
-        return sorted(names, key=lambda name: name != PRIMARY_SOURCE)
+        return sorted({key.source for key in self.cells}, key=lambda name: (name != PRIMARY_SOURCE, name))
 
     @property
     def primary_source(self) -> str:
         """The source that the hypotheses are tested on; empty without trials."""
-        return self.sources[0] if self.sources else ""
-
-    def get(
-        self,
-        model: str,
-        source: str,
-        *,
-        temperature: float = TEMPERATURE,
-        domain: str = "",
-        binning: str = PRIMARY,
-    ) -> Cell | None:
-        """Return a cell; None where there are no trials."""
-        return self.cells.get(CellKey(model, source, temperature, domain, binning))
+        return next(iter(self.sources), "")
 
     def temperatures(self, model: str, source: str) -> list[float]:
         """Temperatures at which a model was asked, ascending."""
@@ -234,22 +216,21 @@ def resample(
     All temperatures are counted in the primary one of ``binnings``, domains and the other ones at T = 1 only. Edges of
     bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all temperatures.
     """
-    draws = _Draws(settings)
+    made = LogprobResampler(settings)
     parts = [part for part in _parts(trials, settings, binnings) if len(part[1])]
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
     parts.sort(key=lambda part: (order[part[0].model], *part[0][1:]))
     if parts:
-        every = pd.concat([rows for _, rows in parts], ignore_index=True)
-        draws.columns = {str(name): column.to_numpy() for name, column in every.items()}
+        every = pd.concat([rows for _, rows in parts], ignore_index=True).drop(columns="value")
+        made.columns = {str(name): column.to_numpy() for name, column in every.items()}
     end = 0
     for key, rows in parts:
         own = rows[rows["own"] == 1.0]
         correct, evidence = (own[name].to_numpy(dtype=np.float64) for name in ("correct", "value"))
         asked = own["question_id"].to_numpy().astype(str)
         subset = TrialSubset(key.source, np.arange(end, end := end + len(rows)))
-        draws.cells.append(Cell(key, correct, evidence, asked, subset, draws))
-    draws.columns = {name: column for name, column in draws.columns.items() if name != "value"}
-    return LogprobResampler({cell.key: cell for cell in draws.cells}, settings)
+        made.cells[key] = Cell(key, correct, evidence, asked, subset, made)
+    return made
 
 
 VERSION_1 = ("d_prime_v1", "meta_d_v1", "mratio_v1")

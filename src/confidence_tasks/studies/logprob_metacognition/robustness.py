@@ -24,7 +24,6 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     Test,
     counted,
     enough_of_both,
-    largest,
     limits,
     outcome,
 )
@@ -49,7 +48,7 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     )
     tests: list[Test] = []
     rows: list[Test] = []
-    n = 0
+    cells: list[Cell] = []
     for source in experiment.sources:
         for model, cell in enough_of_both(experiment, source).items():
             right, total = quarter_counts(cell)
@@ -73,20 +72,20 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
                 | {"low": float(low[i]), "high": float(high[i]), "n": int(total[i])}
                 for i in range(len(right))
             ]
-            n += cell.n
+            cells.append(cell)
     if not tests:
-        return outcome(*texts, verdict="cannot be tested", why=f"No model was asked {ENOUGH}.")
+        return outcome(*texts, why=_FEW)
     failing = [test["what"] for test in tests if not test["passes"]]
     which = f"; not shown in {', '.join(failing)}" if failing else ""
     return outcome(
         *texts,
-        verdict="not supported" if failing else "supported",
+        holds=not failing,
         why=f"It rises in {len(tests) - len(failing)} of {counted(len(tests), 'case')}{which}. By the shares alone, as"
         f" the paper has it, in {sum(test['rises'] for test in tests)}.",
         tests=tests,
         rows=rows,
         deciding=min(tests, key=lambda test: test["estimate"]),
-        n=n,
+        cells=cells,
     )
 
 
@@ -170,7 +169,7 @@ class RobustnessCheck:
         primary = enough_of_both(experiment, experiment.primary_source)
         kept = {key: value for key, value in self.changed(experiment).items() if key[0] in primary}
         if not kept:
-            return outcome(*texts, verdict="cannot be tested", why=self.lacking(experiment))
+            return outcome(*texts, why=self.lacking(experiment))
         tests: list[Test] = []
         for (model, way), (cell, ratio) in kept.items():
             found = limits(ratio - primary[model].measure(self.measure), experiment.settings, LEVEL)
@@ -184,12 +183,11 @@ class RobustnessCheck:
         rows += [_row(*key, cell, ratio, experiment) for key, (cell, ratio) in kept.items()]
         return outcome(
             *texts,
-            verdict="supported" if all(test["passes"] for test in tests) else "not supported",
+            holds=all(test["passes"] for test in tests),
             why=_reason(tests, rows, self.margin),
             tests=tests,
             rows=rows,
-            deciding=largest(tests),
-            n=sum(cell.n for cell, _ in kept.values()),
+            cells=[cell for cell, _ in kept.values()],
         )
 
 
