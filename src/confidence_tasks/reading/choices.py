@@ -36,7 +36,7 @@ _MARKED_LETTER = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer(?:\sis)?)\s{1,4}[\"'(\[]?([A-Za-z])(?![\w'])|\(([A-Za-z])\)|\b([A-Z])\)"
 )
 _BARE_LETTER = re.compile(
-    r"(?<![\w'./-])([B-HJ-Z]|[AI](?=\W*$|,?\s(?:or|and)\b|,\s[A-Z]\b))(?![\w'/-])(?!\.\w)"
+    r"(?<![\w'./-])([B-HJ-Z]|[AI](?=\W*$|,?\s(?:or|and)\b|,\s[A-Z]\b))(?!\*?[\w'/-])(?!\.\w)"
 )
 _FUNCTION_WORDS = frozenset(
     ("a", "an", "the", "is", "are", "was", "were", "be", "will", "would", "it", "its", "it's", "that", "this")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -242,14 +241,12 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});", re.IGNORECASE
 _FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[^\n`]{0,40}$", re.MULTILINE)
 _FENCE_ON_A_LINE = re.compile(r"```(?:json|text|markdown|yaml|xml)?")
 _EMPHASIS = re.compile(
-    r"(?<![\d)])\*\*|\*\*(?![\d(])|__|`|(?<![\w*\\])\*(?=\S)|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)"
+    r"(?<![\w*_`\\])(\*{1,3}|_{1,3}|`{1,2})(?=\S)"
+    r"((?:(?!\1)[^\n]|(?<=\w)\1(?=\w)|(?<=\s)\1(?=\s)){1,1000}+)(?<=\S)\1(?![\w*_`])"
 )
-_MARKS = ("***", "**", "*", "___", "__", "_", "``", "`")
-_OPENING = re.compile(r"(?<![\w*_`\\])(?:\*{1,3}|_{1,3}|`{1,2})(?=\S)")
-_CLOSING = {  # with the mark before what precedes it, because texts are searched for literals faster
-    mark: re.compile(rf"{re.escape(mark)}(?<=\S{re.escape(mark)})(?![\w*_`])") for mark in _MARKS
-}
-_LONGEST_EMPHASIS = 1_001
+"""Marks that enclose words on one line; between words, or between spaces, such a mark is an operation or a name."""
+_OPEN_ENDED = re.compile(r"^[ \t]{0,8}\*{2,9}(?=\S)|(?<=\S)\*{2,9}(?=[ \t]{0,8}$)", re.MULTILINE)
+"""Bold that is not closed on its line."""
 _LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]+|[-*•▪◦‣+][ \t]+|\d{1,2}[.)][ \t]+(?=[A-Za-z*]))+", re.MULTILINE
 )
@@ -275,57 +272,19 @@ def strip_fences(text: str) -> str:
 
 
 def strip_emphasis(text: str) -> str:
-    """Drop the marks of bold, italics and code."""
-    return _EMPHASIS.sub("", text)
-
-
-def strip_paired_emphasis(text: str) -> str:
-    """Drop the marks of emphasis that enclose words, and no sign of an operation.
+    """Drop the marks of bold, italics and code that enclose words, and no sign of an operation.
 
     Examples
     --------
-    >>> strip_paired_emphasis("**Answer:** *x* * y**2")
+    >>> strip_emphasis("**Answer:** *x* * y**2")
     'Answer: x * y**2'
     """
-    return _without_pairs(_without_pairs(text))
-
-
-def _without_pairs(text: str) -> str:
-    """Drop marks that open and close, but those between them."""
-    closings = {mark: [match.start() for match in end.finditer(text)] for mark, end in _CLOSING.items()}
-    kept: list[str] = []
-    position = 0
-    for opening in _OPENING.finditer(text):
-        start = opening.start()
-        if start >= position and (found := _enclosed(text, opening, closings)):
-            begin, end = found
-            kept += text[position:start], text[begin:end]
-            position = end + begin - start
-    return "".join((*kept, text[position:]))
-
-
-def _enclosed(
-    text: str, opening: re.Match[str], closings: Mapping[str, Sequence[int]]
-) -> tuple[int, int] | None:
-    """Return what stands between the longest mark there that closes on its line, not too far, and its end."""
-    for begin in range(opening.end(), opening.start(), -1):
-        ends = closings[text[opening.start() : begin]]
-        place = bisect_right(ends, begin)
-        if place == len(ends) or ends[place] - begin > _LONGEST_EMPHASIS:
-            continue
-        if "\n" not in text[begin : ends[place]]:
-            return begin, ends[place]
-    return None
-
-
-def strip_markdown_around_text(text: str) -> str:
-    """Drop the marks of Markdown where they cannot be part of a text that is to be kept literally."""
-    return strip_paired_emphasis(_LINE_MARK.sub("", strip_paired_emphasis(text)))
+    return _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
 
 
 def strip_markdown(text: str) -> str:
     """Drop emphasis, headings, quotation and list marks."""
-    return strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text)))
+    return _OPEN_ENDED.sub("", strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text))))
 
 
 CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
@@ -353,17 +312,6 @@ CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
     Rule("markdown", strip_markdown, "Drop emphasis, headings, quotation and list marks.", "**B**"),
 )
 """The rules in the order of their use; a rule that changes nothing leaves no name."""
-
-CLEANING_AROUND_TEXT: tuple[Rule[Callable[[str], str]], ...] = (
-    *CLEANING[:-1],
-    Rule(
-        "markdown",
-        strip_markdown_around_text,
-        "Drop marks that are in pairs or begin a line.",
-        "**x** * y**2",
-    ),
-)
-"""The same for a reply whose answer is a text, which may hold such marks."""
 
 
 def clean(text: str, rules: Sequence[Rule[Callable[[str], str]]] = CLEANING) -> tuple[str, tuple[str, ...]]:
@@ -498,7 +446,7 @@ def literal(value: str) -> str:
     >>> literal("**Paris**"), literal('"Paris".'), literal(r"$\text{Paris}$"), literal(r"\{1, 2\}"), literal("[1, 2]")
     ('Paris', 'Paris', 'Paris', '\\{1, 2\\}', '[1, 2]')
     """
-    value = strip_paired_emphasis(value.strip())
+    value = strip_emphasis(value.strip())
     if font := _FONT.fullmatch(value):
         value = font[1].strip()
     inner = value.rstrip(".,;")

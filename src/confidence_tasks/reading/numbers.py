@@ -27,7 +27,7 @@ _MULTIPLIERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion"
 # Possessive (`++`) and bounded quantifiers keep the search linear: no long run of digits is ever tried twice.
 _NUMERAL = re.compile(
     r"""
-    (?<![A-Za-z0-9_)^]) (?<!\d[.,])                               # never from the middle of a word or a number
+    (?<![A-Za-z0-9_)^]) (?<!\d[.,]) (?<!\w\*\*)  # never from the middle of a word, a number or a power
     (?P<sign>[-+]|(?:minus|negative)[ ])?
     (?:(?:US|CA|AU)?\$[ ]?|[€£¥₹][ ]?)?
     (?P<inner_sign>[-+])?

@@ -47,6 +47,7 @@ def test_letter_and_text_of_different_options_are_two_claims(value: str) -> None
     ("value", "choices", "expected"),
     [
         ("not A", CAPITALS, ""),
+        ("C*-algebra", CAPITALS, ""),
         ("not A but B", CAPITALS, "B"),
         ("A. No wait, it's B.", CAPITALS, ""),
         ("A - actually, no, London", CAPITALS, ""),

@@ -136,7 +136,7 @@ def test_one_number_that_a_short_text_gives(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "none", "x", "1/0", "9" * (MAX_DIGITS + 1), "1e300", "1e999999999", "10^10^10", "٪"]
+    "text", ["x**2", "", "none", "x", "1/0", "9" * (MAX_DIGITS + 1), "1e300", "1e999999999", "10^10^10", "٪"]
 )
 def test_text_without_a_number_gives_none(text: str) -> None:
     assert read_number(text) is None

@@ -14,8 +14,6 @@ from typing import Literal
 
 from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
-    CLEANING,
-    CLEANING_AROUND_TEXT,
     bounded,
     clean,
     last_box,
@@ -84,7 +82,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     abstain B 0.3 ok
     answer B nan missing_confidence
     """
-    text, _ = clean(bounded(reply), CLEANING_AROUND_TEXT if kind == "text" else CLEANING)
+    text, _ = clean(bounded(reply))
     reading, _ = read_first_turn(
         text,
         lambda turn: _read_turn(_labelled(turn), kind, choices),
