@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from confidence_tasks.reading.choices import (
     LENIENT_CHOICES,
     PLAIN_CHOICES,
     WHOLE_CHOICES,
-    ClaimRule,
+    ClaimRules,
     Claims,
     Options,
 )
 from confidence_tasks.reading.cleaning import (
     LITERAL_CLEANING,
     VALUE_CLEANING,
-    Rule,
+    Rules,
     apply_rules,
     is_placeholder,
     last_box,
@@ -111,11 +111,13 @@ _POLAR_SENTENCE = re.compile(
 
 
 def _plain_word(value: str, options: Options) -> Claims:
+    """Read `Yes`, `No`, `True` or `False` alone."""
     word = value.removesuffix(".")
     return (_POLARITY[word.lower()],) if word in {"Yes", "No", "True", "False"} else ()
 
 
 def _leading_word(value: str, options: Options) -> Claims:
+    """Read a text that begins with yes, no, true or false."""
     match = _LEADING_WORD.match(value)
     if match is None:
         return ()
@@ -123,20 +125,13 @@ def _leading_word(value: str, options: Options) -> Claims:
 
 
 def _polar_sentence(value: str, options: Options) -> Claims:
+    """Read that it is, or is not, true or false."""
     match = _POLAR_SENTENCE.fullmatch(value)
     if match is None:
         return ()
     word = _POLARITY[match[2].lower()]
     return (_OPPOSITE[word] if match[1] else word,)
 
-
-PLAIN_BOOLEANS: tuple[ClaimRule, ...] = (
-    Rule("word", _plain_word, "`Yes`, `No`, `True` or `False` alone.", "Yes"),
-)
-LENIENT_BOOLEANS: tuple[ClaimRule, ...] = (
-    Rule("leading_word", _leading_word, "A text that begins with yes, no, true or false.", "No, it is not."),
-    Rule("polar_sentence", _polar_sentence, "It is, or is not, true or false.", "that is not true"),
-)
 
 # Numbers and texts ----------------------------------------------------------------------------------------------
 
@@ -145,43 +140,33 @@ _PLAIN_NUMBER = re.compile(r"-?\$?(?:\d{1,300}|(?!0)\d{1,3}(?:,\d{3}){1,99})(?:\
 
 
 def _plain_number(value: str, options: Options) -> Claims:
+    """Read a numeral, perhaps with a dollar or percent sign."""
     return _stated_number(value, options) if _PLAIN_NUMBER.fullmatch(value) else ()
 
 
 def _alternatives(value: str, options: Options) -> Claims:
+    """Read two numbers joined by `or`, which are two claims."""
     match = _ALTERNATIVES.search(value)
     return (match[1], match[2]) if match else ()
 
 
 def _stated_number(value: str, options: Options) -> Claims:
+    """Read the number that a text gives, see `read_number`."""
     number = None if is_refusal(value) else read_number(value)
     return () if number is None else (canonical(number.value),)
 
 
 def _plain_text(value: str, options: Options) -> Claims:
+    """Read any text without mark-up."""
     marked = value != literal(value) or last_box(value)
     return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
 
 
 def _short_text(value: str, options: Options) -> Claims:
+    """Read what is left of a text without mark-up."""
     text = " ".join(value.split())
     text = text.removesuffix(".") if "." not in text.rpartition(" ")[2][:-1] else text
     return (text,) if any(map(str.isalnum, text)) and not is_refusal(text) else ()
-
-
-PLAIN_NUMBERS: tuple[ClaimRule, ...] = (
-    Rule("numeral", _plain_number, "A numeral, perhaps with a dollar or percent sign.", "$1,234.50"),
-)
-LENIENT_NUMBERS: tuple[ClaimRule, ...] = (
-    Rule("alternatives", _alternatives, "Two numbers joined by `or`: two claims.", "6 or 7"),
-    Rule("stated_number", _stated_number, "The number that a text gives, see `read_number`.", "18 eggs"),
-)
-PLAIN_TEXTS: tuple[ClaimRule, ...] = (
-    Rule("short_text", _plain_text, "Any text without mark-up.", "Marie Curie"),
-)
-LENIENT_TEXTS: tuple[ClaimRule, ...] = (
-    Rule("bare_text", _short_text, "What is left of a text without mark-up.", '"Marie Curie"'),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +175,12 @@ class Forms:
 
     Attributes
     ----------
-    plain : tuple of Rule
-        Forms that need no interpretation.
-    whole : tuple of Rule
-        Forms of a whole text, tried before words that lead in, such as ``It is``, are taken off.
-    lenient : tuple of Rule
-        Lenient forms of what is left.
+    plain, whole, lenient : mapping of str to callable
+        Forms that need no interpretation; forms of a whole text, tried before words that lead in, such as ``It is``,
+        are taken off; lenient forms of what is left.
     lead_in : Pattern
         The words to take off.
-    cleaning : tuple of Rule
+    cleaning : mapping of str to callable
         What takes off the mark-up.
     unwrap : callable
         What takes off the quotes behind words that lead in.
@@ -206,33 +188,42 @@ class Forms:
         Whether no claim is read where the text may take it back; a short text is kept as it is.
     """
 
-    plain: tuple[ClaimRule, ...]
-    whole: tuple[ClaimRule, ...]
-    lenient: tuple[ClaimRule, ...]
+    plain: ClaimRules
+    whole: ClaimRules
+    lenient: ClaimRules
     lead_in: re.Pattern[str] = _LEAD_IN
-    cleaning: tuple[Rule[Callable[[str], str]], ...] = VALUE_CLEANING
+    cleaning: Rules = field(default_factory=lambda: VALUE_CLEANING)
     unwrap: Callable[[str], str] = unwrap
     taken_back: bool = True
 
 
 FORMS: dict[Kind, Forms] = {
-    "choice": Forms(PLAIN_CHOICES, (*PLAIN_CHOICES, *WHOLE_CHOICES), LENIENT_CHOICES),
-    "number": Forms(PLAIN_NUMBERS, (), LENIENT_NUMBERS),
-    "boolean": Forms(PLAIN_BOOLEANS, (), LENIENT_BOOLEANS),
+    "choice": Forms(PLAIN_CHOICES, {**PLAIN_CHOICES, **WHOLE_CHOICES}, LENIENT_CHOICES),
+    "number": Forms(
+        {"numeral": _plain_number}, {}, {"alternatives": _alternatives, "stated_number": _stated_number}
+    ),
+    "boolean": Forms(
+        {"word": _plain_word}, {}, {"leading_word": _leading_word, "polar_sentence": _polar_sentence}
+    ),
     "text": Forms(
-        PLAIN_TEXTS, (), LENIENT_TEXTS, _LEAD_IN_TO_TEXT, LITERAL_CLEANING, literal, taken_back=False
+        {"short_text": _plain_text},
+        {},
+        {"bare_text": _short_text},
+        _LEAD_IN_TO_TEXT,
+        LITERAL_CLEANING,
+        literal,
+        taken_back=False,
     ),
 }
 
 # All kinds ------------------------------------------------------------------------------------------------------
 
 
-def _first_claim(value: str, options: Options, rules: Sequence[ClaimRule]) -> tuple[str, Claims]:
+def _first_claim(value: str, options: Options, rules: ClaimRules) -> tuple[str, Claims]:
     """Return the name of the first rule that recognises a claim, and what it recognises."""
-    for rule in rules:
-        claims = rule.apply(value, options)
-        if claims:
-            return rule.name, claims
+    for name, rule in rules.items():
+        if claims := rule(value, options):
+            return name, claims
     return "", ()
 
 
@@ -249,10 +240,10 @@ def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[st
         if lead:
             value, used = forms.unwrap(value[lead.end() :]), (*used, "lead_in")
         value = value.rstrip(" ,;:")
-        name, claims = _first_claim(value, options, (*(forms.whole or forms.plain), *forms.lenient))
+        name, claims = _first_claim(value, options, {**(forms.whole or forms.plain), **forms.lenient})
     if not claims:
         return ((*used, "refusal") if is_refusal(value) else used), ()
-    plain = used and name in {rule.name for rule in forms.plain}
+    plain = used and name in forms.plain
     return (used if plain else (*used, name)), claims
 
 
@@ -298,9 +289,8 @@ def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     forms = FORMS[kind]
     if is_placeholder(value):
         return Answer("", ("placeholder",))
-    for rule in forms.plain:
-        claims = rule.apply(value, options)
-        if len(claims) == 1:
+    for rule in forms.plain.values():
+        if len(claims := rule(value, options)) == 1:
             return Answer(claims[0])
     rules, claims = _lenient_claim(value, options, forms)
     if len(claims) > 1:

@@ -7,17 +7,21 @@ options leaves the answer open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from confidence_tasks.reading.cleaning import Rule, clean_value, fold
+from confidence_tasks.reading.cleaning import clean_value, fold
 from confidence_tasks.study.question import LETTERS
 
 Options = tuple[str, ...]
 Claims = tuple[str, ...]
-ClaimRule = Rule[Callable[[str, Options], Claims]]
-"""From a text and the options to the different canonical answers that the text claims; none when it does not apply."""
+ClaimRules = Mapping[str, Callable[[str, Options], Claims]]
+"""Rules in the order in which they are tried, by name.
+
+Each goes from a text and the options to the different canonical answers that the text claims; none when it does not
+apply.
+"""
 
 _LOOKALIKES = str.maketrans("АВСЕΑΒΕΗΙ", "ABCEABEHI")
 _LETTER_ALONE = re.compile(r"\(?([A-Z])[).]?")
@@ -109,16 +113,19 @@ def _where(options: Options, test: Callable[[_Forms], bool]) -> Claims:
 
 
 def _letter(value: str, options: Options) -> Claims:
+    """Read a letter alone: `B`, `B)`, `(B)`, `B.`."""
     match = _LETTER_ALONE.fullmatch(value)
     return _valid((match[1],), options) if match else ()
 
 
 def _shown_text(value: str, options: Options) -> Claims:
+    """Read the text of an option as shown."""
     shown = _shown(value)
     return _where(options, lambda option: option.shown == shown)
 
 
 def _letter_and_shown_text(value: str, options: Options) -> Claims:
+    """Read a letter and the text of its option."""
     match = _LETTER_AND_TEXT.fullmatch(value)
     if match is None:
         return ()
@@ -127,6 +134,7 @@ def _letter_and_shown_text(value: str, options: Options) -> Claims:
 
 
 def _same_text(value: str, options: Options) -> Claims:
+    """Read the text of an option but for case, punctuation and function words."""
     forms = _forms_of(value)
     return (
         _where(options, lambda option: option.shown.casefold() == forms.shown.casefold())
@@ -136,10 +144,12 @@ def _same_text(value: str, options: Options) -> Claims:
 
 
 def _lower_case_letter(value: str, options: Options) -> Claims:
+    """Read a small letter, or a Greek or Cyrillic look-alike."""
     return _letter(value.translate(_LOOKALIKES).upper(), options)
 
 
 def _several_letters(value: str, options: Options) -> Claims:
+    """Read a list of letters, which claims two options."""
     match = _SEVERAL_LETTERS.fullmatch(value)
     letters = re.findall(r"(?<![A-Za-z])[A-Z](?![A-Za-z])", match[1]) if match else []
     claims = _valid(letters, options)
@@ -181,10 +191,12 @@ def _unless_negated(pattern: re.Pattern[str], value: str) -> list[str]:
 
 
 def _marked_letter(value: str, options: Options) -> Claims:
+    """Read a letter in brackets or after `option`."""
     return _valid(_unless_negated(_MARKED_LETTER, value), options)
 
 
 def _bare_letter(value: str, options: Options) -> Claims:
+    """Read a capital letter in a sentence, not the words A and I."""
     return _valid(_unless_negated(_BARE_LETTER, value), options)
 
 
@@ -219,35 +231,20 @@ def _text_within(value: str, options: Options) -> Claims:
     )
 
 
-PLAIN_CHOICES: tuple[ClaimRule, ...] = (
-    Rule("letter", _letter, "A letter alone: `B`, `B)`, `(B)`, `B.`.", "B)"),
-    Rule("letter_and_text", _letter_and_shown_text, "A letter and the text of its option.", "(B) London"),
-    Rule("shown_text", _shown_text, "The text of an option as shown.", "London"),
-)
+PLAIN_CHOICES: ClaimRules = {
+    "letter": _letter,
+    "letter_and_text": _letter_and_shown_text,
+    "shown_text": _shown_text,
+}
 """The forms of an answer to the letter of the prompt."""
 
-WHOLE_CHOICES: tuple[ClaimRule, ...] = (
-    Rule("lower_case_letter", _lower_case_letter, "A small letter, or a Greek or Cyrillic look-alike.", "b"),
-    Rule(
-        "option_text",
-        _same_text,
-        "The text of an option but for case, punctuation and function words.",
-        "it is london",
-    ),
-)
+WHOLE_CHOICES: ClaimRules = {"lower_case_letter": _lower_case_letter, "option_text": _same_text}
 """Other forms of nothing but an option."""
 
-LENIENT_CHOICES: tuple[ClaimRule, ...] = (
-    Rule("several_letters", _several_letters, "A list of letters: two options claimed.", "A or B"),
-    Rule(
-        "letter_first",
-        _letter_first,
-        "A letter and a remark; another option's text contradicts it.",
-        "B, the largest",
-    ),
-    Rule("marked_letter", _marked_letter, "A letter in brackets or after `option`.", "London (B)"),
-    Rule(
-        "bare_letter", _bare_letter, "A capital letter in a sentence, not the words A and I.", "surely B here"
-    ),
-    Rule("text_within", _text_within, "A sentence with one option's text, not negated.", "London, England"),
-)
+LENIENT_CHOICES: ClaimRules = {
+    "several_letters": _several_letters,
+    "letter_first": _letter_first,
+    "marked_letter": _marked_letter,
+    "bare_letter": _bare_letter,
+    "text_within": _text_within,
+}

@@ -8,37 +8,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-Apply = TypeVar("Apply", bound=Callable[..., object])
+Rules = Mapping[str, Callable[[str], str]]
+"""Rules from text to text in the order of their use, by the name that a reading is marked with."""
 
 HEAD, TAIL = 5_000, 15_000
 """Numbers of characters at the two ends of a reply that are read; what lies between them is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule(Generic[Apply]):
-    """One row in a table of lenient rules.
-
-    Attributes
-    ----------
-    name : str
-        What a reading is marked with when the rule was used.
-    apply : callable
-        The rule itself; its signature belongs to the table.
-    what : str
-        What the rule does, in one sentence.
-    example : str
-        A text on which the rule does something.
-    """
-
-    name: str
-    apply: Apply
-    what: str
-    example: str
 
 
 # Thoughts and chat tokens ---------------------------------------------------------------------------------------
@@ -287,35 +265,20 @@ def strip_markdown(text: str) -> str:
     return _OPEN_ENDED.sub("", strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text))))
 
 
-CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
-    Rule(
-        "thought",
-        strip_thoughts,
-        "Drop thoughts before the answer, closed, never opened or never closed.",
-        "<think>A? No.</think>B",
-    ),
-    Rule(
-        "chat_tokens",
-        strip_chat_tokens,
-        "Drop special tokens and the turns after the model's own.",
-        "B<|im_end|>",
-    ),
-    Rule(
-        "quoted",
-        strip_quoted,
-        "Drop quotations and what is struck through, if a confidence stands outside of them.",
-        "Confidence: 17\n> Confidence: 3",
-    ),
-    Rule("html", strip_html, "Drop tags of layout and decode entities.", "<b>B</b><br>"),
-    Rule("unicode", fold, "Write digits, letters, dashes, quotes and spaces in ASCII.", "１７"),
-    Rule("code_fence", strip_fences, "Drop the fences around a block.", "```\nB\n```"),
-    Rule("markdown", strip_markdown, "Drop emphasis, headings, quotation and list marks.", "**B**"),
-)
-"""The rules in the order of their use; a rule that changes nothing leaves no name."""
+CLEANING: Rules = {
+    "thought": strip_thoughts,
+    "chat_tokens": strip_chat_tokens,
+    "quoted": strip_quoted,
+    "html": strip_html,
+    "unicode": fold,
+    "code_fence": strip_fences,
+    "markdown": strip_markdown,
+}
+"""What is done to a whole reply; a rule that changes nothing leaves no name."""
 
 
-def clean(text: str, rules: Sequence[Rule[Callable[[str], str]]] = CLEANING) -> tuple[str, tuple[str, ...]]:
-    r"""Apply every rule of `CLEANING`, or of another table, in turn.
+def clean(text: str) -> tuple[str, tuple[str, ...]]:
+    r"""Apply every rule of `CLEANING` in turn.
 
     Returns what is left of the reply, and the names of the rules that changed something.
 
@@ -324,10 +287,10 @@ def clean(text: str, rules: Sequence[Rule[Callable[[str], str]]] = CLEANING) -> 
     >>> clean("<think>A?</think>**Answer:** B")
     ('Answer: B', ('thought', 'markdown'))
     """
-    return apply_rules(rules, text.replace("\r\n", "\n").replace("\r", "\n"))
+    return apply_rules(CLEANING, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def apply_rules(rules: Sequence[Rule[Callable[[str], str]]], text: str) -> tuple[str, tuple[str, ...]]:
+def apply_rules(rules: Rules, text: str) -> tuple[str, tuple[str, ...]]:
     """Apply rules from text to text in turn, and name those that changed more than the space at the ends.
 
     Examples
@@ -336,10 +299,10 @@ def apply_rules(rules: Sequence[Rule[Callable[[str], str]]], text: str) -> tuple
     ('B', ('wrapped',))
     """
     used = []
-    for rule in rules:
-        cleaned = rule.apply(text)
+    for name, rule in rules.items():
+        cleaned = rule(text)
         if cleaned.strip() != text.strip():
-            used.append(rule.name)
+            used.append(name)
         text = cleaned
     return text.strip(), tuple(used)
 
@@ -465,21 +428,14 @@ def is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value.strip()) is not None
 
 
-VALUE_CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
-    Rule("unicode", fold, "Write digits, letters, dashes, quotes and spaces in ASCII.", "１７"),
-    Rule("latex", strip_latex, "Drop mathematical mark-up.", r"\text{B}"),
-    Rule(
-        "wrapped",
-        lambda value: unwrap(strip_emphasis(value)),
-        "Take off enclosing quotes, brackets, emphasis.",
-        "[B]",
-    ),
-)
+VALUE_CLEANING: Rules = {
+    "unicode": fold,
+    "latex": strip_latex,
+    "wrapped": lambda value: unwrap(strip_emphasis(value)),
+}
+"""What is done to a value, such as what follows a label."""
 
-
-LITERAL_CLEANING: tuple[Rule[Callable[[str], str]], ...] = (
-    Rule("wrapped", literal, "Take off emphasis, a pair of quotes, a font of LaTeX.", '"Paris"'),
-)
+LITERAL_CLEANING: Rules = {"wrapped": literal}
 """The same for a text, which is kept as it is."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from confidence_tasks.reading.cleaning import CLEANING, fold
 
-_BEFOREHAND = tuple(rule for rule in CLEANING if rule.name in {"thought", "chat_tokens"})
+_BEFOREHAND = {name: CLEANING[name] for name in ("thought", "chat_tokens")}
 """Cleaning that leaves JSON as it is."""
 
 _MOST_OBJECTS = 256
@@ -53,7 +53,8 @@ class JsonFields:
 
 
 RULES: Mapping[str, str] = {
-    **{rule.name: rule.what for rule in _BEFOREHAND},
+    "thought": "Thoughts stand before the reply.",
+    "chat_tokens": "Special tokens stand around the reply.",
     "around": "Text or a code fence stands around the object.",
     "newlines": "Control characters stand in a string.",
     "several": "The fullest objects, or two values of one key, contradict each other: what they differ in is absent.",
@@ -81,10 +82,10 @@ def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> J
     JsonFields(fields={'Answer': 'True'}, rules=('fields',))
     """
     cleaning = []
-    for rule in _BEFOREHAND:
-        cleaned = rule.apply(text)
+    for name, rule in _BEFOREHAND.items():
+        cleaned = rule(text)
         if cleaned != text:
-            cleaning.append(rule.name)
+            cleaning.append(name)
         text = cleaned
     found = _read(text, keys, last)
     return JsonFields(found.fields, (*cleaning, *found.rules))

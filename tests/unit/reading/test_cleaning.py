@@ -25,15 +25,26 @@ from confidence_tasks.reading.cleaning import (
 )
 from confidence_tasks.reading.refusals import REFUSALS, is_refusal
 
+EXAMPLES = {
+    "thought": "<think>A? No.</think>B",
+    "chat_tokens": "B<|im_end|>",
+    "quoted": "Confidence: 17\n> Confidence: 3",
+    "html": "<b>B</b><br>",
+    "unicode": "１７",
+    "code_fence": "```\nB\n```",
+    "markdown": "**B**",
+}
+VALUES = {"unicode": "１７", "latex": r"\text{B}", "wrapped": "[B]"}
 
-@pytest.mark.parametrize("rule", CLEANING, ids=lambda rule: rule.name)
-def test_example_of_cleaning_rule_is_cleaned_by_it(rule) -> None:
-    assert rule.name in clean(rule.example)[1]
+
+@pytest.mark.parametrize("name", CLEANING)
+def test_example_of_cleaning_rule_is_cleaned_by_it(name: str) -> None:
+    assert name in clean(EXAMPLES[name])[1]
 
 
-@pytest.mark.parametrize("rule", VALUE_CLEANING, ids=lambda rule: rule.name)
-def test_example_of_value_rule_is_cleaned_by_it(rule) -> None:
-    assert rule.name in clean_value(rule.example)[1]
+@pytest.mark.parametrize("name", VALUE_CLEANING)
+def test_example_of_value_rule_is_cleaned_by_it(name: str) -> None:
+    assert name in clean_value(VALUES[name])[1]
 
 
 @pytest.mark.parametrize(

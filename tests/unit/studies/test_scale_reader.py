@@ -52,7 +52,7 @@ def test_awkward_list_is_long_and_covers_every_status() -> None:
 def test_every_rule_named_stands_in_a_table() -> None:
     tables = [CLEANING, VALUE_CLEANING, LAYOUTS]
     tables += [table for forms in FORMS.values() for table in (forms.plain, forms.whole, forms.lenient)]
-    known = {rule.name for table in tables for rule in table} | set(ARRANGEMENTS) | set(REPORTS)
+    known = {name for table in tables for name in table} | set(ARRANGEMENTS) | set(REPORTS)
     noted = {"box", "lead_in", "taken_back", "two_claims", "refusal"}
     used = {
         rule
@@ -67,12 +67,19 @@ def test_every_rule_named_stands_in_a_table() -> None:
 # Tables
 
 
-@pytest.mark.parametrize("rule", LAYOUTS, ids=lambda rule: rule.name)
-def test_example_of_layout_is_read(rule) -> None:
-    reading = read(rule.example)
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    {
+        "json": '{"Answer": "B", "Confidence": 17}',
+        "tags": "<answer>B</answer><confidence>17</confidence>",
+        "next_line": "## Answer\nB\n## Confidence\n17",
+    }.items(),
+)
+def test_example_of_layout_is_read(name: str, reply: str) -> None:
+    reading = read(reply)
 
     assert (reading.answer, reading.confidence_raw) == ("B", 17)
-    assert rule.name in reading.rules
+    assert name in reading.rules
 
 
 @pytest.mark.parametrize("name", ARRANGEMENTS)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
-    Rule,
+    Rules,
     apply_rules,
     bounded,
     clean,
@@ -250,11 +250,7 @@ def _join_headings(text: str) -> str:
     return _HEADING.sub(r"\1: ", text)
 
 
-LAYOUTS: tuple[Rule[Callable[[str], str]], ...] = (
-    Rule("json", _without_json, "A JSON object.", '{"Answer": "B", "Confidence": 17}'),
-    Rule("tags", _untag, "Tags.", "<answer>B</answer><confidence>17</confidence>"),
-    Rule("next_line", _join_headings, "Values below their labels.", "## Answer\nB\n## Confidence\n17"),
-)
+LAYOUTS: Rules = {"json": _without_json, "tags": _untag, "next_line": _join_headings}
 """Ways to arrange labels and values other than in lines; each is rewritten as lines."""
 
 
