@@ -7,7 +7,7 @@ of plain forms and one of lenient rules, tried in order; the first that recognis
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from confidence_tasks.reading.choices import (
@@ -23,13 +23,13 @@ from confidence_tasks.reading.cleaning import (
     VALUE_CLEANING,
     Rules,
     apply_rules,
+    fold,
     is_placeholder,
     last_box,
     literal,
     unwrap,
 )
 from confidence_tasks.reading.numbers import canonical, read_number
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.study.question import Kind
 
 SPAN = 1_000
@@ -55,6 +55,50 @@ class Answer:
     def found(self) -> bool:
         """Whether there is an answer."""
         return self.text != ""
+
+
+# Declining to answer ----------------------------------------------------------------------------------------------
+
+REFUSAL_SPAN = 500
+"""So many characters at the start of a text are looked at: who declines says so at once."""
+
+_DO = (
+    r"(?:answer|assist|help|provide|comply|determine|solve|give|discuss|choose|fulfil|fulfill|respond|say|tell|"
+    r"identify|select|verify|continue|engage|make|find|offer|share|create|access|see|view)"
+)
+
+
+REFUSALS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in {
+        "apology": r"\bsorry,? (?:but )?i (?:can't|cannot|can not|won't|am unable|am not able|do not|don't)\b",
+        "cannot": rf"\bi (?:can't|cannot|can not|could not|couldn't|am not able to|am unable to) {_DO}\b",
+        "unable": rf"\b(?:unable|impossible|not able|not possible) to {_DO}\b",
+        "will_not": (
+            r"\bi(?: (?:will not|won't|(?:prefer|choose|decide) not to|refuse to)|(?: woul|')d rather not)"
+            rf" {_DO}\b"
+        ),
+        "decline": r"\bi (?:must |have to |respectfully |will )?decline\b|\bdecline to (?:answer|respond)\b",
+        "as_an_ai": r"\bas an? (?:ai|artificial intelligence|language model|large language model)\b",
+        "does_not_know": r"\bi (?:do not|don't|really don't|honestly don't) know\b|\b(?:i have )?no idea\b",
+        "undetermined": r"\b(?:cannot|can't|can not|could not) be (?:determined|answered|known|solved|inferred)\b",
+        "not_enough": r"\b(?:not enough|insufficient|lack of|no) (?:information|context|data)\b",
+        "unknown": r"\A\W{0,4}(?:unknown|undetermined|not known|unsure|idk|n/?a|none given)\b",
+    }.items()
+}
+"""Ways to decline."""
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a text declines to answer. Ask only where no answer was found: many a reply apologises first.
+
+    Examples
+    --------
+    >>> is_refusal("I’m sorry, but I can’t assist with that."), is_refusal("London")
+    (True, False)
+    """
+    start = fold(text[:REFUSAL_SPAN])
+    return any(pattern.search(start) for pattern in REFUSALS.values())
 
 
 # Words before an answer ---------------------------------------------------------------------------------------

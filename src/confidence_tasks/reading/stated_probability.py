@@ -6,11 +6,10 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from confidence_tasks.reading.answers import Answer
+from confidence_tasks.reading.answers import Answer, is_refusal
 from confidence_tasks.reading.cleaning import bounded, fold
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import SPAN, find_numbers
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.trial import Status
 

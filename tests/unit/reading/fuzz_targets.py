@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from confidence_tasks.harness.inspect.explanation import explanation, plain
-from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.answers import is_refusal, read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
 from confidence_tasks.reading.grading import normalise_text, same_number
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import canonical, find_numbers, read_number
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.reading.stated_probability import read_probability
 from confidence_tasks.reading.token_probabilities import (
     letters,

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confidence_tasks.reading.answers import REFUSALS, is_refusal
 from confidence_tasks.reading.cleaning import (
     CLEANING,
     HEAD,
@@ -23,7 +24,6 @@ from confidence_tasks.reading.cleaning import (
     strip_thoughts,
     unwrap,
 )
-from confidence_tasks.reading.refusals import REFUSALS, is_refusal
 
 EXAMPLES = {
     "thought": "<think>A? No.</think>B",
@@ -220,10 +220,24 @@ def test_any_text_can_be_cleaned(text: str) -> None:
     assert "\r" not in cleaned
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.name)
-def test_example_of_refusal_is_recognised_by_it(refusal) -> None:
-    assert refusal.pattern.search(refusal.example)
-    assert is_refusal(refusal.example)
+DECLINING = {
+    "apology": "I'm sorry, but I can't help with that.",
+    "cannot": "I cannot answer this question.",
+    "unable": "It is impossible to determine.",
+    "will_not": "I will not answer that.",
+    "decline": "I must decline to answer.",
+    "as_an_ai": "As an AI language model, I do not have opinions.",
+    "does_not_know": "I don't know.",
+    "undetermined": "This cannot be determined.",
+    "not_enough": "Not enough information to choose.",
+    "unknown": "Unknown",
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_example_of_refusal_is_recognised_by_it(name: str) -> None:
+    assert REFUSALS[name].search(DECLINING[name])
+    assert is_refusal(DECLINING[name])
 
 
 @pytest.mark.parametrize(

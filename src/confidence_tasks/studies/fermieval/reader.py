@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from confidence_tasks.reading.answers import is_refusal
 from confidence_tasks.reading.cleaning import (
     bounded,
     fold,
@@ -21,7 +22,6 @@ from confidence_tasks.reading.cleaning import (
 )
 from confidence_tasks.reading.json_reader import RULES as JSON_RULES
 from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT
 from confidence_tasks.study.trial import Status
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from confidence_tasks.reading.answers import FORMS, read_answer
+from confidence_tasks.reading.answers import FORMS, is_refusal, read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.study.question import Kind
 from confidence_tasks.study.trial import Status
 

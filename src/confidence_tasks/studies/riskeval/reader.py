@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     bounded,
     clean,
@@ -21,7 +21,6 @@ from confidence_tasks.reading.cleaning import (
     strip_thoughts,
 )
 from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.reading.stated_probability import status_of
 from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,

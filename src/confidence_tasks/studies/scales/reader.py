@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     Rules,
     apply_rules,
@@ -26,7 +26,6 @@ from confidence_tasks.reading.cleaning import (
     read_first_turn,
 )
 from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.refusals import is_refusal
 from confidence_tasks.reading.stated_probability import status_of
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Scale
 from confidence_tasks.study.question import Kind
