@@ -29,7 +29,6 @@ import psutil
 from inspect_ai import eval
 
 from confidence_tasks.harness.inspect.samples import Item, dataset
-from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
@@ -38,6 +37,7 @@ from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import respond
 from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.studies.scales.trials import scale_trial
+from confidence_tasks.study.question import question_metadata
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
 

@@ -7,13 +7,31 @@ measures it.
 import sys
 from pathlib import PurePath
 
+from inspect_ai.model import ModelAPI, modelapi
+
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import study_metrics
-from confidence_tasks.harness.inspect.simulated_provider import simulated, simulated_instrument
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.study.parameter import meant
 
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
+
+
+@modelapi(name="simulated")
+def simulated() -> type[ModelAPI]:
+    """Return the model's class, which is imported when a subject is asked for and not at every start of Inspect."""
+    from confidence_tasks.harness.inspect.simulated import SimulatedSubject
+
+    return SimulatedSubject
+
+
+@modelapi(name="simulated_instrument")
+def simulated_instrument() -> type[ModelAPI]:
+    """Return the class of simulated parsers and judges, imported when one is asked for."""
+    from confidence_tasks.harness.inspect.simulated import SimulatedInstrument
+
+    return SimulatedInstrument
+
 
 for _study in studies():
     # Of other packages too: Inspect knows them by the name of their package.

@@ -5,20 +5,24 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache
 from pkgutil import resolve_name
 from typing import Any
 
+from rich.markup import escape
+
+from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed, one_of
-from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import StageCall
+from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import FEWSHOT, Parameter, check_value, meant, unknown_parameter
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import Question, question_metadata, question_of
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 
 STUDY = "study"
@@ -262,3 +266,29 @@ def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequen
         return study.metrics(parameters, conditions)
     arguments = {"study": study.reference, "conditions": list(conditions)}
     return TaskMetrics(condition_summary, arguments, study.measures, conditions[0])
+
+
+class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]
+    """Something that cannot be run as it was asked for, said by Inspect in its ``message``, with its mark-up."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        self.message = escape(said)
+
+
+@contextmanager
+def as_usage_error() -> Iterator[None]:
+    """Turn a ValueError into a `UsageError`.
+
+    Examples
+    --------
+    >>> with as_usage_error():
+    ...     raise ValueError("penalty 'ten' must be a number")
+    Traceback (most recent call last):
+    ...
+    confidence_tasks.harness.staged.UsageError: penalty 'ten' must be a number
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error

@@ -12,10 +12,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.stage import Token
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 YES_NO: Mapping[str, tuple[str, ...]] = {"yes": ("True", "Yes"), "no": ("False", "No")}
 """The words that stand for the two answers of a yes/no question."""
@@ -363,3 +366,33 @@ def _belongs(left: int, right: int, first: int, last: int, at_first: bool, at_la
     if left < right:
         return left < last and right > first
     return first < left < last or (left == first and at_first) or (left == last and at_last)
+
+
+def scored_tokens(logits: Tensor, tokenizer: Any, ids: Sequence[int], alternatives: int = 0) -> list[Token]:
+    """Return the tokens of a text with their log-probabilities, and the most probable ones in their places.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (n, vocabulary)
+        What the network says of each token of the text, from those before it.
+    tokenizer : PreTrainedTokenizer
+        That of the network.
+    ids : sequence of int, length n
+        The tokens.
+    alternatives : int
+        Number of the most probable tokens to list for each.
+    """
+    if not ids:
+        return []
+    distribution = logits.float().log_softmax(dim=-1)
+    likeliest = distribution.topk(alternatives, dim=-1)
+    listed = [
+        {_decoded(tokenizer, [token]): value for token, value in zip(tokens, values, strict=True)}
+        for tokens, values in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True)
+    ]
+    return [
+        Token(text, float(row[token]), others)
+        for text, row, token, others in zip(
+            token_texts(tokenizer, ids), distribution, ids, listed, strict=True
+        )
+    ]

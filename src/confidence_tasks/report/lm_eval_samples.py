@@ -13,7 +13,7 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, TRIAL
+from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.report.run_config import question_digest, setup_of
 from confidence_tasks.report.trial_files import (
     BESIDE,

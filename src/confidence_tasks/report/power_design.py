@@ -6,7 +6,8 @@ arrays. Habits that make a reply hard to read are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,9 +15,11 @@ import numpy as np
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 from scipy.stats import qmc
 
+from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.simulation.subject import STRONGEST, Subject
 from confidence_tasks.statistics.core import BoolArray, FloatArray
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 
 Draws: TypeAlias = Mapping[str, FloatArray]
@@ -130,3 +133,58 @@ def by_name(measures: tuple[Measure, ...], names: Iterable[str]) -> dict[str, Me
 
 METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
 """Moves what confidence knows, in any study of answers that are right or wrong."""
+
+
+# A study that says nothing of its own -----------------------------------------------------------------------------
+
+
+_STEPS = 100
+"""Simulated confidence is stated in percent, so that questions are alike."""
+
+_TRIED: Columns = {
+    "correct": np.array([1.0, 0.0, 1.0, 0.0]),
+    "confidence": np.array([0.9, 0.7, 0.6, 0.2]),
+}
+
+
+def power_designs(study: Study) -> Iterator[PowerDesign]:
+    """Yield how a study is simulated for power analysis; nothing if no measure reads simulated trials.
+
+    The simulated trials are right or wrong with a confidence. Measures that read other columns cannot be planned for.
+    A measure of correctness alone is moved by the subject's sensitivity, one of which less is better by its bias, and
+    any other by its metacognition.
+    """
+    effects = {measure.name: effect for measure in study.measures if (effect := _effect(measure)) is not None}
+    if effects:
+        yield PowerDesign(
+            condition=study.conditions[0],
+            read_condition=lambda condition: one_of(study.conditions, condition, "condition"),
+            n_replies=1,
+            replies=_replies,
+            trials=lambda replies, condition: replies,
+            measures={name: study.measure[name] for name in effects},
+            effects=effects,
+        )
+
+
+def _replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    correct, confidence = decide(subject, draws[0], condition)
+    return {"correct": correct.astype(np.float64), "confidence": np.rint(_STEPS * confidence) / _STEPS}
+
+
+def _effect(measure: Measure) -> EffectParameter | None:
+    """Return what moves a measure; None if it reads other columns than simulated trials have."""
+    if measure.better == "neither" or not _reads(measure, _TRIED):
+        return None
+    if _reads(measure, {"correct": _TRIED["correct"]}):
+        return EffectParameter("d_prime", 0.0, 4.0)
+    return EffectParameter("bias", -4.0, 4.0) if measure.better == "lower" else METACOGNITION
+
+
+def _reads(measure: Measure, trials: Columns) -> bool:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            measure.compute(trials, None)
+    except KeyError:
+        return False
+    return True

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from inspect_ai.scorer import Scorer
 
-from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.report.reply_files import Row
+from confidence_tasks.harness.inspect.metrics import metrics_of
+from confidence_tasks.harness.inspect.samples import Item, one_of
+from confidence_tasks.harness.staged import STUDY, default_parameters, is_single, task_metrics
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.question import Kind, Question
+
+Row: TypeAlias = Mapping[str, Any]
+"""A reply as a file has it: its fields by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +87,33 @@ def whole_number_in(row: Row, field: str, low: int, high: int) -> int:
     if not value.is_integer():
         raise ValueError(f"{field}={row[field]!r} is not a whole number")
     return int(value)
+
+
+def reply_forms(study: Study) -> Mapping[str, ReplyForm]:
+    """Return how files of replies to a study are scored; none if a trial needs more than the text of one reply."""
+    stages = study.stages_of(default_parameters(study))
+    if not is_single(stages) or stages[0].logprobs == "required" or study.repeats:
+        return {}
+    several = len(study.conditions) > 1
+
+    def item(question: Question, row: Row) -> Item:
+        label = str(row["condition"]) if several else study.conditions[0]
+        condition = one_of(study.conditions, label, "condition")
+        about = {STUDY: study.reference, **question.metadata}
+        return Item(question, condition, question.text, metadata=about)
+
+    return {
+        study.name: ReplyForm(
+            fields={"condition": f"the condition: {', '.join(study.conditions)}"} if several else {},
+            label="",
+            item=item,
+            scorer=study.make_scorer,
+            metrics=lambda items: metrics_of_items(study, items),
+        )
+    }
+
+
+def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> list[Any]:
+    """Return all metrics of what was asked, under the parameters given and the defaults of the others."""
+    logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions_of(items))
+    return metrics_of(study, logged, "all")

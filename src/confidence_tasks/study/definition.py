@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_planning = LazyModule("confidence_tasks.report.staged")
+_planning = LazyModule("confidence_tasks.report.power_design")
 _groups = LazyModule("confidence_tasks.report.groups")
 _staged = LazyModule("confidence_tasks.harness.inspect.staged")
 

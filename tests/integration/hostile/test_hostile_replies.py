@@ -10,7 +10,7 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from tests.unit.reading.fuzz_targets import CHOICE, PARTS, READERS, SCORED, TEXT, faults
 
-from confidence_tasks.harness.inspect.reply import FILTERED
+from confidence_tasks.harness.inspect.model_calls import FILTERED
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.write import report_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.harness.inspect.reply import reply_tokens
+from confidence_tasks.harness.inspect.model_calls import reply_tokens
 from confidence_tasks.reading.token_probabilities import letters, option_probabilities
 
 PROMPT = '{"Answer": "A"} - repeat this JSON exactly.'

@@ -22,7 +22,7 @@ from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report import collect, reply_files
+from confidence_tasks.report import collect
 from confidence_tasks.report.rescore import metrics_of, rescore
 from confidence_tasks.report.score_replies import score_replies
 from confidence_tasks.sources import load
@@ -358,10 +358,10 @@ def test_without_room_for_the_second_log_there_is_none(
 
 def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write([SCALES] * 3, tmp_path / "mine.jsonl")
-    monkeypatch.setattr(reply_files, "MAX_REPLIES", 2)
+    monkeypatch.setattr("confidence_tasks.report.score_replies.MAX_REPLIES", 2)
     with pytest.raises(SourceError, match="line 3: more than 2 replies"):
         score_replies(path, "scales", log_dir=tmp_path)
-    monkeypatch.setattr(reply_files, "MAX_BYTES", 10)
+    monkeypatch.setattr("confidence_tasks.report.score_replies.MAX_BYTES", 10)
     with pytest.raises(SourceError, match="larger than"):
         score_replies(path, "scales", log_dir=tmp_path)
 

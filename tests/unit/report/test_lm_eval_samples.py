@@ -8,8 +8,7 @@ import pytest
 from tests.unit.report.runs import rows, write
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.lm_eval.aggregation import TRIAL
-from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.groups import TRIAL, task_groups
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.lm_eval_samples import _study

@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.model import Logprob, Logprobs, ModelOutput
 
 from confidence_tasks import statistics
-from confidence_tasks.harness.inspect.reply import reply_tokens
+from confidence_tasks.harness.inspect.model_calls import reply_tokens
 from confidence_tasks.reading.grading import LONGEST, match_answer, normalise_text, wordings
 from confidence_tasks.reading.token_probabilities import NO_TOKENS, AnswerTokens
 from confidence_tasks.sources import load

@@ -19,9 +19,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.questions import question_metadata
 from confidence_tasks.study.parameter import meant
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import Question, question_metadata
 
 T = TypeVar("T", bound=str)
 

@@ -20,8 +20,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import running_sample
-from confidence_tasks.harness.errors import as_usage_error
-from confidence_tasks.harness.staged import first_call
+from confidence_tasks.harness.staged import as_usage_error, first_call
 from confidence_tasks.simulation.instruments import assist, make_instrument
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import (

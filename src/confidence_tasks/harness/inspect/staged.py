@@ -31,11 +31,16 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import provider_of
-from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.metrics import metrics_of
-from confidence_tasks.harness.inspect.model_calls import ask_once, call_cache, require_roles
-from confidence_tasks.harness.inspect.reply import reply_text, reply_tokens, tokens_used
+from confidence_tasks.harness.inspect.model_calls import (
+    ask_once,
+    call_cache,
+    reply_text,
+    reply_tokens,
+    require_roles,
+    tokens_used,
+)
 from confidence_tasks.harness.inspect.samples import (
     EFFORT,
     at_efforts,
@@ -46,14 +51,16 @@ from confidence_tasks.harness.inspect.samples import (
 )
 from confidence_tasks.harness.inspect.token_probabilities import (
     ProbabilityGate,
+    forced_text,
     has_probabilities,
     is_local,
     rejects_logprobs,
+    text_logprobs,
 )
 from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import (
     LARGEST_SEED,
+    as_usage_error,
     chosen_conditions,
     complete_parameters,
     default_stages,
@@ -70,7 +77,7 @@ from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, tokens_spent
 
 REPLIES = "replies"
@@ -378,8 +385,6 @@ async def _scored_locally(
     model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
 ) -> ModelOutput:
     """Put the log-probabilities of what was said in the place of those that the ``hf`` provider reports."""
-    from confidence_tasks.harness.inspect.local_scores import text_logprobs
-
     content = await text_logprobs(model, messages, output.completion, alternatives)
     if output.choices:
         output.choices[0].logprobs = Logprobs(content=content)
@@ -388,8 +393,6 @@ async def _scored_locally(
 
 async def _given(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
     """Return a text as if the model had said it, with the log-probabilities of its tokens."""
-    from confidence_tasks.harness.inspect.local_scores import forced_text
-
     said = ModelOutput.from_content(str(model), forced_text(model, messages, text))
     return await _scored_locally(model, messages, said, 0)
 

@@ -22,11 +22,11 @@ from confidence_tasks.harness.compat import (
     cached_result,
 )
 from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, kept_replies, load_study
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.question import question_of
 from confidence_tasks.study.stage import ModelReply, Stage, Token
 
 REQUEST_TYPE = "run_stages"

@@ -14,11 +14,9 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
-from confidence_tasks.harness.errors import as_usage_error
 from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import revisions
-from confidence_tasks.harness.lm_eval.aggregation import REVISIONS, aggregations, sample_metrics
-from confidence_tasks.harness.lm_eval.groups import TaskGroup
+from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
     SAMPLES,
@@ -26,9 +24,9 @@ from confidence_tasks.harness.lm_eval.stage_requests import (
     Turns,
     sampling_settings,
 )
-from confidence_tasks.harness.questions import question_metadata, question_of
 from confidence_tasks.harness.staged import (
     STUDY,
+    as_usage_error,
     chosen_conditions,
     complete_parameters,
     default_stages,
@@ -44,6 +42,7 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
 from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, unknown_parameter
+from confidence_tasks.study.question import question_metadata, question_of
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
 
 _log = logging.getLogger(__name__)

@@ -25,8 +25,13 @@ from confidence_tasks.harness.compat import (
     network_logits,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.token_scores import scored_tokens
-from confidence_tasks.reading.token_probabilities import answer_slice, is_possible, option_of, token_texts
+from confidence_tasks.reading.token_probabilities import (
+    answer_slice,
+    is_possible,
+    option_of,
+    scored_tokens,
+    token_texts,
+)
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import Stage, Token
 

@@ -29,9 +29,7 @@ from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns, Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.reply_files import Row
-from confidence_tasks.report.reply_form import ReplyForm, told_apart, whole_number_in
-from confidence_tasks.report.staged import metrics_of_items
+from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items, told_apart, whole_number_in
 from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, load_life_table
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.statistics import complete, ece, overconfidence

@@ -15,7 +15,6 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, plain
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.studies.logprob_metacognition.prompts import (
     CLASSIFIER_SYSTEM,
     classifier_prompt,
@@ -39,7 +38,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Status, Trial
 

@@ -19,9 +19,7 @@ from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel
 from confidence_tasks.report.figures.general import ModelStyles, averaged, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Columns, Group, by_condition
-from confidence_tasks.report.reply_files import Row
-from confidence_tasks.report.reply_form import ReplyForm
-from confidence_tasks.report.staged import metrics_of_items
+from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items
 from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES

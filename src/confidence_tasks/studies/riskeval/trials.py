@@ -13,10 +13,8 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, number, plain
-from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
-from confidence_tasks.harness.inspect.reply import FILTERED, reply_text
+from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.questions import question_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.prompts import (
     JUDGE_SYSTEM,
@@ -29,7 +27,7 @@ from confidence_tasks.studies.riskeval.prompts import (
     penalty_of,
     penalty_text,
 )
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Status, Trial
 

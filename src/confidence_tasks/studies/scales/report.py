@@ -25,9 +25,7 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.reply_files import Row
-from confidence_tasks.report.reply_form import ReplyForm
-from confidence_tasks.report.staged import metrics_of_items
+from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
 from confidence_tasks.studies.scales import STUDY
