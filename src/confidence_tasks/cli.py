@@ -14,7 +14,7 @@ import click
 from confidence_tasks.sources.source import SourceError
 
 COMMANDS: Mapping[str, str] = {
-    "cache": "confidence_tasks.report.commands.cache:cache",
+    "cache": "confidence_tasks.report.commands.report:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
     "lm-eval-path": "confidence_tasks.harness.lm_eval.commands:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",

@@ -11,9 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from confidence_tasks.report.commands.compare import compare
-from confidence_tasks.report.commands.report import report
+from confidence_tasks.report.commands.report import Requirement, report, subject_of
 from confidence_tasks.report.task_trials import ModelTrials
-from confidence_tasks.report.terminal import Requirement, subject_of
 from confidence_tasks.report.trial_files import TrialFile
 from confidence_tasks.simulation.profiles import PROFILES
 

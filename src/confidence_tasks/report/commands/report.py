@@ -1,11 +1,14 @@
-"""``confidence-tasks report``: from logs to a page of findings."""
+"""``confidence-tasks report``: from logs to a page of findings, and what the terminal shows of them."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+import math
+import re
+from ast import literal_eval
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 import click
@@ -17,20 +20,35 @@ from confidence_tasks.report.console import (
     errors,
     json_option,
     print_json,
+    print_table,
     progress,
     read,
     settings_options,
     workers_of,
     workers_options,
 )
-from confidence_tasks.report.labels import TITLE, VIEWER
+from confidence_tasks.report.labels import (
+    TITLE,
+    VIEWER,
+    group_label,
+    limits,
+    measure_label,
+    number,
+    why_missing,
+)
+from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.study.parameter import meant
 
 if TYPE_CHECKING:
     from confidence_tasks.report.collection import Collection
+    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.groups import ModelGroups
-    from confidence_tasks.report.terminal import Requirement, Verdict
+    from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.task_trials import ModelTrials
     from confidence_tasks.report.write import Report
+
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -42,30 +60,22 @@ def _web_address(_context: click.Context, _parameter: click.Parameter, value: st
     return value
 
 
-def _groups(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> ModelGroups:
-    """Read groups of models."""
-    if not value:
-        return ()
+def _parsed(parse: Callable[[tuple[str, ...]], Any]) -> Callable[..., Any]:
+    """Return what reads the values of an option; what cannot be read is a bad parameter."""
+
+    def read_values(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> Any:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return read_values
+
+
+def _groups(texts: tuple[str, ...]) -> ModelGroups:
     from confidence_tasks.report.groups import parse_groups
 
-    try:
-        return parse_groups(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _requirements(
-    _context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[Requirement, ...]:
-    """Read requirements."""
-    if not value:
-        return ()
-    from confidence_tasks.report.terminal import Requirement
-
-    try:
-        return tuple(map(Requirement.parse, value))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
+    return parse_groups(texts)
 
 
 def _check_groups(groups: ModelGroups, collection: Collection) -> None:
@@ -112,7 +122,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=_groups,
+    callback=_parsed(_groups),
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
     " sets have its means. May be repeated.",
 )
@@ -121,7 +131,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "requirements",
     multiple=True,
     metavar="REQUIREMENT",
-    callback=_requirements,
+    callback=_parsed(lambda texts: tuple(map(Requirement.parse, texts))),
     help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
     " be repeated.",
 )
@@ -165,7 +175,6 @@ def report(
     already is kept).
     """
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.terminal import print_headlines
     from confidence_tasks.report.write import report_of
 
     cache = cache_of(no_cache)
@@ -215,8 +224,6 @@ def _failings(judged: Sequence[Verdict], made: Report) -> int:
 
 def _judged(requirements: Sequence[Requirement], made: Report) -> list[Verdict]:
     """Hold what was found against the requirements."""
-    from confidence_tasks.report.terminal import verdicts
-
     try:
         return list(verdicts(requirements, made.results)) if made.results else []
     except ValueError as error:
@@ -268,6 +275,194 @@ def _record(made: Report, judged: Sequence[Verdict], collection: Collection) -> 
             for replication, its in made.papers
             for each in its
         ],
-        "requirements": [dataclasses.asdict(each) for each in judged],
+        "requirements": [asdict(each) for each in judged],
         "skipped": [{"path": file.path, "reason": file.reason} for file in (*collection.skipped, *made.lost)],
     }
+
+
+# What the terminal shows ----------------------------------------------------------------------------------------------
+
+
+_DECIMALS = 3
+_SIMULATED = "simulated"
+_PARAMETERS = frozenset(field.name for field in fields(Subject))
+
+
+def subject_of(model: ModelTrials) -> Subject | None:
+    """Return the simulated subject whose trials these are, on either harness; None if they are of another model."""
+    setup = model.files[0].setup
+    provider, _, profile = model.name.partition("/")
+    if provider != _SIMULATED or not profile:
+        if setup.get("backend") != _SIMULATED:
+            return None
+        profile = setup.get("subject", "ideal")
+    try:
+        changes = {name: literal_eval(value) for name, value in setup.items() if name in _PARAMETERS}
+        return make_subject(profile, **changes)
+    except (ValueError, SyntaxError):  # of another version, which had other subjects
+        return None
+
+
+def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Mapping[str, float]:
+    """Return what the measures of a model are in the long run, if it is a simulated subject; by name."""
+    study, subject = results.task_trials.study, subject_of(model)
+    if subject is None or study.true_values is None:
+        return {}
+    try:
+        return study.true_values(subject, condition, results.task_trials.task, model.files[0].setup)
+    except (ValueError, KeyError):  # a condition or a task of the user's own
+        return {}
+
+
+def print_headlines(every: Iterable[TaskResults]) -> None:
+    """Print the headline measures of each task and model under one condition, beside the true values of subjects.
+
+    The condition is the one that models are compared on, or of a simulated subject one that has true values.
+    """
+    for results in every:
+        for model in results.models:
+            shown = [results.reference, *results.conditions]
+            known = ((label, true_values(results, model, label)) for label in shown)
+            condition, truth = next((each for each in known if each[1]), (results.reference, {}))
+            heading = ", ".join((results.task_trials.task, model.label, group_label(condition)))
+            errors.print(escape(heading), highlight=False)
+            rows = [
+                _headline_row(entry, truth)
+                for measure in results.headline
+                if (entry := results.estimate(model.label, condition, measure.name))
+            ]
+            print_table(rows, frozenset({"value", "true"}), errors)
+
+
+def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str]:
+    true = {"true": number(truth.get(entry.measure, math.nan), _DECIMALS)} if truth else {}
+    return {
+        "measure": measure_label(entry.measure),
+        "value": number(entry.interval.estimate, _DECIMALS),
+        **true,
+        f"{entry.interval.level:.0%} interval": limits(entry.interval, _DECIMALS)
+        or why_missing(entry.interval),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a measure must be below or above, with all of its interval, under a condition, or if empty under each."""
+
+    measure: str
+    condition: str
+    below: bool
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a requirement; ValueError if it is none.
+
+        Examples
+        --------
+        >>> Requirement.parse("ece<0.1")
+        Requirement(measure='ece', condition='', below=True, bound=0.1)
+        >>> Requirement.parse("auroc/0-20 > .7").condition
+        '0-20'
+        """
+        read = _REQUIREMENT.fullmatch(text.strip())
+        if read is None:
+            raise ValueError(f"{text!r} is no requirement, such as 'ece<0.1' or 'auroc/0-20>0.7'")
+        measure, condition, sign, bound = read.groups()
+        return cls(measure, condition or "", sign == "<", float(bound))
+
+    def __str__(self) -> str:
+        where = f"/{self.condition}" if self.condition else ""
+        return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
+
+    def outcome(self, entry: Estimated) -> str:
+        """Say whether a measure is ``met``, ``not met`` or ``undecided``, as its interval lies on either side."""
+        low, high = entry.interval.low, entry.interval.high
+        if math.isnan(low) or low < self.bound < high:
+            return "undecided"
+        return "met" if (high <= self.bound) == self.below else "not met"
+
+
+_REQUIREMENT = re.compile(r"(\w+)(?:/(.+?))?\s*([<>])=?\s*([-+]?(?:\d+\.?\d*|\.\d+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a requirement, in words; ``outcome`` is ``met``, ``not met`` or ``undecided``."""
+
+    requirement: str
+    outcome: str
+    where: str
+    found: str
+
+
+def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[Verdict]:
+    """Hold the measures of each task, model and condition against requirements.
+
+    Raises
+    ------
+    ValueError
+        If no task has a measure or a condition that is named: a gate that nothing passes through is left open.
+    """
+    from confidence_tasks.report.groups import BY_CONDITION
+
+    for requirement in requirements:
+        known = [name for results in every for name in results.task_trials.study.measure]
+        if requirement.measure not in known:
+            raise ValueError(
+                f"{requirement}: there is no measure {requirement.measure!r}{meant(requirement.measure, known)}"
+            )
+        entries = [
+            (results, entry)
+            for results in every
+            for entry in results.estimates
+            if entry.measure == requirement.measure
+            and entry.by == BY_CONDITION
+            and not entry.source
+            and requirement.condition in ("", entry.group)
+        ]
+        if not entries:
+            labels = dict.fromkeys(label for results in every for label in results.conditions)
+            raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
+        for results, entry in entries:
+            value = number(entry.interval.estimate, _DECIMALS)
+            told = limits(entry.interval, _DECIMALS) or why_missing(entry.interval)
+            where = ", ".join((results.task_trials.task, entry.model, entry.group))
+            yield Verdict(str(requirement), requirement.outcome(entry), where, f"{value} {told}")
+
+
+# What reports keep --------------------------------------------------------------------------------------------------
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def cache(context: click.Context, as_json: bool) -> None:
+    """Show the cache of trials and numbers that reports keep, or clear it.
+
+    The cache is in the user's cache folder, or in the folder that CONFIDENCE_TASKS_CACHE names. When it is full, the
+    entries that were not used for the longest time are deleted. It is never out of date: an entry is found only by the
+    same data, settings and code.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from confidence_tasks.report.cache import user_cache
+
+    kept = user_cache()
+    sizes = kept.sizes()
+    if as_json:
+        print_json({"folder": str(kept.folder), "entries": len(sizes), "bytes": sum(sizes.values())})
+        return
+    click.echo(f"{kept.folder}")
+    click.echo(
+        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} of at most {kept.most_bytes / 1e6:,.0f} MB"
+    )
+
+
+@cache.command()
+def clear() -> None:
+    """Empty the cache."""
+    from confidence_tasks.report.cache import user_cache
+
+    kept = user_cache()
+    click.echo(f"{kept.folder}: {kept.clear():,} entries deleted")
