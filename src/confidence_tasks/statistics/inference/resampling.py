@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -82,30 +83,6 @@ class Sample:
         return self.values(self.row_weights(unit_weights))
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """The difference of one statistic between two samples of the same units."""
-
-    first: Sample
-    second: Sample
-    n_units: int
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows in both samples."""
-        return self.first.n_rows + self.second.n_rows
-
-    def estimate(self) -> Estimate:
-        """Evaluate the difference; an undefined one has the reason of its first undefined term."""
-        terms = self.first.estimate(), self.second.estimate()
-        reasons = [term.reason for term in terms if np.isnan(term)]
-        return Estimate(terms[0] - terms[1], reasons[0] if reasons else None)
-
-    def __call__(self, unit_weights: FloatArray) -> FloatArray:
-        """Evaluate the statistic for each row of weights of the units."""
-        return _minus(self.first(unit_weights), self.second(unit_weights))
-
-
 def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
     """Subtract; the difference of two infinite values is NaN."""
     with np.errstate(invalid="ignore"):
@@ -136,19 +113,19 @@ def as_rows(arrays: Sequence[ArrayLike]) -> tuple[NDArray[Any], ...]:
     return vectors
 
 
-def paired_contrast(
+def paired_samples(
     statistic: Statistic,
     first: Sequence[ArrayLike],
     second: Sequence[ArrayLike],
     questions: tuple[ArrayLike, ArrayLike] | None,
-) -> Contrast:
-    """Pair two conditions by their common questions."""
+) -> tuple[Sample, Sample]:
+    """Pair two conditions by their common questions, which are the units."""
     if len(first) != len(second):
         raise ValueError(f"first and second must hold the same arrays, got {len(first)} and {len(second)}")
     samples = as_rows(first), as_rows(second)
     if questions is None:
-        n_units = same_length(first=samples[0][0], second=samples[1][0])
-        return Contrast(Sample(statistic, samples[0]), Sample(statistic, samples[1]), n_units)
+        same_length(first=samples[0][0], second=samples[1][0])
+        return Sample(statistic, samples[0]), Sample(statistic, samples[1])
     labels = [
         as_labels(label, "questions", len(rows[0])) for label, rows in zip(questions, samples, strict=True)
     ]
@@ -158,7 +135,7 @@ def paired_contrast(
         keep = np.isin(label, common)
         unit = np.searchsorted(common, label[keep])
         paired.append(Sample(statistic, tuple(row[keep] for row in rows), unit))
-    return Contrast(paired[0], paired[1], len(common))
+    return paired[0], paired[1]
 
 
 def in_chunks(
@@ -176,24 +153,26 @@ def in_chunks(
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def resample_values(source: Sample | Contrast, n_resamples: int, seed: Seed) -> FloatArray:
-    """Evaluate a statistic or a contrast on ``n_resamples`` bootstrap resamples of its units."""
-    rng = np.random.default_rng(seed)
+def resample_values(samples: Sequence[Sample], n_resamples: int, seed: Seed) -> FloatArray:
+    """Evaluate a statistic on bootstrap resamples of units, or its difference between two samples of these."""
+    rng, n_units = np.random.default_rng(seed), samples[0].n_units
+    return in_chunks(
+        lambda unit_weights: reduce(_minus, (sample(unit_weights) for sample in samples)),
+        lambda k: drawn_counts(n_units, k, rng).T,
+        n_resamples,
+        sum(sample.n_rows for sample in samples),
+    )
 
-    return in_chunks(source, lambda k: drawn_counts(source.n_units, k, rng).T, n_resamples, source.n_rows)
 
+def exchanged(first: Sample, second: Sample, size: int, exact: bool, rng: np.random.Generator) -> FloatArray:
+    """Evaluate a difference with the two samples exchanged within some of the units.
 
-def exchanged(contrast: Contrast, size: int, exact: bool, rng: np.random.Generator) -> FloatArray:
-    """Evaluate a contrast with its two conditions exchanged within some of the units.
-
-    The rows of both conditions are stacked; a weight of one or zero says whether a row counts as the first
-    condition. ``exact`` runs through all ``size`` exchanges, otherwise they are drawn.
+    The rows of both are stacked; a weight of one or zero says whether a row counts as the first sample. ``exact`` runs
+    through all ``size`` exchanges, otherwise they are drawn.
     """
-    first, second = contrast.first, contrast.second
     rows = tuple(np.concatenate(pair) for pair in zip(first.arrays, second.arrays, strict=True))
     stacked = Sample(first.statistic, rows)
-
-    swaps = exchanges(contrast.n_units, exact, rng)
+    swaps = exchanges(first.n_units, exact, rng)
 
     def difference(swap: FloatArray) -> FloatArray:
         as_first = np.concatenate([1.0 - first.row_weights(swap), second.row_weights(swap)], axis=1)
@@ -313,7 +292,7 @@ def bootstrap_distribution(
     array([0.5 , 1.  , 0.75, 0.5 ])
     """
     check_options(n_resamples)
-    return resample_values(_sample(statistic, arrays, clusters), n_resamples, seed)
+    return resample_values([_sample(statistic, arrays, clusters)], n_resamples, seed)
 
 
 def bootstrap(
@@ -374,7 +353,7 @@ def bootstrap(
     """
     check_options(n_resamples, level, method)
     sample = _sample(statistic, arrays, clusters)
-    draws = resample_values(sample, n_resamples, seed)
+    draws = resample_values([sample], n_resamples, seed)
     found = Resampled(sample.estimate(), draws, sample.n_units, n_informative, n_informative - 1.0)
     return interval_of(found, level, method, seed, bounds)
 
@@ -427,9 +406,15 @@ def bootstrap_difference(
             f"method of a difference must be one of {', '.join(OF_DIFFERENCES)}, got {method!r}: that is for what lies"
             " within bounds"
         )
-    contrast = paired_contrast(statistic, first, second, questions)
-    draws = resample_values(contrast, n_resamples, seed)
-    return interval_of(Resampled(contrast.estimate(), draws, contrast.n_units), level, method, seed)
+    samples = paired_samples(statistic, first, second, questions)
+    return interval_of(resampled_difference(*samples, n_resamples, seed), level, method, seed)
+
+
+def resampled_difference(first: Sample, second: Sample, n_resamples: int, seed: Seed) -> Resampled:
+    """Return the difference of two samples of the same units with its bootstrap distribution."""
+    one, other = first.estimate(), second.estimate()
+    difference = Estimate(one - other, one.reason or other.reason)
+    return Resampled(difference, resample_values([first, second], n_resamples, seed), first.n_units)
 
 
 def _sample(statistic: Statistic, arrays: Sequence[ArrayLike], clusters: ArrayLike | None) -> Sample:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
 from confidence_tasks.statistics.inference.draws import Seed, is_exact
-from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import (
     Alternative,
     Interval,
@@ -21,8 +20,8 @@ from confidence_tasks.statistics.inference.resampling import (
     check_options,
     exchanged,
     interval_of,
-    paired_contrast,
-    resample_values,
+    paired_samples,
+    resampled_difference,
     rounding_of,
     seed_value,
     share_as_extreme,
@@ -234,17 +233,17 @@ def permutation_test(
     """
     check_options(n_resamples)
     check_option("alternative", alternative, get_args(Alternative))
-    contrast = paired_contrast(statistic, first, second, questions)
-    estimate = contrast.estimate()
-    tie = rounding_of(contrast.first.estimate(), contrast.second.estimate())
-    exact = is_exact(contrast.n_units, n_resamples)
-    size = 2**contrast.n_units if exact else n_resamples
-    values = exchanged(contrast, size, exact, np.random.default_rng(seed))
+    samples = paired_samples(statistic, first, second, questions)
+    one, other = (sample.estimate() for sample in samples)
+    estimate, n_units = Estimate(one - other, one.reason or other.reason), samples[0].n_units
+    exact = is_exact(n_units, n_resamples)
+    size = 2**n_units if exact else n_resamples
+    values = exchanged(*samples, size, exact, np.random.default_rng(seed))
     return PermutationTest(
         estimate=estimate,
-        p_value=share_as_extreme(estimate, values, alternative, exact, tie),
+        p_value=share_as_extreme(estimate, values, alternative, exact, rounding_of(one, other)),
         alternative=alternative,
-        n_units=contrast.n_units,
+        n_units=n_units,
         n_resamples=size,
         n_undefined=int(np.isnan(values).sum()),
         exact=exact,
@@ -299,9 +298,7 @@ def equivalence_test(
     if not 0.0 < alpha < 0.5:
         raise ValueError(f"alpha must lie within (0, 0.5), got {alpha}")
     check_options(n_resamples, 1.0 - 2.0 * alpha)
-    contrast = paired_contrast(statistic, first, second, questions)
-    draws = resample_values(contrast, n_resamples, seed)
-    found = Resampled(contrast.estimate(), draws, contrast.n_units)
+    found = resampled_difference(*paired_samples(statistic, first, second, questions), n_resamples, seed)
     interval = interval_of(found, 1.0 - 2.0 * alpha, "percentile", seed)
     return EquivalenceTest(interval, margin, found.p_outside(margin))
 
