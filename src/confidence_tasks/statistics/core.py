@@ -130,6 +130,14 @@ def label_index(labels: ArrayLike | None, name: str, n_rows: int) -> IntArray:
     return np.unique(as_labels(labels, name, n_rows), return_inverse=True)[1]
 
 
+def per_row(values: ArrayLike, name: str, n: int) -> FloatArray:
+    """Return a number for each of n rows; ValueError unless one is given or n of them."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape not in ((), (n,)):
+        raise ValueError(f"{name} must be a number or have shape ({n},), got {array.shape}")
+    return np.broadcast_to(array, (n,))
+
+
 def same_length(**arrays: NDArray[Any]) -> int:
     """Return the common length of the named vectors; ValueError when they differ."""
     lengths = {name: int(array.shape[0]) for name, array in arrays.items()}

@@ -12,6 +12,7 @@ from confidence_tasks.statistics.core import (
     as_binary,
     as_probability,
     as_vector,
+    per_row,
     same_length,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
@@ -152,8 +153,7 @@ def abstention_rate(answered: ArrayLike, *, weights: ArrayLike | None = None) ->
     0.25
     """
     decision = as_binary(answered, "answered")
-    weighting = Weighting.of(weights, len(decision))
-    return weighting.settle(weighting.mean(1.0 - decision), weighting.empty)
+    return Weighting.of(weights, len(decision)).average(1.0 - decision)
 
 
 def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
@@ -218,8 +218,7 @@ def policy_consistency(
     """
     decision, stated = as_binary(answered, "answered"), as_probability(confidence, "confidence")
     weighting = Weighting.of(weights, same_length(answered=decision, confidence=stated))
-    agrees = (decision == optimal_decision(stated, penalty)).astype(np.float64)
-    return weighting.settle(weighting.mean(agrees), weighting.empty)
+    return weighting.average((decision == optimal_decision(stated, penalty)).astype(np.float64))
 
 
 def regret(
@@ -351,11 +350,9 @@ def scaffold_gain(
 
 def _per_trial(penalty: ArrayLike, n: int) -> FloatArray:
     """Return the penalty of each of n trials; ValueError unless one number is given or n of them."""
-    cost = np.asarray(penalty, dtype=np.float64)
-    if cost.shape not in ((), (n,)):
-        raise ValueError(f"penalty must be a number or have shape ({n},), got {cost.shape}")
+    cost = per_row(penalty, "penalty", n)
     optimal_threshold(cost)  # its check of the penalties
-    return np.broadcast_to(cost, (n,))
+    return cost
 
 
 def _expected_utility(probability: FloatArray, penalty: FloatArray) -> FloatArray:
@@ -375,10 +372,8 @@ def _scaffold_decision(confidence: ArrayLike, penalty: ArrayLike, available: Arr
 
 def _mean(values: FloatArray, penalty: ArrayLike, normalized: bool, weights: ArrayLike | None) -> Result:
     """Average utilities of trials, per 1 + penalty if they are to be normalized."""
-    n = len(values)
-    weighting = Weighting.of(weights, n)
-    scale = 1.0 + _per_trial(penalty, n) if normalized else 1.0
-    return weighting.settle(weighting.mean(values / scale), weighting.empty)
+    scale = 1.0 + _per_trial(penalty, len(values)) if normalized else 1.0
+    return Weighting.of(weights, len(values)).average(values / scale)
 
 
 _NO_SLOPE = 1e-9

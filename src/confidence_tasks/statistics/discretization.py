@@ -154,7 +154,8 @@ def round_share(
     reports = as_vector(raw, "raw")
     steps = reports / step
     multiple = np.abs(steps - np.rint(steps)) <= _ROUNDING
-    return _share(multiple & ~_outside(reports, lower, upper, 0.0), weights)
+    on_scale = ~_outside(reports, lower, upper, 0.0)
+    return Weighting.of(weights, len(reports)).average((multiple & on_scale).astype(np.float64))
 
 
 def violation_share(
@@ -174,7 +175,8 @@ def violation_share(
     >>> violation_share([73, 76, 77, 100], lower=0, upper=73)
     0.5
     """
-    return _share(_outside(as_vector(raw, "raw"), lower, upper, _TOLERANCE), weights)
+    off_scale = _outside(as_vector(raw, "raw"), lower, upper, _TOLERANCE)
+    return Weighting.of(weights, len(off_scale)).average(off_scale.astype(np.float64))
 
 
 def scale_utilization(
@@ -220,8 +222,3 @@ def _outside(reports: FloatArray, lower: float, upper: float, tolerance: float) 
     """Return whether a report is off the scale by more than ``tolerance`` widths."""
     margin = (tolerance + _ROUNDING) * _width(lower, upper)
     return (reports < lower - margin) | (reports > upper + margin)
-
-
-def _share(selected: BoolArray, weights: ArrayLike | None) -> Result:
-    weighting = Weighting.of(weights, selected.shape[0])
-    return weighting.settle(weighting.mean(selected.astype(np.float64)), weighting.empty)

@@ -279,7 +279,7 @@ def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayL
     0.25
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(weighting.mean(stated - right), weighting.empty)
+    return weighting.average(stated - right)
 
 
 def _binomial_mean_deviation(count: FloatArray, probability: FloatArray) -> FloatArray:
@@ -379,14 +379,7 @@ def confidence_correlation(
 ) -> Result:
     """Compute the product-moment correlation of confidence with correctness.
 
-    Parameters
-    ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1].
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    Arguments are those of :func:`ece`.
 
     Returns
     -------
@@ -459,7 +452,7 @@ def hard_easy_slope(
     Parameters
     ----------
     correct, confidence, weights
-        As in :func:`confidence_correlation`.
+        As in :func:`ece`.
     difficulty : array_like, shape (n,)
         Difficulty of each question on any scale; LifeEval takes 1 minus the best score that can be had.
 
@@ -483,8 +476,7 @@ def hard_easy_slope(
     centred = weighting.centred(hard)
     deviation = weighting.rows * centred
     slope = ratio(deviation @ (stated - right), np.einsum("rn,rn->r", deviation, centred))
-    constant = np.count_nonzero(tied(hard, weighting).counts, axis=1) < 2
-    return weighting.settle(slope, weighting.empty, (constant, Reason.CONSTANT))
+    return weighting.settle(slope, weighting.empty, (_constant(hard, weighting), Reason.CONSTANT))
 
 
 def hard_easy_regression(

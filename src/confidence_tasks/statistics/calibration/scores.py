@@ -82,7 +82,7 @@ def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
     0.625
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(weighting.mean(_brier_terms(right, stated)), weighting.empty)
+    return weighting.average(_brier_terms(right, stated))
 
 
 def log_loss(
@@ -120,12 +120,8 @@ def log_loss(
         raise ValueError(f"clip must lie in [0, 0.5), got {clip}")
     right, stated, weighting = trials(correct, confidence, weights)
     stated = np.clip(stated, clip, 1.0 - clip)
-    terms = -(scipy.special.xlogy(right, stated) + scipy.special.xlog1py(1.0 - right, -stated))
-    unbounded = np.isinf(terms)
-    # Infinity times a weight of 0 would be NaN: a trial that was not drawn must cost nothing.
-    finite = weighting.mean(np.where(unbounded, 0.0, terms))
-    failed = weighting.rows @ unbounded > 0.0
-    return weighting.settle(np.where(failed, np.inf, finite), weighting.empty)
+    likelihood: FloatArray = scipy.special.xlogy(right, stated) + scipy.special.xlog1py(1.0 - right, -stated)
+    return weighting.average(-likelihood)
 
 
 def murphy_decomposition(

@@ -334,15 +334,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
     The k-th smallest of m is multiplied by m - k + 1, and raised to the largest adjusted value before it.
 
-    Parameters
-    ----------
-    p_values : array_like, shape (m,)
-        p-values of one family of tests, in [0, 1], in any order and under any dependence.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        Adjusted p-values, in the order given. Reject those not above the family-wise error rate.
+    Argument and value are those of :func:`bonferroni`.
 
     References
     ----------

@@ -117,6 +117,15 @@ class Weighting:
         """Weighted mean of a column of shape (n,) in each row, NaN where the row is empty."""
         return ratio(self.rows @ column, self.total)
 
+    def average(self, column: FloatArray) -> Result:
+        """Weighted mean of a column of shape (n,); infinite where a trial that counts is, NaN without trials."""
+        infinite = np.isinf(column)
+        if not infinite.any():
+            return self.settle(self.mean(column), self.empty)
+        # Infinity times a weight of 0 would be NaN: a trial that was not drawn must not count.
+        finite = self.mean(np.where(infinite, 0.0, column))
+        return self.settle(np.where(self.rows @ infinite > 0.0, np.inf, finite), self.empty)
+
     def centred(self, column: FloatArray) -> FloatArray:
         """Subtract each row's own mean, shape (R, n): one mean for all rows would lose digits."""
         return np.asarray(column - self.mean(column)[:, np.newaxis])

@@ -178,12 +178,8 @@ def jackknife_conformal(
 
     Parameters
     ----------
-    truth : array_like, shape (n,)
-        True values.
-    lower, upper : array_like, shape (n,)
-        Ends that the model stated, lower <= upper.
-    nominal : float
-        Coverage asked for, 1 - alpha, in (0, 1).
+    truth, lower, upper, nominal
+        As in :func:`fit_conformal`.
 
     Returns
     -------

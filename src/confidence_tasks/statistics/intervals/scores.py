@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, as_vector, same_length
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_vector, per_row, same_length
 from confidence_tasks.statistics.inference.weights import Result, Weighting
 from confidence_tasks.statistics.numerics import as_decimal, rank
 
@@ -39,8 +39,7 @@ def coverage(
     0.5
     """
     y, low, high = _checked(truth, lower, upper)
-    weighting = Weighting.of(weights, len(y))
-    return weighting.settle(weighting.mean(((low <= y) & (y <= high)).astype(np.float64)), weighting.empty)
+    return Weighting.of(weights, len(y)).average(((low <= y) & (y <= high)).astype(np.float64))
 
 
 def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
@@ -59,7 +58,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None 
     1.0
     """
     low, high = _ends(lower, upper)
-    return _mean(high - low, weights)
+    return Weighting.of(weights, len(low)).average(high - low)
 
 
 def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
@@ -78,7 +77,7 @@ def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike |
     0.5
     """
     low, high = _ends(lower, upper)
-    return _mean((low == high).astype(np.float64), weights)
+    return Weighting.of(weights, len(low)).average((low == high).astype(np.float64))
 
 
 def winkler_score(
@@ -115,9 +114,11 @@ def winkler_score(
     13.5
     """
     y, low, high = _checked(truth, lower, upper)
-    alpha = 1.0 - _per_interval(nominal, len(y))
+    asked = per_row(nominal, "nominal", len(y))
+    if not ((asked > 0.0) & (asked < 1.0)).all():
+        raise ValueError("nominal must lie within (0, 1)")
     missed = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
-    return _mean(high - low + 2.0 / alpha * missed, weights)
+    return Weighting.of(weights, len(y)).average(high - low + 2.0 / (1.0 - asked) * missed)
 
 
 def penalized_winkler_score(
@@ -266,22 +267,3 @@ def _checked(
     low, high = _ends(lower, upper)
     same_length(truth=y, lower=low, upper=high)
     return y, low, high
-
-
-def _per_interval(nominal: ArrayLike, n: int) -> FloatArray:
-    """Return the nominal coverage of each of n intervals."""
-    asked = np.asarray(nominal, np.float64)
-    if asked.shape not in ((), (n,)):
-        raise ValueError(f"nominal must be a number or have shape ({n},), got {asked.shape}")
-    if not ((asked > 0.0) & (asked < 1.0)).all():
-        raise ValueError("nominal must lie within (0, 1)")
-    return np.broadcast_to(asked, (n,))
-
-
-def _mean(values: FloatArray, weights: ArrayLike | None) -> Result:
-    """Average values that may be infinite; an infinite one that was not drawn must not make 0 * inf."""
-    weighting = Weighting.of(weights, len(values))
-    infinite = np.isinf(values)
-    finite = weighting.mean(np.where(infinite, 0.0, values))
-    unbounded = weighting.rows @ infinite > 0.0
-    return weighting.settle(np.where(unbounded, np.inf, finite), weighting.empty)

@@ -133,9 +133,7 @@ def hierarchical_meta_d(
     s1, s2 = tables.s1, tables.s2
     answered_s1 = np.stack([s2[:, :k], s1[:, :k]], axis=1)[:, :, ::-1]
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
-    counts = np.stack(
-        [answered_s1, answered_s2], axis=1
-    )  # (units, sides, [wrong, correct], ratings outwards)
+    counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
     _check(counts, n_warmup, n_samples, n_chains, level)
     jax, _ = _backend()
     from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
@@ -226,7 +224,7 @@ def _check(counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, lev
     """Raise ValueError for counts or options outside their domain."""
     if counts.shape[0] < 2 or counts.shape[-1] < 2:
         raise ValueError(f"give two or more units and ratings, got {counts.shape[0]} and {counts.shape[-1]}")
-    if not np.isfinite(counts).all() or (counts < 0.0).any() or (counts % 1.0).any():
+    if (counts % 1.0).any():
         raise ValueError("counts must be whole numbers, zero or above")
     if min(n_warmup, n_samples, n_chains) < 1 or n_samples < 4:
         raise ValueError("n_warmup and n_chains must be at least 1, n_samples at least 4")

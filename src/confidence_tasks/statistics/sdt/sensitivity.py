@@ -469,12 +469,8 @@ def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLi
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    evidence : array_like, shape (n,)
-        Any real number.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts.
+    correct, evidence, weights
+        As in :func:`d_prime_ratings`.
 
     Returns
     -------
