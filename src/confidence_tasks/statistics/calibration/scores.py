@@ -120,8 +120,8 @@ def log_loss(
         raise ValueError(f"clip must lie in [0, 0.5), got {clip}")
     right, stated, weighting = trials(correct, confidence, weights)
     stated = np.clip(stated, clip, 1.0 - clip)
-    likelihood: FloatArray = scipy.special.xlogy(right, stated) + scipy.special.xlog1py(1.0 - right, -stated)
-    return weighting.average(-likelihood)
+    likelihood = scipy.special.xlogy(right, stated) + scipy.special.xlog1py(1.0 - right, -stated)
+    return weighting.average(np.asarray(-likelihood, dtype=np.float64))
 
 
 def murphy_decomposition(
