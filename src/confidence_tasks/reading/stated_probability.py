@@ -1,4 +1,4 @@
-"""Reading a probability that a reply states, and what a reply comes to that states an answer beside it."""
+"""Reading a probability that a reply states, what a reply comes to that states an answer beside it, and labelled lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from confidence_tasks.reading.answers import Answer, is_refusal
-from confidence_tasks.reading.cleaning import bounded, fold
+from confidence_tasks.reading.cleaning import Rules, bounded, fold
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import SPAN, find_numbers
 from confidence_tasks.study.reading import Reading
@@ -114,3 +114,48 @@ def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Read
         rules=rules,
     )
     return Reading(answer.text, value, status, rules)
+
+
+# Labels ---------------------------------------------------------------------------------------------------------
+
+LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
+_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
+ANSWER = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
+CONFIDENCE = (
+    rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
+)
+"""What a line begins with, and how an answer and a confidence are called, as parts of regular expressions."""
+
+_HEADING = re.compile(
+    rf"({LINE_START}(?:{ANSWER}|{CONFIDENCE}|(?:(?:my|the|final)[ ]){{0,2}}decision))[ :]{{0,3}}\n\s{{0,20}}(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
+_JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
+_FIELDS = ("decision", "answer", "final answer", "final_answer", "confidence")
+
+
+def _without_json(text: str) -> str:
+    """Write the fields of a reply that is JSON, or has it amid text, as lines; broken JSON states what it states."""
+    if "{" not in text:
+        return text
+    found = read_json_fields(text, _FIELDS)
+    amid_text = "fields" not in found.rules and not found.fields.keys() <= {"confidence"}
+    if not amid_text and not _JSON_BEGINS.match(text):
+        return text
+    lines = (f"{key.replace('_', ' ')}: {found.fields[key]}" for key in _FIELDS if key in found.fields)
+    return "\n".join(lines)
+
+
+def _untag(text: str) -> str:
+    """Write ``<answer>B</answer>`` as a line."""
+    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text)
+
+
+def _join_headings(text: str) -> str:
+    """Put a value behind its label where it stands below."""
+    return _HEADING.sub(r"\1: ", text)
+
+
+LAYOUTS: Rules = {"json": _without_json, "tags": _untag, "next_line": _join_headings}
+"""Ways to arrange labels and values other than in lines; each is rewritten as lines."""

@@ -97,6 +97,10 @@ CLEAR: tuple[Awkward, ...] = (
 """Replies that leave nothing to interpretation: here a parser model has to agree."""
 
 AWKWARD: tuple[Awkward, ...] = (
+    # tags and JSON
+    choice("<answer>B</answer>\n<confidence>85%</confidence>", "answer", "B", 0.85, "ok"),
+    choice('{"Final Answer": "B", "Confidence": 0.85}', "answer", "B", 0.85, "ok"),
+    choice("Answer:\nConfidence: 85%", "", "", 0.85, "missing_answer"),
     # abstaining, or not
     choice("ABSTAIN", "abstain", "", NONE, "missing_confidence"),
     choice("abstain.", "abstain", "", NONE, "missing_confidence"),

@@ -138,6 +138,9 @@ LABELS = [
 ]
 
 CONTAINERS = [
+    Awkward('Here is the response:\n\n{"Answer": "B", "Confidence": 17}\n\nLondon it is.', "0-20", "B", 17, "repaired"),
+    Awkward('{"Answer": "B", "Confidence": 17}\nQuestion: What next?\n{"Answer": "A", "Confidence": 3}',
+        "0-20", "B", 17, "repaired"),
     Awkward('{"Answer": "B", "Confidence": 17}', "0-20", "B", 17, "repaired"),
     Awkward('```json\n{\n  "answer": "B",\n  "confidence": 17\n}\n```', "0-20", "B", 17, "repaired"),
     Awkward('{"answer": "B) London", "confidence": "17"}', "0-20", "B", 17, "repaired"),

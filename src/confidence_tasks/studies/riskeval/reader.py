@@ -14,6 +14,7 @@ from typing import Literal
 
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
+    apply_rules,
     bounded,
     clean,
     last_box,
@@ -21,7 +22,7 @@ from confidence_tasks.reading.cleaning import (
     strip_thoughts,
 )
 from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.stated_probability import status_of
+from confidence_tasks.reading.stated_probability import LAYOUTS, status_of
 from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,
     StatedConfidence,
@@ -84,7 +85,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     text, _ = clean(bounded(reply))
     reading, _ = read_first_turn(
         text,
-        lambda turn: _read_turn(_labelled(turn), kind, choices),
+        lambda turn: _read_turn(apply_rules(LAYOUTS, turn)[0], kind, choices),
         lambda reading: reading.decision or reading.stated,
     )
     return reading
@@ -136,33 +137,6 @@ def _reading(
         status="refused" if refuses else status,
         rules=rules,
     )
-
-
-_JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
-_FIELDS = ("decision", "answer", "final_answer", "confidence")
-_ANSWERS = frozenset(_FIELDS[:3])
-
-
-_HEADING = re.compile(
-    r"^[ \t]{0,4}((?:(?:my|the|final)[ ]){0,2}(?:answer|decision|confidence(?:[ ](?:level|score))?))"
-    r"[ \t]{0,4}\n\s{0,8}(?=\S)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A line that is nothing but the name of what the next line gives."""
-
-
-def _labelled(text: str) -> str:
-    """Return a text with labelled lines in place of headings and JSON; broken JSON states what it states."""
-    text = _HEADING.sub(r"\1: ", text)
-    if "{" not in text:
-        return text
-    found = read_json_fields(text, _FIELDS)
-    all_json = _JSON_BEGINS.match(text) is not None
-    amid_text = "fields" not in found.rules and not _ANSWERS.isdisjoint(found.fields)
-    if not all_json and not amid_text:
-        return text
-    labels = (key for key in _FIELDS if key in found.fields)
-    return "\n".join(f"{key.replace('_', ' ')}: {found.fields[key]}" for key in labels)
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -16,7 +16,6 @@ from functools import lru_cache
 
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
-    Rules,
     apply_rules,
     bounded,
     clean,
@@ -25,8 +24,7 @@ from confidence_tasks.reading.cleaning import (
     last_box,
     read_first_turn,
 )
-from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.stated_probability import status_of
+from confidence_tasks.reading.stated_probability import ANSWER, CONFIDENCE, LAYOUTS, LINE_START, status_of
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Scale
 from confidence_tasks.study.question import Kind
 from confidence_tasks.study.reading import Reading
@@ -188,42 +186,45 @@ def _strict_values(text: str, asked: Format) -> list[str] | None:
     return [line.removeprefix(label).strip() for line, label in zip(lines, asked.labels, strict=True)]
 
 
-def _read_strictly(
-    text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format
-) -> Reading | None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for: a confidence on a scale, an answer of a kind, in a format."""
+
+    scale: Scale
+    kind: Kind
+    choices: Sequence[str]
+    form: Format
+
+    def read(self, value: str) -> Answer:
+        """Read a text as an answer."""
+        return read_answer(value, self.kind, self.choices)
+
+
+def _read_strictly(text: str, asked: Asked) -> Reading | None:
     """Read a reply to the letter of the format; None for any other."""
-    values = _strict_values(text, asked)
+    values = _strict_values(text, asked.form)
     if values is None:
         return None
-    answers = [read_answer(value, kind, choices) for value in values[::2]]
-    reports = [read_confidence(value, scale) for value in values[1::2]]
+    answers = [asked.read(value) for value in values[::2]]
+    reports = [read_confidence(value, asked.scale) for value in values[1::2]]
     if any(answer.rules or not answer.text for answer in answers) or any(report.rules for report in reports):
         return None
-    inside = all(scale.lower <= report.raw <= scale.upper for report in reports)
+    inside = all(asked.scale.lower <= report.raw <= asked.scale.upper for report in reports)
     return Reading(answers[0].text, reports[0].raw, "ok") if inside else None
 
 
 # Any other reply ------------------------------------------------------------------------------------------------
 
-_LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
-_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
-_ANSWER = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
-_CONFIDENCE = (
-    rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
-)
 _COLON = r"(?:[ ]is)?[ ]{0,3}[:=]"
-_ANSWER_LABEL = re.compile(rf"{_LINE_START}{_ANSWER}{_COLON}", re.IGNORECASE | re.MULTILINE)
+_ANSWER_LABEL = re.compile(rf"{LINE_START}{ANSWER}{_COLON}", re.IGNORECASE | re.MULTILINE)
 _ANSWER_CUE = re.compile(
     r"\b(?:the|my)[ ](?:(?:final|correct|best)[ ])?(?:answer|option)[ ]is[ ]", re.IGNORECASE
 )
 _CONFIDENCE_LABEL = re.compile(
-    rf"{_LINE_START}{_CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
+    rf"{LINE_START}{CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
 )
-_CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){_CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
-_HEADING = re.compile(
-    rf"({_LINE_START}(?:{_ANSWER}|{_CONFIDENCE}))[ :]{{0,3}}\n\s{{0,20}}(?=\S)", re.IGNORECASE | re.MULTILINE
-)
-_TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
+_CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){CONFIDENCE}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
+_LINE = re.compile(r"^.*\S", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(r"[^\s!-/:-@\[-`{-~]")
 
@@ -234,32 +235,14 @@ MAX_LINES = 40
 """Only so many lines without a label are looked at for an answer."""
 
 
-def _untag(text: str) -> str:
-    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text)
-
-
-def _without_json(text: str) -> str:
-    if not text.startswith("{"):
-        return text
-    found = read_json_fields(text, ("Final Answer", "Answer", "Confidence")).fields
-    return "\n".join(f"{key}: {value}" for key, value in found.items()) or text
-
-
-def _join_headings(text: str) -> str:
-    return _HEADING.sub(r"\1: ", text)
-
-
-LAYOUTS: Rules = {"json": _without_json, "tags": _untag, "next_line": _join_headings}
-"""Ways to arrange labels and values other than in lines; each is rewritten as lines."""
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a reply states from ``start`` to ``end``, its label included."""
+    """What a reply states from ``start`` to ``end``, its label included, and the rule by which it is found."""
 
     value: str
     start: int
     end: int
+    rule: str = ""
 
     @property
     def empty(self) -> bool:
@@ -267,107 +250,74 @@ class Statement:
         return not any(map(str.isalnum, self.value)) or is_placeholder(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """What the labels of a turn introduce, in order."""
+def _statements(text: str) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """Return the labelled answers, those behind ``the answer is``, and the confidences, in order, up to the line's end.
 
-    text: str
-    answers: list[Statement]
-    cued: list[Statement]
-    confidences: list[Statement]
-
-
-def _statements(text: str) -> Statements:
-    """Find what stands behind each label, up to the end of the line; an answer ends at a confidence on its line.
-
-    Such a confidence counts only where no other line begins with one.
+    An answer ends at a confidence on its line, which counts only where no other line begins with one.
     """
-    confidences = [
-        _behind(text, label, _line_end(text, label.end())) for label in _CONFIDENCE_LABEL.finditer(text)
-    ]
+    confidences = [_behind(text, label) for label in _CONFIDENCE_LABEL.finditer(text)]
     inner: dict[int, Statement] = {}
     answers: list[Statement] = []
     cued: list[Statement] = []
     for pattern, found in ((_ANSWER_LABEL, answers), (_ANSWER_CUE, cued)):
         for label in pattern.finditer(text):
-            end = _line_end(text, label.end())
-            if second := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), end):
-                inner[second.start()] = _behind(text, second, end)
-                end = second.start()
-            found.append(_behind(text, label, end))
+            answer = _behind(text, label)
+            if second := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), answer.end):
+                inner[second.start()] = _behind(text, second)
+                answer = _behind(text, label, second.start())
+            found.append(answer)
     stated = [confidence for confidence in confidences if not confidence.empty]
-    stated = stated or [inner[start] for start in sorted(inner) if not inner[start].empty]
-    return Statements(text, answers, cued, stated)
+    return answers, cued, stated or [inner[start] for start in sorted(inner) if not inner[start].empty]
 
 
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start, start + LONGEST_LINE)
-    return end if end >= 0 else min(len(text), start + LONGEST_LINE)
-
-
-def _behind(text: str, label: re.Match[str], end: int) -> Statement:
+def _behind(text: str, label: re.Match[str], end: int = -1) -> Statement:
+    """Return what stands behind a label, up to the end of the line if no other is given."""
+    if end < 0:
+        end = text.find("\n", label.end(), label.end() + LONGEST_LINE)
+        end = end if end >= 0 else min(len(text), label.end() + LONGEST_LINE)
     return Statement(text[label.end() : end].strip(" \t,;|("), label.start(), end)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer as read, where it stands, and what was special about the place."""
-
-    statement: Statement
-    reading: Answer
-    rules: tuple[str, ...] = ()
-
-
 def _find_answer(
-    said: Statements, report: Statement | None, kind: Kind, choices: Sequence[str], counts: int
-) -> Found | None:
-    """Return what stands at the first sort of place where an answer may stand, however it reads."""
-    labelled = [answer for answer in said.answers if not answer.empty]
-    if labelled:
-        return Found(labelled[counts], read_answer(labelled[counts].value, kind, choices))
-    for cue in said.cued[-1:]:
-        sentence = stated_sentence(cue.value, _SENTENCE_END, kind, choices)
-        reading = read_answer(sentence, kind, choices)
-        if reading.found:
-            end = said.text.find(sentence, cue.start) + len(sentence)
-            return Found(Statement(sentence, cue.start, end), reading, ("cue",))
-    if box := last_box(said.text):
-        start = said.text.rfind(box)
-        statement = Statement(box, start, start + len(box))
-        return Found(statement, read_answer(box, kind, choices), ("box",))
-    bare = [] if said.answers else _bare_answers(said.text, report, kind, choices)
-    agree = len({found.reading.text for found in bare}) == 1
+    text: str, answers: Sequence[Statement], cued: Sequence[Statement], before: int, asked: Asked
+) -> Statement | None:
+    """Return what stands at the first sort of place where an answer may stand, however it reads.
+
+    ``before`` is where the confidence begins, or -1.
+    """
+    if labelled := [answer for answer in answers if not answer.empty]:
+        return labelled[asked.form.counts]
+    for cue in cued[-1:]:
+        sentence = stated_sentence(cue.value, _SENTENCE_END, asked.kind, asked.choices)
+        if asked.read(sentence).found:
+            end = text.find(sentence, cue.start) + len(sentence)
+            return Statement(sentence, cue.start, end, "cue")
+    if box := last_box(text):
+        start = text.rfind(box)
+        return Statement(box, start, start + len(box), "box")
+    bare = [] if answers else _bare_answers(text, before, asked)
+    agree = len({asked.read(answer.value).text for answer in bare}) == 1
     return bare[-1] if agree else None
 
 
-def _bare_answers(text: str, report: Statement | None, kind: Kind, choices: Sequence[str]) -> list[Found]:
+def _bare_answers(text: str, before: int, asked: Asked) -> list[Statement]:
     """Return what stands alone before the confidence, or is the whole reply.
 
     Beside other lines, those count that are an option or a word and nothing else; a number may end the last line.
     """
-    lines = _lines(text[: report.start] if report else text)
-    alone = len(lines) == 1
-    if kind == "number" and report:
+    shown = _LINE.finditer(text if before < 0 else text[:before])
+    lines = [Statement(line[0].strip(), line.start(), line.end(), "bare_answer") for line in shown]
+    alone, number = len(lines) == 1, asked.kind == "number"
+    if number and before >= 0:
         lines = lines[-1:]
-    elif kind in {"number", "text"} and not alone:
+    elif asked.kind in {"number", "text"} and not alone:
         return []
-    found = [
-        Found(line, read_answer(line.value, kind, choices), ("bare_answer",)) for line in lines[:MAX_LINES]
-    ]
-    leniently = report and (alone or kind == "number")
-    return [one for one in found if one.reading.found and (leniently or not one.reading.rules)]
+    leniently = before >= 0 and (alone or number)
+    readings = [(line, asked.read(line.value)) for line in lines[:MAX_LINES]]
+    return [line for line, reading in readings if reading.found and (leniently or not reading.rules)]
 
 
-def _lines(text: str) -> list[Statement]:
-    """Return the lines that say something."""
-    lines, start = [], 0
-    for line in text.split("\n"):
-        lines.append(Statement(line.strip(), start, start + len(line)))
-        start += len(line) + 1
-    return [line for line in lines if line.value]
-
-
-def _departures(text: str, answer: Statement, report: Statement, asked: Format) -> Iterator[str]:
+def _departures(text: str, answer: Statement, report: Statement, free: str) -> Iterator[str]:
     """Name how the two parts depart from the order and the lines of the format."""
     first, second = sorted((answer, report), key=lambda statement: statement.start)
     if first is not answer:
@@ -375,54 +325,57 @@ def _departures(text: str, answer: Statement, report: Statement, asked: Format) 
     if "\n" not in text[first.end : second.start]:
         yield "one_line"
     before, rest = text[: first.start], text[first.end : second.start] + text[second.end :]
-    if _SAYS_SOMETHING.search(rest if asked.free and before.startswith(asked.free) else before + rest):
+    if _SAYS_SOMETHING.search(rest if free and before.startswith(free) else before + rest):
         yield "extra_text"
 
 
-def _unpaired(said: Statements, answer: Found, report: Statement, kind: Kind, choices: Sequence[str]) -> bool:
+def _unpaired(answers: Sequence[Statement], answer: Statement, report: Statement, asked: Asked) -> bool:
     """Return whether the last answer replaces an earlier one without a new confidence."""
-    before = [one for one in said.answers if one.start < report.start and not one.empty]
+    before = [one for one in answers if one.start < report.start and not one.empty]
     return (
         bool(before)
-        and answer.statement.start > report.start
-        and read_answer(before[-1].value, kind, choices).text != answer.reading.text
+        and answer.start > report.start
+        and asked.read(before[-1].value).text != asked.read(answer.value).text
     )
 
 
-def _read_leniently(text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format) -> Reading:
+def _read_leniently(text: str, asked: Asked) -> Reading:
     """Read any reply by the rules."""
     cleaned, used = clean(text)
-    cleaned, layouts = apply_rules(LAYOUTS, cleaned)
     reading, cut = read_first_turn(
         cleaned,
-        lambda turn: _read_turn(turn, scale, kind, choices, asked),
+        lambda turn: _read_turn(turn, asked),
         lambda reading: reading.answer or not math.isnan(reading.confidence_raw),
     )
-    rules = tuple(dict.fromkeys((*used, *layouts, *(("next_turn",) if cut else ()), *reading.rules)))
+    rules = tuple(dict.fromkeys((*used, *(("next_turn",) if cut else ()), *reading.rules)))
     return replace(reading, rules=rules or (("label",) if reading.status == "repaired" else ()))
 
 
-def _read_turn(text: str, scale: Scale, kind: Kind, choices: Sequence[str], asked: Format) -> Reading:
+def _read_turn(text: str, asked: Asked) -> Reading:
     """Read what one speaker says."""
-    said = _statements(text)
-    stated = said.confidences[asked.counts] if said.confidences else None
+    scale = asked.scale
+    text, layouts = apply_rules(LAYOUTS, text)
+    answers, cued, confidences = _statements(text)
+    stated = confidences[asked.form.counts] if confidences else None
     report = read_confidence(stated.value.rstrip(".") if stated else "", scale)
-    answer = _find_answer(said, stated, kind, choices, asked.counts)
-    rules = [*(answer.rules + answer.reading.rules if answer else ()), *report.rules]
-    said_answer, raw = answer.reading.text if answer else "", report.raw
-    if answer and kind != "text" and takes_back(text[answer.statement.end :]):
-        said_answer = ""
+    answer = _find_answer(text, answers, cued, stated.start if stated else -1, asked)
+    reading, raw = asked.read(answer.value) if answer else Answer(""), report.raw
+    place = (answer.rule,) if answer and answer.rule else ()
+    rules = [*layouts, *place, *reading.rules, *report.rules]
+    said = reading.text
+    if answer and asked.kind != "text" and takes_back(text[answer.end :]):
+        said = ""
         rules.append("taken_back")
-    elif answer and stated and asked.counts == LAST and _unpaired(said, answer, stated, kind, choices):
+    elif answer and stated and asked.form.counts == LAST and _unpaired(answers, answer, stated, asked):
         raw = math.nan
         rules.append("unpaired")
     if answer and stated:
-        rules.extend(_departures(text, answer.statement, stated, asked))
-    refused = not said_answer and ("refusal" in rules or is_refusal(text))
+        rules.extend(_departures(text, answer, stated, asked.form.free))
+    refused = not said and ("refusal" in rules or is_refusal(text))
     if refused:
         rules.append("refusal")
     status = status_of(
-        answered=bool(said_answer),
+        answered=bool(said),
         stated=not math.isnan(raw),
         inside=not scale.violates(raw),
         refused=refused,
@@ -430,7 +383,7 @@ def _read_turn(text: str, scale: Scale, kind: Kind, choices: Sequence[str], aske
     )
     if status == "repaired" and not scale.lower <= raw <= scale.upper:
         rules.append("clipped")
-    return Reading(said_answer, raw, status, tuple(rules))
+    return Reading(said, raw, status, tuple(rules))
 
 
 def read_scale_reply(
@@ -484,7 +437,6 @@ def read_scale_reply(
     >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
-    text, asked = bounded(text), asked or FORMATS[kind == "number", elicitation]
-    return _read_strictly(text, scale, kind, choices, asked) or _read_leniently(
-        text, scale, kind, choices, asked
-    )
+    text, form = bounded(text), asked or FORMATS[kind == "number", elicitation]
+    wanted = Asked(scale, kind, choices, form)
+    return _read_strictly(text, wanted) or _read_leniently(text, wanted)
