@@ -1,4 +1,4 @@
-"""Reading a probability that a reply states, what a reply comes to that states an answer beside it, and labelled lines."""
+"""Reading a probability that a reply states beside an answer, what the two come to, and the labels of both."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from confidence_tasks.reading.token_probabilities import (
     number_probability,
     option_probabilities,
 )
-from confidence_tasks.reading.verbal_confidence import verbal_confidence
 from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
@@ -41,7 +40,7 @@ from confidence_tasks.studies.question_sets.reader import (
 )
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval import trials as riskeval
-from confidence_tasks.studies.riskeval.confidence import find_confidences
+from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
 from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
 from confidence_tasks.studies.riskeval.reader import read_parser_reply, read_risk_reply, read_verdict
 from confidence_tasks.studies.scales import STUDY as SCALES

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.verbal_confidence import EXPRESSIONS, TABLE, verbal_confidence
+from confidence_tasks.studies.riskeval.confidence import EXPRESSIONS, TABLE, verbal_confidence
 
 # The published ranges themselves, in percent: ICD 203 (2015), section D.6.e.2.a; IPCC AR4 guidance (2005), table 3.
 ICD_203_RANGES = {
