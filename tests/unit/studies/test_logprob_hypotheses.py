@@ -236,8 +236,8 @@ def test_p_values_of_neighbouring_quarters_are_fishers():
     table = trials(Evidence(0.2), 200, rng=np.random.default_rng(1))
     cells = resample(table, settings=QUICK)
     (cell,) = [cell for key, cell in cells.cells.items() if not (key.domain or key.binning)]
-    right, total = quarter_counts(cell)
-    assert total.tolist() == [50.0] * 4
+    right, total, worth = quarter_counts(cell)
+    assert total.tolist() == worth.tolist() == [50.0] * 4
     assert right.sum() == table["correct"].sum()
     expected = max(
         stats.fisher_exact(

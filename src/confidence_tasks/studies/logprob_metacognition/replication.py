@@ -72,7 +72,7 @@ def _quarter(number: int) -> Compute:
         counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
         if counts is None:
             return None
-        right, total = quarter_counts(counts)
+        right, total, _ = quarter_counts(counts)
         return float(right[number] / total[number]) if number < len(total) else np.nan
 
     return value

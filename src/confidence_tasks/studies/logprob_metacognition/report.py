@@ -166,15 +166,14 @@ def valid_measures(results: TaskResults) -> Iterator[dict[str, Any]]:
 def by_domain(results: TaskResults) -> Iterable[dict[str, Any]]:
     """Return table 6 of the first version, with meta-information beside M-ratio."""
     analysis = results.analysis
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    sizes: dict[tuple[str, str], int] = {}
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for name in ("H2 by meta-information", "H2"):
         for each in analysis.hypotheses[name].rows.to_dict("records"):
-            key = each["model"], each["domain"]
-            row = rows.setdefault(key, {"model": each["model"], "domain": each["domain"]})
-            row |= _shown(measure_label(str(each["measure"])), each)
-            sizes[key] = each["n"]
-    return [{**row, "n": sizes[key]} for key, row in rows.items()]
+            key = {name: each[name] for name in ("model", "domain")}
+            row = rows.setdefault(tuple(key.values()), key)
+            row.pop("n", None)  # the last column
+            row |= {**_shown(measure_label(str(each["measure"])), each), "n": each["n"]}
+    return rows.values()
 
 
 @extra_table(

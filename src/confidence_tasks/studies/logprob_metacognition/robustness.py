@@ -51,8 +51,7 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     cells: list[Cell] = []
     for source in experiment.sources:
         for model, cell in enough_of_both(experiment, source).items():
-            right, total = quarter_counts(cell)
-            worth = quarter_worth(cell)
+            right, total, worth = quarter_counts(cell)
             low, high = (np.asarray(limit) for limit in wilson_interval(worth * (right / total), worth))
             label = model if len(experiment.sources) == 1 else f"{model}, {source}"
             whole = np.floor(worth + _ROUNDING)
@@ -89,23 +88,24 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     )
 
 
-def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray]:
-    """Return the right answers and all answers in each quarter of the evidence, equal evidence sharing one."""
-    quarter = Bins(4, "equal_mass").numbers(cell.evidence)
-    right, total = (np.bincount(quarter, weights, minlength=4) for weights in (cell.correct, np.ones(cell.n)))
+def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the right answers and all answers in each quarter of the evidence, equal evidence sharing one.
+
+    The third is how many independent trials they are worth, where questions were asked several times.
+    """
+    partition = Bins(4, "equal_mass")
+    quarter = partition.numbers(cell.evidence)
+    right, total = (
+        np.bincount(quarter, weights, minlength=4).astype(np.float64, copy=False)
+        for weights in (cell.correct, np.ones(cell.n))
+    )
+    worth = independent_trials(cell.asked, partition, cell.evidence, total)
     used = total > 0
-    return right[used].astype(np.float64), total[used].astype(np.float64)
+    return right[used], total[used], worth[used]
 
 
 _ROUNDING = 1e-9
 """What a whole number of trials may lose."""
-
-
-def quarter_worth(cell: Cell) -> FloatArray:
-    """Return how many independent trials those of each quarter are worth, where questions were asked several times."""
-    partition = Bins(4, "equal_mass")
-    total = np.bincount(partition.numbers(cell.evidence), minlength=4).astype(np.float64)
-    return independent_trials(cell.asked, partition, cell.evidence, total)[total > 0]
 
 
 def _rises(right: FloatArray, total: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from confidence_tasks.report.groups import Columns
@@ -69,13 +70,13 @@ EVASIONS = ("I don't know.", "")
 
 def evidence(subject: Subject, correct: bool, temperature: float, *key: object) -> float:
     """Return the mean log-probability of an answer's tokens."""
-    return _mean_logprob(subject, correct, temperature, normal(*key, "evidence"))
+    return float(_mean_logprob(subject, correct, temperature, normal(*key, "evidence")))
 
 
-def _mean_logprob(subject: Subject, correct: bool, temperature: float, noise: float) -> float:
+def _mean_logprob(subject: Subject, correct: ArrayLike, temperature: float, noise: ArrayLike) -> FloatArray:
     distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
-    x = distance + subject.evidence_ratio * noise if correct else noise
-    return min(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)
+    x = np.where(correct, distance + subject.evidence_ratio * np.asarray(noise), noise)
+    return np.minimum(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)
 
 
 def is_right(question: Question, subject: Subject, seed: str) -> bool:
@@ -165,27 +166,24 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
     {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
     """
-    import numpy as np
-
-    from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
-
     temperature, normal_ = float(condition.removeprefix("T=")), NormalDist()
     lost = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
-    correct, logprobs, chances = [], [], []
+    correct, noises, chances = [], [], []
     for noise, difficulty in even_points(2):
         accuracy = subject.accuracy_at(normal_.inv_cdf(difficulty))
         for right, chance in ((True, accuracy), (False, 1.0 - accuracy)):
             correct.append(float(right))
-            logprobs.append(_mean_logprob(subject, right, temperature, normal_.inv_cdf(noise)))
+            noises.append(normal_.inv_cdf(noise))
             chances.append(chance)
-    said, weights = np.array(logprobs), np.array(chances) * (1.0 - lost) / (sum(chances) or 1.0)
+    said = _mean_logprob(subject, correct, temperature, noises)
+    weights = np.array(chances) * (1.0 - lost) / (sum(chances) or 1.0)
     trials = {
         "correct": np.array([*correct, math.nan]),
         "mean_logprob": np.array([*said, math.nan]),
         "confidence": np.array([*np.exp(said), math.nan]),
         "status": np.array([*["ok"] * len(said), "unreadable"]),
     }
-    return of_columns(MEASURES, trials, np.array([*weights, lost]))
+    return of_columns(EVIDENCE_MEASURES, trials, np.array([*weights, lost]))
 
 
 _GRID = 0.03
@@ -195,11 +193,7 @@ _GRID = 0.03
 def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:
     """Return whether each short answer is right, and the mean log-probability of its tokens."""
     correct = ndtr(draws["outcome"]) < accuracy_of(subject, draws)
-    distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
-    right = distance + subject.evidence_ratio * draws["evidence"]
-    evidence = np.where(correct, right, draws["evidence"])
-    mean_logprob = CENTRE + SCALE * evidence - subject.temperature_shift * (temperature - 1.0)
-    return correct, np.minimum(mean_logprob, HIGHEST)
+    return correct, _mean_logprob(subject, correct, temperature, draws["evidence"])
 
 
 def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

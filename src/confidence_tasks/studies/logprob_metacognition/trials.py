@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -40,6 +41,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.standard import BRIER
 from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -231,14 +233,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         calibration_error(
             "ece", "Expected calibration error of exp(mean log-probability), 10 bins of equal width."
         ),
-        Measure(
-            "brier",
-            statistic_of("brier", "correct", "confidence"),
-            "Mean squared difference of exp(mean log-probability) and correctness.",
-            "lower",
-            interval="wilson",
-            informative=min_count(*_CLASSES),
-        ),
+        replace(BRIER, description="Mean squared difference of exp(mean log-probability) and correctness."),
         Measure(
             "mean_logprob",
             proportion(lambda trials: trials["mean_logprob"]),
