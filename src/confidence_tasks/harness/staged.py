@@ -18,6 +18,7 @@ from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed, one_of
 from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import StageCall
+from confidence_tasks.simulation.subject import pick
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
@@ -28,7 +29,7 @@ from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Tok
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
 
-LARGEST_SEED = 2**31 - 1
+_LARGEST_SEED = 2**31 - 1
 """Providers take seeds of 31 bits."""
 
 
@@ -111,6 +112,28 @@ def label_of(study: Study, condition: str) -> str:
 def is_single(stages: Sequence[Stage]) -> bool:
     """Return whether a trial is made of one call."""
     return len(stages) == 1 and stages[0].samples == 1
+
+
+def sample_seed(seed: int, question: str, repeat: int, stage: Stage, condition: str, number: int) -> int:
+    """Return the seed of a sampled call, the same on both harnesses.
+
+    Parameters
+    ----------
+    seed : int
+        The run's.
+    question : str
+        Identifier of the question.
+    repeat : int
+        Number of the trial among repeated ones, from 1.
+    stage : Stage
+        The stage.
+    condition : str
+        Counts where the stage has a temperature for each, and calls of its own by it.
+    number : int
+        Number of the sample, from 0.
+    """
+    own = (condition,) if callable(stage.temperature) else ()
+    return pick(_LARGEST_SEED, seed, question, repeat, stage.name, number, *own)
 
 
 def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:

@@ -33,7 +33,9 @@ OPTION = Stage(
 
 def request(reply, context="2+2=", stage=WHOLE):
     call = StageCall(STUDY, QUESTION, "0-100", "answer", {})
-    made = StageGeneration("generate_until", {}, (context, {}), 0, call=call, stage=stage, prompt="")
+    made = StageGeneration(
+        "generate_until", {}, (context, {}), 0, call=call, stage=stage, prompt="", number=0
+    )
     made.resps = [reply]
     return made
 

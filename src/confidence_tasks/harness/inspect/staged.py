@@ -59,7 +59,6 @@ from confidence_tasks.harness.inspect.token_probabilities import (
 )
 from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
 from confidence_tasks.harness.staged import (
-    LARGEST_SEED,
     as_usage_error,
     chosen_conditions,
     complete_parameters,
@@ -69,12 +68,12 @@ from confidence_tasks.harness.staged import (
     load_study,
     restored_replies,
     roles_needed,
+    sample_seed,
     staged_items,
     task_metrics,
     trial_of,
 )
 from confidence_tasks.simulation.reply import StageCall, stage_call
-from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
 from confidence_tasks.study.question import Question, question_of
@@ -320,6 +319,7 @@ class _Asker:
 
         async def ask(usable: Callable[[ModelOutput], bool] = lambda output: True, **more: Any) -> TaskState:
             self.state.messages = list(messages)
+            _seed_local(model, settings)
             return await ask_once(self.state, self.generate, self.cache, usable, **settings, **more)
 
         if not stage.logprobs:
@@ -353,15 +353,7 @@ class _Asker:
             settings["seed"] = (
                 number + stage.samples * (epoch - 1) + bool(self.study.repeats)
                 if is_simulated(model)
-                else pick(
-                    LARGEST_SEED,
-                    self.seed,
-                    self.question.id,
-                    epoch,
-                    stage.name,
-                    number,
-                    *self._own(stage),
-                )
+                else sample_seed(self.seed, self.question.id, epoch, stage, self.condition, number)
             )
         return {name: value for name, value in settings.items() if value is not None}
 
@@ -379,6 +371,14 @@ def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, A
             "without -M do_sample=false: leave it out"
         )
     return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
+
+
+def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
+    """Start the random numbers of Inspect's ``hf`` provider, which takes no seed with a call."""
+    if is_local(model) and "seed" in settings:
+        import torch
+
+        torch.manual_seed(settings["seed"])
 
 
 async def _scored_locally(

@@ -84,9 +84,10 @@ class SimulatedLM(LM):
     def _reply(self, request: Instance, repeat: int) -> Reply:
         prompt, settings = request.args
         temperature = settings.get("temperature") if settings.get("do_sample") else None
-        seed = call_seed(self.seed, temperature, settings.get("seed", repeat))
         if isinstance(request, StageGeneration):
+            seed = call_seed(self.seed, temperature, request.number)
             return request.call.reply(self.subject, request.prompt, seed=seed)
+        seed = call_seed(self.seed, temperature, request.doc.get("repeat", repeat))
         return first_call(request.doc).reply(self.subject, prompt, seed=seed)
 
 

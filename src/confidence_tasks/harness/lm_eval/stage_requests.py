@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
+from tqdm import tqdm
 
 from confidence_tasks.harness.compat import (
     add_request_type,
     cache_result,
     cached_result,
+    has_network,
 )
 from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
-from confidence_tasks.harness.staged import LARGEST_SEED, STUDY, kept_replies, load_study
+from confidence_tasks.harness.staged import STUDY, kept_replies, load_study, sample_seed
 from confidence_tasks.simulation.reply import StageCall
-from confidence_tasks.simulation.subject import pick
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.question import question_of
 from confidence_tasks.study.stage import ModelReply, Stage, Token
@@ -121,7 +122,10 @@ class _Document:
             if stage.candidates and not self.request.turns:
                 context += stage.delimiter
             for number in range(stage.samples):
-                settings = {**self.request.args[1], **sampling_settings(stage, self.condition, number)}
+                own = sampling_settings(
+                    stage, self.condition, self.request.parameters, self.question.id, number=number
+                )
+                settings = {**self.request.args[1], **own}
                 if stage.max_tokens is not None and several:
                     settings["max_gen_toks"] = stage.max_tokens
                 made = StageGeneration(
@@ -132,15 +136,25 @@ class _Document:
                     call=call,
                     stage=stage,
                     prompt=prompt,
+                    number=number,
                 )
                 yield made, conversation
 
 
-def sampling_settings(stage: Stage, condition: str, number: int) -> dict[str, Any]:
+def sampling_settings(
+    stage: Stage,
+    condition: str,
+    parameters: Mapping[str, Any],
+    question: str,
+    *,
+    repeat: int = 1,
+    number: int = 0,
+) -> dict[str, Any]:
     """Return the settings of sampling that a stage has of its own."""
     temperature = stage.temperature_in(condition)
     if temperature:
-        return {"do_sample": True, "temperature": temperature, "seed": number}
+        seed = sample_seed(parameters["seed"], question, repeat, stage, condition, number)
+        return {"do_sample": True, "temperature": temperature, "seed": seed}
     return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
 
 
@@ -242,9 +256,9 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
     """Generate; lm-eval calls this as a method of the model. Equal requests are made once.
 
     lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache
-    for samples. Here each sample of each prompt has its own seed at endpoints and in vLLM, and none where a model draws
-    from one stream of random numbers (``hf``, whose stream ``--seed`` begins); every sample is kept in the responses'
-    cache (``--use_cache``).
+    for samples. Here each sample has the seed that it has on Inspect. Endpoints and vLLM receive it, and an ``hf`` model
+    that replies to one prompt at a time starts its random numbers from it. In larger batches, and in other models, these
+    are one stream, which ``--seed`` begins. Every sample is kept in the responses' cache (``--use_cache``).
     """
     replies: dict[str, str] = {}
     asked: dict[str, tuple[Instance, Instance]] = {}
@@ -257,11 +271,26 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
             replies[key] = reply
         else:
             asked[key] = request, generation
-    made = model.generate_until([generation for _, generation in asked.values()]) if asked else []
+    made = _generated(model, list(asked.values())) if asked else []
     for (key, (request, _)), reply in zip(asked.items(), made, strict=True):
         replies[key] = reply
         cache_result(model, SAMPLES, request.args, reply)
     return [replies[key] for key in keys]
+
+
+def _generated(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
+    """Return the reply to each request, from the request to generate that is made of it."""
+    if not (has_network(model) and model.batch_size == 1):
+        return model.generate_until([generation for _, generation in requests])
+    return (_seeded(model, *each) for each in tqdm(requests, desc="Running generate_samples requests"))
+
+
+def _seeded(model: LM, request: Instance, generation: Instance) -> str:
+    import torch
+
+    if "seed" in request.args[1]:
+        torch.manual_seed(request.args[1]["seed"])
+    return model.generate_until([generation], disable_tqdm=True)[0]
 
 
 def _known(model: LM, request: Instance, generation: Instance) -> str | None:
@@ -278,11 +307,6 @@ add_request_type(SAMPLES, generate_samples)
 
 def _generation(model: LM, request: Instance) -> Instance:
     context, settings = request.args
-    if "seed" not in settings:
-        return Instance("generate_until", request.doc, (context, settings), 0)
     if _TAKE_SEEDS.isdisjoint(kind.__name__ for kind in type(model).__mro__):
         settings = {name: value for name, value in settings.items() if name != "seed"}
-    else:
-        # Prompts sampled with one seed would share their luck.
-        settings = {**settings, "seed": pick(LARGEST_SEED, str(context), settings["seed"])}
     return Instance("generate_until", request.doc, (context, settings), 0)

@@ -336,7 +336,13 @@ class StudyOfStages(ConfigurableTask):
         assert isinstance(generation, Instance)
         if self.generates:
             context, settings = generation.args
-            own = sampling_settings(self.stages[0], doc["condition"], doc.get("repeat", 0))
+            own = sampling_settings(
+                self.stages[0],
+                doc["condition"],
+                self.parameters,
+                question_of(doc).id,
+                repeat=doc.get("repeat", 1),
+            )
             generation.arguments = (context, {**settings, **own})
             if "seed" in own:
                 generation.request_type = SAMPLES  # type: ignore[assignment]

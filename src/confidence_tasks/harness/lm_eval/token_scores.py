@@ -52,11 +52,14 @@ class StageGeneration(Instance):
         The stage.
     prompt : str
         The user message.
+    number : int
+        Number of the sample.
     """
 
     call: StageCall = field(kw_only=True)
     stage: Stage = field(kw_only=True)
     prompt: str = field(kw_only=True)
+    number: int = field(kw_only=True)
 
 
 def inability(model: LM) -> str:
