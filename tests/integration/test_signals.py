@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from lm_eval.api.model import CachingLM
 from tests.integration.inspect.test_stages import Mock, run, trials
 from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.integration.lm_eval.test_stages import inspect_trials, samples, task, without
@@ -56,6 +57,68 @@ def test_the_same_replies_give_the_same_trials_and_each_call_is_made_once(tmp_pa
     assert values["signals_agreement"] == {1.0}
     # answer, 10 samples, two follow-ups, True twice, guesses: of 6 questions
     assert len(scripted.asked) == 6 * (1 + 10 + 2 + 2 + 1)
+
+
+def by_seed(seed):
+    return f"Answer: {'ABCD'[seed % 4]}\nConfidence: {seed % 100}"
+
+
+class VLLM(Scripted):
+    """Takes a seed with each request, as vLLM and endpoints do, and replies by it."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def generate_until(self, requests, disable_tqdm=False):
+        self.asked += [request.args[1] for request in requests]
+        return [by_seed(request.args[1].get("seed", 0)) for request in requests]
+
+
+def test_samples_have_the_same_seeds_on_both_harnesses(tmp_path):
+    sampled = ["agreement", "semantic_entropy_discrete"]
+    model = VLLM()
+    made = {name: each for signal in sampled for name, each in task(STUDY, signal, question_seed=7).items()}
+    found = samples(model, made)
+    seeds = [settings["seed"] for settings in model.asked if settings["do_sample"]]
+    assert len(set(seeds)) == len(seeds) == 6 * 10
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+    mock = Mock(lambda turns, config: by_seed(config.seed or 0))
+    expected = inspect_trials(STUDY, mock.model(), tmp_path, signals=sampled, seed=7)
+    assert without(found, "input_tokens", "output_tokens") == without(
+        expected, "input_tokens", "output_tokens"
+    )
+    assert len({trial["value"] for trial in found["signals_agreement"].values()}) > 1
+
+
+class HFLM(Scripted):
+    """Draws from torch's random numbers, as lm-eval's ``hf`` models do, and is killed after some samples."""
+
+    backend, batch_size = "causal", 1
+
+    def __init__(self, lasts=math.inf):
+        super().__init__(None)
+        self.lasts = lasts
+
+    def generate_until(self, requests, disable_tqdm=False):
+        import torch
+
+        self.asked += requests
+        if len(self.asked) > self.lasts:
+            raise KeyboardInterrupt
+        drawn = [request.args[1]["do_sample"] and int(torch.randint(100, ())) for request in requests]
+        return [by_seed(int(seed)) for seed in drawn]
+
+
+def test_a_killed_run_of_a_local_model_keeps_its_samples_and_draws_the_others_as_it_would_have(tmp_path):
+    pytest.importorskip("torch", reason="needs the extra: pip install 'confidence-tasks[hf]'")
+    whole = samples(HFLM(), task(STUDY, "agreement"))
+    killed, again = (CachingLM(HFLM(lasts), str(tmp_path / "cache.db")) for lasts in (6 + 25, math.inf))
+    with pytest.raises(KeyboardInterrupt):
+        samples(killed, task(STUDY, "agreement"))
+    assert without(samples(again, task(STUDY, "agreement"))) == without(whole)
+    assert len(again.lm.asked) == 6 * 10 - 25
+    assert len({trial["value"] for trial in whole["signals_agreement"].values()}) > 1
 
 
 def mock(judge=False, **options):
@@ -122,14 +185,13 @@ def test_a_wrong_parameter_is_named_before_the_first_call(given, said):
 
 
 @pytest.mark.hf
-def test_a_real_model_has_the_same_greedy_trials_on_both_harnesses(tmp_path, smollm2, monkeypatch):
-    """SmolLM2-135M, greedy; signals that take samples differ, as the harnesses draw from streams of their own."""
+def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, monkeypatch):
+    """SmolLM2-135M, greedy answers and samples."""
     from inspect_ai.model import get_model
     from lm_eval.models.huggingface import HFLM
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # the model is in a folder
-    greedy = [name for name, signal in SIGNALS.items() if "samples" not in signal.stages]
-    made = {name: each for signal in greedy for name, each in task(STUDY, signal, n=3).items()}
+    made = {name: each for signal in EVERY for name, each in task(STUDY, signal, n=3, samples=2).items()}
     for each in made.values():
         each.set_config("generation_kwargs", {"max_gen_toks": 24}, update=True)
     model = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32", batch_size=1)
@@ -138,7 +200,8 @@ def test_a_real_model_has_the_same_greedy_trials_on_both_harnesses(tmp_path, smo
     local = get_model(
         "hf/smollm2", model_path=str(smollm2), tokenizer_path=str(smollm2), device="cpu", memoize=False
     )
-    log = run(study_task(STUDY)(n=3, signals=greedy, cache=False), local, tmp_path, max_tokens=24)
+    given = study_task(STUDY)(n=3, samples=2, signals=EVERY, cache=False)
+    log = run(given, local, tmp_path, max_tokens=24, max_samples=1, max_connections=1)
     expected = {}
     for trial in trials(log, "signals_scorer").values():
         expected.setdefault(f"signals_{trial['condition']}", {})[trial["question_id"]] = trial
@@ -147,3 +210,4 @@ def test_a_real_model_has_the_same_greedy_trials_on_both_harnesses(tmp_path, smo
     for name, of_task in found.items():
         for question, trial in of_task.items():
             assert trial["value"] == pytest.approx(expected[name][question]["value"], abs=1e-3, nan_ok=True)
+    assert {trial["samples"] for trial in found["signals_agreement"].values()} == {2.0}

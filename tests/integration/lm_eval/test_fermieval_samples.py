@@ -3,10 +3,12 @@
 import pytest
 from inspect_ai.model import get_model
 from lm_eval.api.instance import Instance
+from tests.integration.inspect.test_stages import Mock, run
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.stage_requests import SAMPLES, generate_samples
+from confidence_tasks.studies.fermieval.task import fermieval
 from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -59,6 +61,22 @@ def test_a_reply_that_is_sampled_once_has_a_seed_where_models_take_seeds(kind, s
     model = kind(None)
     lm_eval_run(model, ["fermieval_p0_9"], {"n": 2, "temperature": 0.7})
     assert [("seed" in settings, settings["temperature"]) for settings in model.asked] == [(seeded, 0.7)] * 2
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "given"),
+    [
+        (fermieval, "fermieval_p0_9", {"temperature": 0.7}),
+        (fermieval_sampling, "fermieval_sampling_interval", {"samples": 3, "levels": "0.9"}),
+    ],
+)
+def test_repeated_and_single_trials_have_the_seeds_that_they_have_on_inspect(made, name, given, tmp_path):
+    ours, theirs = VLLM(None), Mock(lambda turns, config: '{"L": 1, "U": 40}')
+    lm_eval_run(ours, [name], {"n": 2, **given})
+    run(made(n=2, **{"levels": "0.9", **given}), theirs.model(), tmp_path)
+    expected = sorted(config.seed for _, config in theirs.asked)
+    assert sorted(settings["seed"] for settings in ours.asked) == expected
+    assert len(set(expected)) == 2 * given.get("samples", 1)
 
 
 def test_cached_samples_are_not_asked_again_and_still_differ(tmp_path):

@@ -256,9 +256,10 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
     """Generate; lm-eval calls this as a method of the model. Equal requests are made once.
 
     lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache
-    for samples. Here each sample has the seed that it has on Inspect. Endpoints and vLLM receive it, and an ``hf`` model
-    that replies to one prompt at a time starts its random numbers from it. In larger batches, and in other models, these
-    are one stream, which ``--seed`` begins. Every sample is kept in the responses' cache (``--use_cache``).
+    for samples. Here each sample has the seed that it has on Inspect. Endpoints and vLLM receive it, and an ``hf``
+    model that replies to one prompt at a time starts its random numbers from it. In larger batches, and in other
+    models, these are one stream, which ``--seed`` begins. Every sample is kept in the responses' cache
+    (``--use_cache``).
     """
     replies: dict[str, str] = {}
     asked: dict[str, tuple[Instance, Instance]] = {}
