@@ -281,17 +281,19 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
 
 def _generated(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
     """Return the reply to each request, from the request to generate that is made of it."""
-    if not (has_network(model) and model.batch_size == 1):
+    local: Any = model
+    if not (has_network(model) and local.batch_size == 1):
         return model.generate_until([generation for _, generation in requests])
-    return (_seeded(model, *each) for each in tqdm(requests, desc="Running generate_samples requests"))
+    return (_seeded(local, *each) for each in tqdm(requests, desc="Running generate_samples requests"))
 
 
-def _seeded(model: LM, request: Instance, generation: Instance) -> str:
+def _seeded(model: Any, request: Instance, generation: Instance) -> str:
     import torch
 
     if "seed" in request.args[1]:
         torch.manual_seed(request.args[1]["seed"])
-    return model.generate_until([generation], disable_tqdm=True)[0]
+    reply: str = model.generate_until([generation], disable_tqdm=True)[0]
+    return reply
 
 
 def _known(model: LM, request: Instance, generation: Instance) -> str | None:
