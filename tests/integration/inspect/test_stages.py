@@ -16,8 +16,10 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from tests.small_runs import SMALL_RUNS, arguments
 from tests.stages import agreement, sureness
 
+from confidence_tasks import _registry
 from confidence_tasks._registry import (
     boolq,
     fermieval_sampling,
@@ -257,6 +259,23 @@ def test_efforts_of_one_run_read_as_runs_of_one_effort_each(made, tmp_path):
             ours, theirs = (list(map(str, each.columns[name])) for each in (same, file))
             assert sorted(ours) == sorted(theirs), name
     assert {score.value["effort"] for s in both.samples for score in s.scores.values()} == {"low", "high"}
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("small", SMALL_RUNS.values(), ids=lambda small: small.task)
+def test_every_task_is_asked_at_every_effort_and_its_trials_have_the_tokens(small, tmp_path):
+    mock = Mock(lambda *_: "Answer: A\nConfidence: 10")
+    made = getattr(_registry, small.task)(**arguments(small, tmp_path), efforts="low,1024")
+    log = run(made, mock.model(), tmp_path)
+
+    assert log.status == "success", log.error
+    assert {effort_of(config) for _, config in mock.asked} == {"low", "1024"}
+    spent = [sample.metadata["reasoning_tokens"] for sample in log.samples]
+    assert all(tokens >= 2 and tokens % 2 == 0 for tokens in spent)
+    assert {
+        file.setup.get("reasoning_effort", file.setup.get("reasoning_tokens"))
+        for file in read_inspect_log(log.location)
+    } == {"low", "1024"}
 
 
 def test_a_trial_has_the_tokens_of_its_calls(tmp_path):
