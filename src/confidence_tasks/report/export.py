@@ -20,6 +20,13 @@ from confidence_tasks.sources.storage import write_atomically
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 
+_SYMBOLS = "αβδλμπρστΔΣΩ∞×·±≤≥≠≈↑↓→†‡"
+_NAMES = """
+alpha beta delta lambda mu pi rho sigma tau Delta Sigma Omega
+infty times cdot pm leq geq neq approx uparrow downarrow rightarrow dagger ddagger
+"""
+"""Signs, and the commands of LaTeX's mathematics that print them."""
+
 LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -52,36 +59,7 @@ LATEX = {
     "Æ": r"\AE{}",
     "ł": r"\l{}",
     "Ł": r"\L{}",
-    **{
-        char: f"$\\{name}$"
-        for char, name in {
-            "α": "alpha",
-            "β": "beta",
-            "δ": "delta",
-            "λ": "lambda",
-            "μ": "mu",
-            "π": "pi",
-            "ρ": "rho",
-            "σ": "sigma",
-            "τ": "tau",
-            "Δ": "Delta",
-            "Σ": "Sigma",
-            "Ω": "Omega",
-            "∞": "infty",
-            "×": "times",
-            "·": "cdot",
-            "±": "pm",
-            "≤": "leq",
-            "≥": "geq",
-            "≠": "neq",
-            "≈": "approx",
-            "↑": "uparrow",
-            "↓": "downarrow",
-            "→": "rightarrow",
-            "†": "dagger",
-            "‡": "ddagger",
-        }.items()
-    },
+    **{char: rf"$\{name}$" for char, name in zip(_SYMBOLS, _NAMES.split(), strict=True)},
     "−": "$-$",
     "′": "$'$",
     "∗": "$*$",

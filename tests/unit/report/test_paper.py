@@ -35,8 +35,9 @@ from confidence_tasks.report.extra_tables import overviews
 from confidence_tasks.report.figures.figure import LIGHT, Colour
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
-from confidence_tasks.report.paper import NotMade, PaperTable, filled_papers, heading
+from confidence_tasks.report.paper import NotMade, PaperTable, heading
 from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper
+from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.write import extras_of

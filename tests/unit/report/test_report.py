@@ -21,7 +21,7 @@ from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures.figure import DARK, LIGHT, Colour, Panel
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import number
-from confidence_tasks.report.page.page import page_part
+from confidence_tasks.report.page import page_part
 from confidence_tasks.report.page.tables import extra_view
 from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval

@@ -10,7 +10,8 @@ import pytest
 
 from confidence_tasks.report import Report, collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.paper import Filled, PaperFigure
+from confidence_tasks.report.paper import PaperFigure
+from confidence_tasks.report.paper.filled import Filled
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.riskeval.replication import COMPARABLE, NOT_COMPARABLE, SOURCES

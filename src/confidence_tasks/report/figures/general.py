@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -238,24 +238,15 @@ _SELECTIVE = (
 _POOLED = " Trials of all sources are taken together here, while tables average over the sources."
 
 
-def reliability(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
-    return _reliability(results, styles, _RELIABILITY, outcomes=True)
-
-
-def reliability_of_scores(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the same where correctness is a probability that is known, not an outcome."""
-    return _reliability(results, styles, _RELIABILITY_OF_SCORES, outcomes=False)
-
-
-def reliability_overall(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw a reliability diagram for every model, over all conditions."""
-    return _reliability(results, styles, _RELIABILITY, outcomes=True, overall=True)
-
-
-def _reliability(
-    results: TaskResults, styles: ModelStyles, caption: str, *, outcomes: bool, overall: bool = False
+def reliability(
+    results: TaskResults,
+    styles: ModelStyles,
+    caption: str = _RELIABILITY,
+    *,
+    outcomes: bool = True,
+    overall: bool = False,
 ) -> Figure:
+    """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
     overall = overall or len(results.models) * len(results.conditions) > MANY_PANELS
     conditions = [None] if overall else results.conditions
     rows = [
@@ -268,6 +259,13 @@ def _reliability(
         caption + (_POOLED if len(results.sources) > 1 else ""),
         rows_of_models(rows),
     )
+
+
+reliability_overall: MakeFigure = partial(reliability, overall=True)
+"""Draws the same over all conditions."""
+
+reliability_of_scores: MakeFigure = partial(reliability, caption=_RELIABILITY_OF_SCORES, outcomes=False)
+"""Draws the same where correctness is a probability that is known, not an outcome."""
 
 
 def _reliability_panels(

@@ -40,7 +40,7 @@ from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.paper import Filled
+    from confidence_tasks.report.paper.filled import Filled
 
 T = TypeVar("T")
 

@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.figures.svg import figure_pdf, figure_svg
-from confidence_tasks.report.page.page import coded, page_part
-from confidence_tasks.report.paper import Filled, FilledCell, Replication
+from confidence_tasks.report.page import coded, page_part
+from confidence_tasks.report.paper import Replication
+from confidence_tasks.report.paper.filled import Filled, FilledCell
 from confidence_tasks.sources.storage import write_atomically
 
 _BREAK = r"\1\\allowbreak{}"

@@ -13,7 +13,7 @@ from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
 from confidence_tasks.report.groups import in_order
 from confidence_tasks.report.labels import group_label, printable, why_missing
-from confidence_tasks.report.paper.items import (
+from confidence_tasks.report.paper import (
     MODELS,
     Cell,
     NotMade,
