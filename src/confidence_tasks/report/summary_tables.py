@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from confidence_tasks.report.figures.figure import LIGHT, Colour, series
+from confidence_tasks.report.figures.figure import Colour, series
 from confidence_tasks.report.given_trials import grouped
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
 from confidence_tasks.statistics import reliability_curve
@@ -118,7 +118,7 @@ class Summary(Table):
             from matplotlib import pyplot
 
             _, ax = pyplot.subplots(figsize=(4.0, 4.0))
-        ax.plot([0, 1], [0, 1], color=LIGHT[Colour.MUTED], linewidth=0.8, linestyle="--")
+        ax.plot([0, 1], [0, 1], color=Colour.MUTED, linewidth=0.8, linestyle="--")
         for i, (label, rows) in enumerate(grouped(self.trials, self.by)):
             its = self.trials.iloc[rows]
             numbers = pd.factorize(its["source"] + "\x1f" + its["question_id"])[0]
@@ -129,9 +129,9 @@ class Summary(Table):
             some = curve.count > 0
             x, y = curve.confidence[some], curve.accuracy[some]
             colour, marker = series(i)
-            ax.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=LIGHT[colour], alpha=0.6)
+            ax.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=colour, alpha=0.6)
             told = ", ".join(map(str, label))
-            ax.plot(x, y, color=LIGHT[colour], marker=marker, markersize=4, linewidth=1.0, label=told)
+            ax.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=1.0, label=told)
         if self.by:
             ax.legend(frameon=False)
         ax.set(
@@ -186,9 +186,9 @@ class Differences(Table):
             _, ax = pyplot.subplots(figsize=(5.0, 0.8 + 0.3 * len(names)), layout="constrained")
         places = range(len(names))
         colour, _ = series(0)
-        ax.axvline(0.0, color=LIGHT[Colour.MUTED], linewidth=0.8, linestyle="--")
-        ax.hlines(places, shown["low"], shown["high"], color=LIGHT[colour], alpha=0.6)
-        ax.plot(shown["difference"], places, "o", color=LIGHT[colour], markersize=4)
+        ax.axvline(0.0, color=Colour.MUTED, linewidth=0.8, linestyle="--")
+        ax.hlines(places, shown["low"], shown["high"], color=colour, alpha=0.6)
+        ax.plot(shown["difference"], places, "o", color=colour, markersize=4)
         ax.set(yticks=list(places), xlabel="A − B")
         ax.set_yticklabels(names)
         ax.invert_yaxis()

@@ -22,7 +22,7 @@ from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import LATEX
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
-from confidence_tasks.report.figures.figure import DARK, LIGHT, Figure
+from confidence_tasks.report.figures.figure import Colour, Figure
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES, TITLE, VIEWER
@@ -229,8 +229,7 @@ def page(
         files=collection.files,
         skipped=collection.skipped,
         statuses=STATUSES,
-        light=LIGHT,
-        dark=DARK,
+        colours=Colour,
         dark_page=_DARK_PAGE,
         style=Markup(page_part("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

@@ -18,7 +18,7 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
-from confidence_tasks.report.figures.figure import DARK, LIGHT, Colour, Panel
+from confidence_tasks.report.figures.figure import Colour, Panel
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import number
 from confidence_tasks.report.page import page_part
@@ -229,23 +229,27 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("theme", ["value", "dark"])
 @pytest.mark.parametrize(("role", "least"), [(Colour.INK, 7.0), (Colour.MUTED, 4.5)])
 def test_text_stands_out_from_its_ground(theme, role, least):
-    lighter, darker = sorted((luminance(theme[role]), luminance(theme[Colour.PAPER])), reverse=True)
+    lighter, darker = sorted(
+        (luminance(getattr(role, theme)), luminance(getattr(Colour.PAPER, theme))), reverse=True
+    )
     assert (lighter + 0.05) / (darker + 0.05) >= least
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("theme", ["value", "dark"])
 def test_lines_stand_out_from_their_ground(theme):
     for colour in Colour:
         if colour.name.startswith("SERIES"):
-            lighter, darker = sorted((luminance(theme[colour]), luminance(theme[Colour.PAPER])), reverse=True)
+            lighter, darker = sorted(
+                (luminance(getattr(each, theme)) for each in (colour, Colour.PAPER)), reverse=True
+            )
             assert (lighter + 0.05) / (darker + 0.05) >= 2.5, colour
 
 
 def test_right_and_wrong_differ_in_greyscale():
-    lighter, darker = sorted((luminance(LIGHT[Colour.RIGHT]), luminance(LIGHT[Colour.WRONG])), reverse=True)
+    lighter, darker = sorted((luminance(Colour.RIGHT), luminance(Colour.WRONG)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 2.0
 
 

@@ -2,8 +2,7 @@
 
 The palette is told apart with any colour vision. The eight colours of series are those of Okabe & Ito (2008),
 https://jfly.uni-koeln.de/color/, their yellow and black replaced by ones that show on either ground; the ordered ones
-are sampled from viridis. Drawings are made in stand-in colours, which a page replaces by CSS variables and a file by
-the colours of the light theme.
+are sampled from viridis. Drawings are made in the colours of the light theme, which a page replaces by CSS variables.
 """
 
 from __future__ import annotations
@@ -19,38 +18,37 @@ if TYPE_CHECKING:
 
 
 class Colour(StrEnum):
-    """Stand-in colours, by the role that they have in a drawing, with what they are on light and on dark pages."""
+    """Colours by their role in a drawing: the value is that of light pages, no two alike; ``dark`` of dark ones."""
 
-    light: str
     dark: str
 
-    def __new__(cls, stand_in: str, light: str = "", dark: str = "") -> Self:
-        """Make the stand-in the value of the member."""
-        colour = str.__new__(cls, stand_in)
-        colour._value_, colour.light, colour.dark = stand_in, light, dark
+    def __new__(cls, light: str, dark: str = "") -> Self:
+        """Make the colour on light pages the value of the member."""
+        colour = str.__new__(cls, light)
+        colour._value_, colour.dark = light, dark
         return colour
 
-    INK = "#010100", "#1b1f24", "#e8ebef"
-    MUTED = "#010200", "#636c76", "#9aa4b0"
-    GRID = "#010300", "#dfe3e8", "#333a44"
-    PAPER = "#010400", "#ffffff", "#171b21"
-    BAND = "#010500", "#e9edf2", "#262c35"
-    RIGHT = "#010600", "#0072b2", "#56b4e9"
-    WRONG = "#010700", "#e69f00", "#ff8a3d"
-    SERIES_0 = "#020000", "#0072b2", "#4aa8e8"
-    SERIES_1 = "#020100", "#d55e00", "#ff8a3d"
-    SERIES_2 = "#020200", "#009e73", "#2ec4a0"
-    SERIES_3 = "#020300", "#b0578d", "#e39ac6"
-    SERIES_4 = "#020400", "#3aa0dc", "#9ad4f7"
-    SERIES_5 = "#020500", "#d48d00", "#f4b942"
-    SERIES_6 = "#020600", "#6b5b95", "#a99bdb"
-    SERIES_7 = "#020700", "#50565e", "#b4bcc6"
-    ORDER_0 = "#030000", "#440154", "#b58ae0"
-    ORDER_1 = "#030100", "#414487", "#8a93dd"
-    ORDER_2 = "#030200", "#2a788e", "#4fb3cc"
-    ORDER_3 = "#030300", "#22a884", "#3fd1a5"
-    ORDER_4 = "#030400", "#6bb33f", "#93db5c"
-    ORDER_5 = "#030500", "#c8b900", "#f3e55a"
+    INK = "#1b1f24", "#e8ebef"
+    MUTED = "#636c76", "#9aa4b0"
+    GRID = "#dfe3e8", "#333a44"
+    PAPER = "#ffffff", "#171b21"
+    BAND = "#e9edf2", "#262c35"
+    RIGHT = "#0072b3", "#56b4e9"
+    WRONG = "#e69f00", "#ff8a3d"
+    SERIES_0 = "#0072b2", "#4aa8e8"
+    SERIES_1 = "#d55e00", "#ff8a3d"
+    SERIES_2 = "#009e73", "#2ec4a0"
+    SERIES_3 = "#b0578d", "#e39ac6"
+    SERIES_4 = "#3aa0dc", "#9ad4f7"
+    SERIES_5 = "#d48d00", "#f4b942"
+    SERIES_6 = "#6b5b95", "#a99bdb"
+    SERIES_7 = "#50565e", "#b4bcc6"
+    ORDER_0 = "#440154", "#b58ae0"
+    ORDER_1 = "#414487", "#8a93dd"
+    ORDER_2 = "#2a788e", "#4fb3cc"
+    ORDER_3 = "#22a884", "#3fd1a5"
+    ORDER_4 = "#6bb33f", "#93db5c"
+    ORDER_5 = "#c8b900", "#f3e55a"
 
     @property
     def variable(self) -> str:
@@ -63,9 +61,6 @@ class Colour(StrEnum):
         """
         return "--" + self.name.lower().replace("_", "-")
 
-
-LIGHT: Mapping[Colour, str] = {colour: colour.light for colour in Colour}
-DARK: Mapping[Colour, str] = {colour: colour.dark for colour in Colour}
 
 SERIES = tuple(colour for colour in Colour if colour.name.startswith("SERIES"))
 ORDER = tuple(colour for colour in Colour if colour.name.startswith("ORDER"))
@@ -99,7 +94,6 @@ SETTINGS: Mapping[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "confidence-tasks",  # the same drawing is the same file
     "pdf.fonttype": 42,
-    "pdf.compression": 0,  # colours are replaced in the drawing
     "text.parse_math": False,  # a model's name is no formula
     "font.family": "sans-serif",
     "font.size": 8,

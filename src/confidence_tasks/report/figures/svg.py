@@ -7,12 +7,12 @@ import json
 import re
 import warnings
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.report.figures.figure import LIGHT, SETTINGS, Colour, Figure, Panel
+from confidence_tasks.report.figures.figure import SETTINGS, Colour, Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -62,7 +62,7 @@ def panel_svg(panel: Panel, size: tuple[float, float], label: str = "") -> str:
     text = _AXIS.sub('<g class="axis"', _with_tips(text))
     text = _without_bare_groups(_NAMED.sub("<g", text))
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
-    return _coloured(text, {colour: f"var({colour.variable})" for colour in Colour})
+    return re.sub("|".join(Colour), lambda colour: f"var({Colour(colour[0]).variable})", text)
 
 
 def _entitle(axes: Axes, title: str, inches: float) -> None:
@@ -87,8 +87,7 @@ _TITLE_SIZES = (7.0, 8.5)
 def figure_svg(figure: Figure) -> str:
     """Return a whole figure as an SVG file, on white."""
     with _whole(figure) as drawing:
-        text = _save(drawing)
-    return _coloured(_with_tips(text), LIGHT)
+        return _with_tips(_save(drawing))
 
 
 def figure_pdf(figure: Figure) -> bytes:
@@ -96,27 +95,7 @@ def figure_pdf(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     with _whole(figure) as drawing:
         drawing.savefig(buffer, format="pdf", metadata={"CreationDate": None})
-    return _IN_PDF.sub(_colour_in_pdf, buffer.getvalue())
-
-
-_IN_PDF = re.compile(rb"(\d\S*)\s(\d\S*)\s(0)(?=\s(?:rg|RG)\b)")
-"""A colour in the uncompressed drawing of a PDF file, which breaks lines anywhere; the stand-ins have no blue."""
-
-
-def _colour_in_pdf(match: re.Match[bytes]) -> bytes:
-    """Replace a stand-in colour by that of the light theme, in as many bytes: a PDF file counts them."""
-    channels = [round(255.0 * float(value)) for value in match.groups()]
-    stand_in = "#{:02x}{:02x}{:02x}".format(*channels)
-    if stand_in not in set(Colour):
-        return match[0]
-    colour = LIGHT[Colour(stand_in)]
-    values = [int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]
-    room = len(match[0])
-    texts = (
-        b" ".join(f"{value:.{digits}f}".lstrip("0").encode() or b"0" for value in values)
-        for digits in (4, 3, 2)
-    )
-    return next(text for text in texts if len(text) <= room).ljust(room)
+    return buffer.getvalue()
 
 
 @contextmanager
@@ -176,10 +155,6 @@ def _save(drawing: Drawing) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawing.savefig(buffer, format="svg", metadata=nothing)
     return buffer.getvalue()
-
-
-def _coloured(text: str, colours: Mapping[Colour, str]) -> str:
-    return re.sub("|".join(Colour), lambda match: colours[Colour(match[0])], text)
 
 
 def _with_tips(text: str) -> str:
