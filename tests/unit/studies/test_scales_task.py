@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.items import scale_items
 
+from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.studies.scales.prompts import (
     ALL_SCALES,
@@ -15,6 +17,7 @@ from confidence_tasks.studies.scales.prompts import (
     Scale,
     scale_prompt,
 )
+from confidence_tasks.studies.scales.subject import report, reported
 from confidence_tasks.studies.scales.task import (
     scale_boundary,
     scale_granularity,
@@ -168,3 +171,16 @@ def test_strictly_only_replies_to_the_letter_count(reply: str, status: str, coun
 def test_elementary_questions_of_mmlu_are_one_subject(mirror: Path) -> None:
     subjects = {question.subject for question in load("mmlu", n=1_000) if question.level == "elementary"}
     assert subjects == {"elementary_mathematics"}
+
+
+@pytest.mark.parametrize("anchors", [(), (0.3, 0.7), (0.9, 0.5, 0.95)])
+@pytest.mark.parametrize("rounding", [0.0, 1.0])
+def test_a_subject_states_in_a_run_what_it_states_in_a_plan(anchors, rounding) -> None:
+    """Also halfway between two anchors, where it takes the lower."""
+    subject = Subject(anchors=anchors, rounding=rounding)
+    confidence = np.linspace(0.0, 1.0, 41)
+    draws = {"rounding": np.zeros(41)}
+
+    for scale in ALL_SCALES:
+        planned = reported(subject, confidence, scale, draws)
+        assert [report(float(each), scale, subject, 0) for each in confidence] == planned.tolist()

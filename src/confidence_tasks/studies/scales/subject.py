@@ -20,7 +20,7 @@ from confidence_tasks.simulation.answers import answer, ranked_guesses
 from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import decisions, long_run, sloppily
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.studies.scales.prompts import BASELINE, TOP_K, Scale, reply_in_format
 from confidence_tasks.studies.scales.trials import MEASURES as SCALE_MEASURES
 from confidence_tasks.study.question import Question
@@ -49,24 +49,17 @@ def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> i
     """
     ignores_bounds = uniform(*key, "bounds") < subject.ignores_bounds
     rounds = uniform(*key, "rounding") < subject.rounding
-    return _reported(confidence, Scale(0, 100) if ignores_bounds else scale, subject, rounds=rounds)
+    return int(_stated(subject, confidence, Scale(0, 100) if ignores_bounds else scale, rounds))
 
 
 def reports(confidence: float, scale: Scale, subject: Subject) -> list[tuple[int, float]]:
     """Return everything that :func:`report` may return, with its probability."""
     ways = [
-        (_reported(confidence, of, subject, rounds=rounds), of_scale * of_rounding)
+        (int(_stated(subject, confidence, of, rounds)), of_scale * of_rounding)
         for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
         for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
     ]
     return [(raw, probability) for raw, probability in ways if probability]
-
-
-def _reported(confidence: float, scale: Scale, subject: Subject, *, rounds: bool) -> int:
-    if subject.anchors:
-        confidence = min(subject.anchors, key=lambda anchor: abs(anchor - confidence))
-    raw = scale.lower + confidence * scale.width
-    return _nearest_multiple(raw, subject.round_to, scale) if rounds else round(raw)
 
 
 def report_distribution(
@@ -81,18 +74,6 @@ def report_distribution(
         for raw, probability in reports(of(confidence, correct), scale, subject):
             found[correct, raw] = found.get((correct, raw), 0.0) + chance * probability
     return found
-
-
-ENOUGH_ROUND_NUMBERS = 7
-"""A scale with fewer multiples within its bounds, such as 0-20, draws nobody to them."""
-
-
-def _nearest_multiple(raw: float, step: int, scale: Scale) -> int:
-    """Return the multiple of ``step`` within the bounds that is nearest to ``raw``, where there are enough."""
-    multiples = range(-(-scale.lower // step) * step, scale.upper + 1, step)
-    if len(multiples) < ENOUGH_ROUND_NUMBERS:
-        return round(raw)
-    return min(multiples, key=lambda multiple: abs(multiple - raw))
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
@@ -154,18 +135,28 @@ _MOST_STEPS = 200
 
 def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
     """Return the integers on ``scale`` that the subject states, with its habits."""
+    return _stated(subject, confidence, scale, ndtr(draws["rounding"]) < subject.rounding)
+
+
+ENOUGH_ROUND_NUMBERS = 7
+"""A scale with fewer multiples within its bounds, such as 0-20, draws nobody to them."""
+
+
+def _stated(
+    subject: Subject, confidence: FloatArray | float, scale: Scale, rounds: BoolArray | bool
+) -> FloatArray:
+    """Return the integers on ``scale`` for confidences, or multiples where the subject rounds and there are enough."""
     if subject.anchors:
         confidence = _nearest(np.sort(subject.anchors), confidence)
     raw = scale.lower + confidence * scale.width
-    whole = np.rint(raw)
     step = subject.round_to
     multiples = np.arange(-(-scale.lower // step) * step, scale.upper + 1, step, dtype=np.float64)
-    if not subject.rounding or len(multiples) < ENOUGH_ROUND_NUMBERS:
-        return whole
-    return np.where(ndtr(draws["rounding"]) < subject.rounding, _nearest(multiples, raw), whole)
+    if len(multiples) < ENOUGH_ROUND_NUMBERS:
+        return np.rint(raw)
+    return np.where(rounds, _nearest(multiples, raw), np.rint(raw))
 
 
-def _nearest(grid: FloatArray, values: FloatArray) -> FloatArray:
+def _nearest(grid: FloatArray, values: FloatArray | float) -> FloatArray:
     """Return for each value the entry of the ascending ``grid`` that is nearest; of two, the lower."""
     middles = (grid[1:] + grid[:-1]) / 2.0
     return np.asarray(grid[np.searchsorted(middles, values)])
