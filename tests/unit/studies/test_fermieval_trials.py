@@ -13,13 +13,13 @@ from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of, interval_reply
 from confidence_tasks.studies.fermieval.trials import (
     CONFORMAL_MEASURES,
+    JACKKNIFE,
     JACKKNIFE_MEASURES,
     MEASURES,
     VARIANTS,
-    conformal_intervals,
+    conformal,
     fermieval_summary,
     fermieval_trial,
-    jackknife_intervals,
 )
 from confidence_tasks.study.measures import columns
 
@@ -135,7 +135,7 @@ def test_conformal_adjustment_is_fitted_on_the_calibration_half_alone():
     known = [t for t in trials if t["split"] == "calibration"]
     scores = sorted(max(t["lower"] - t["truth"], t["truth"] - t["upper"]) for t in known)
     shift = scores[math.ceil(0.9 * 201) - 1]
-    adjusted = conformal_intervals(columns(trials))
+    adjusted = conformal().adjust(columns(trials))
     new = [t for t in trials if t["split"] == "test"]
     assert adjusted["lower"] == pytest.approx([t["lower"] - shift for t in new])
     assert adjusted["upper"] == pytest.approx([t["upper"] + shift for t in new])
@@ -150,10 +150,10 @@ def test_conformal_adjustment_is_fitted_on_the_calibration_half_alone():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_adjusted_intervals_cover_on_average_over_splits(variant):
-    options, _ = VARIANTS[variant]
+    adjustment, _ = VARIANTS[variant]
     covered = []
     for seed in range(30):
-        new = conformal_intervals(columns(made_up(60, seed)), **options)
+        new = adjustment.adjust(columns(made_up(60, seed)))
         covered.append(np.mean((new["lower"] <= new["truth"]) & (new["truth"] <= new["upper"])))
     assert np.mean(covered) > 0.87  # three standard errors below 0.9
 
@@ -173,10 +173,10 @@ def test_without_the_calibration_half_questions_are_adjusted_by_each_other():
         *(measure.name for measure in (*MEASURES, *JACKKNIFE_MEASURES)),
         *("coverage_low", "coverage_high"),
     }
-    adjusted = jackknife_intervals(columns(trials))
+    adjusted = JACKKNIFE.adjust(columns(trials))
     one, others = trials[7], [trial for trial in trials if trial is not trials[7]]
     as_halves = [{**trial, "split": "calibration"} for trial in others] + [one]
-    split = conformal_intervals(columns(as_halves))
+    split = conformal().adjust(columns(as_halves))
     assert (adjusted["lower"][7], adjusted["upper"][7]) == (split["lower"][0], split["upper"][0])
     assert found["coverage/p=0.9"] < 0.6
     assert found["conformal_jackknife_coverage/p=0.9"] >= 0.9
@@ -283,5 +283,5 @@ def test_what_is_dropped_is_not_fitted_on_either():
         for i in range(20, 40)
     ]
     judged = [fermieval_trial(question(i, 5), 0.9, "test", interval_reply(4, 4), 100) for i in range(40, 45)]
-    adjusted = conformal_intervals(columns(kept + far + judged))
+    adjusted = conformal().adjust(columns(kept + far + judged))
     assert adjusted["upper"].tolist() == [5.0] * 5

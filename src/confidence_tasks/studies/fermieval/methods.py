@@ -17,10 +17,9 @@ from confidence_tasks.statistics import coverage, wilson_interval, winkler_score
 from confidence_tasks.statistics.intervals import degenerate_share, mean_width
 from confidence_tasks.studies.fermieval.trials import (
     CALIBRATION,
+    JACKKNIFE,
     TEST,
     VARIANTS,
-    conformal_intervals,
-    jackknife_intervals,
     within_split,
 )
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
@@ -55,9 +54,9 @@ def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[fl
     every = columns(trials)
     found = {"base": within_split(every, TEST)}
     if (every["split"] == CALIBRATION).any():
-        found |= {name: conformal_intervals(every, **options) for name, (options, _) in VARIANTS.items()}
+        found |= {name: adjustment.adjust(every) for name, (adjustment, _) in VARIANTS.items()}
     else:
-        found["conformal_jackknife"] = jackknife_intervals(every)
+        found["conformal_jackknife"] = JACKKNIFE.adjust(every)
     return {
         method: {level: rows_of(table, table["level"] == level) for level in levels}
         for method, table in found.items()

@@ -7,13 +7,12 @@ with FermiEval".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
-from confidence_tasks.studies.fermieval.refitting import Refit, conformal_refit, jackknife_refit, refitted
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -35,9 +34,13 @@ from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
-    from confidence_tasks.statistics.core import FloatArray
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from confidence_tasks.statistics.core import FloatArray, IntArray
+    from confidence_tasks.statistics.intervals.conformal import Ends
     from confidence_tasks.studies.fermieval.reader import IntervalReading
-    from confidence_tasks.study.measures import Columns, Compute, InformativeOf
+    from confidence_tasks.study.measures import Columns, Compute, Informative
     from confidence_tasks.study.measures import Value as Computed
 
 CALIBRATION, TEST = "calibration", "test"
@@ -156,11 +159,16 @@ def _beyond(max_exponent: float, truth: float, reading: IntervalReading) -> bool
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def within_split(trials: Columns, split: str) -> Columns:
-    """Return the trials of one half that state an interval."""
+def _in_split(trials: Columns, split: str) -> NDArray[np.bool_]:
     import numpy as np
 
-    return rows_of(trials, (trials["split"] == split) & ~np.isnan(trials["lower"]))
+    stated: NDArray[np.bool_] = (trials["split"] == split) & ~np.isnan(trials["lower"])
+    return stated
+
+
+def within_split(trials: Columns, split: str) -> Columns:
+    """Return the trials of one half that state an interval."""
+    return rows_of(trials, _in_split(trials, split))
 
 
 def _of_split(split: str, compute: Compute) -> Compute:
@@ -253,67 +261,113 @@ MEASURES: tuple[Measure, ...] = (
 """Measures of the intervals as stated. Those but the last three, which tell of all replies, tell of the test half."""
 
 
-def conformal_intervals(trials: Columns, *, asymmetric: bool = False, normalized: bool = False) -> Columns:
-    """Adjust the intervals of the test half by what those of the calibration half call for, level by level.
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A way to adjust the intervals of the test half, level by level.
 
-    Parameters
+    Attributes
     ----------
-    trials : mapping of str to ndarray
-        Columns of trials of both halves.
-    asymmetric, normalized : bool
-        As in :func:`confidence_tasks.statistics.intervals.fit_conformal`.
-
-    Returns
-    -------
-    mapping of str to ndarray
-        The trials of the test half that state an interval, with adjusted ``lower`` and ``upper``, infinite where there
-        are too few calibration questions, and ``shift``: how far the upper end was moved, in widths if normalized.
+    fitted_on : {"calibration", "test"}
+        The half that it is fitted on.
+    refit : callable
+        ``refit(known, new, level, weights)`` fits it to the known trials of a level for each row of weights, which are
+        whole numbers: the ends of the new ones in each distinct outcome, and which outcome is each row's.
     """
-    import numpy as np
 
-    from confidence_tasks.statistics.intervals import fit_conformal
+    fitted_on: str
+    refit: Callable[[Columns, Columns, float, FloatArray], tuple[list[Ends], IntArray]]
 
-    fitted_on, judged = (within_split(trials, split) for split in (CALIBRATION, TEST))
-    lower, upper = judged["lower"].copy(), judged["upper"].copy()
-    shift = np.full(len(lower), np.nan)
-    for level in np.unique(judged["level"]):
-        known, new = rows_of(fitted_on, fitted_on["level"] == level), judged["level"] == level
-        adjustment = fit_conformal(
-            known["truth"],
-            known["lower"],
-            known["upper"],
-            float(level),
-            asymmetric=asymmetric,
-            normalized=normalized,
-        )
-        lower[new], upper[new] = adjustment.apply(lower[new], upper[new])
-        shift[new] = adjustment.above
-    return {**judged, "lower": lower, "upper": upper, "shift": shift}
+    def adjust(self, trials: Columns) -> Columns:
+        """Return the trials of the test half that state an interval, with adjusted ``lower`` and ``upper``.
 
-
-Adjust: TypeAlias = "Callable[[Columns], Columns]"
-
-
-def _adjusted(adjust: Adjust, compute: Compute) -> Compute:
-    """A measure of adjusted intervals; under resampling the adjustment stays as it is."""
-
-    def adjusted(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        Ends are infinite where there are too few questions for a level.
+        """
         import numpy as np
 
-        kept = (trials["split"] == TEST) & ~np.isnan(trials["lower"])
-        return compute(adjust(trials), None if weights is None else weights[..., kept])
+        ((adjusted, _),) = self._by_outcome(trials, np.ones((1, len(trials["split"]))))
+        return adjusted
 
-    return adjusted
+    def fixed(self, compute: Compute) -> Compute:
+        """Make a measure of adjusted intervals; under resampling the adjustment stays as it is."""
+
+        def computed(trials: Columns, weights: FloatArray | None = None) -> Computed:
+            kept = None if weights is None else weights[..., _in_split(trials, TEST)]
+            return compute(self.adjust(trials), kept)
+
+        return computed
+
+    def refitted(self, compute: Compute) -> Compute:
+        """Make a measure of adjusted intervals that fits the adjustment for each row of weights."""
+
+        def computed(trials: Columns, weights: FloatArray | None = None) -> Computed:
+            import numpy as np
+
+            if weights is None:
+                return compute(self.adjust(trials), None)
+            values, judged = np.empty(len(weights)), _in_split(trials, TEST)
+            for adjusted, rows in self._by_outcome(trials, weights):
+                values[rows] = compute(adjusted, weights[rows][:, judged])
+            return values
+
+        return computed
+
+    def _by_outcome(self, trials: Columns, weights: FloatArray) -> Iterator[tuple[Columns, NDArray[Any]]]:
+        """Yield the adjusted trials of each distinct outcome of all levels, with the rows of weights that have it."""
+        import numpy as np
+
+        fitted_on = _in_split(trials, self.fitted_on)
+        known, new = rows_of(trials, fitted_on), within_split(trials, TEST)
+        levels = np.unique(new["level"])
+        found = []
+        for level in levels:
+            same, asked = known["level"] == level, new["level"] == level
+            its_weights = weights[:, fitted_on][:, same]
+            found.append(self.refit(rows_of(known, same), rows_of(new, asked), float(level), its_weights))
+        chosen = np.array([rows for _, rows in found], dtype=np.intp).reshape(len(levels), len(weights)).T
+        outcomes, which = np.unique(chosen, axis=0, return_inverse=True)
+        for number, outcome in enumerate(outcomes):
+            lower, upper = new["lower"].copy(), new["upper"].copy()
+            for level, (ends, _), its in zip(levels, found, outcome, strict=True):
+                asked = new["level"] == level
+                lower[asked], upper[asked] = ends[its]
+            yield {**new, "lower": lower, "upper": upper}, which.ravel() == number
 
 
-def _conformal(options: Mapping[str, bool]) -> Adjust:
-    """Adjust intervals by the calibration half."""
-    return lambda trials: conformal_intervals(trials, **options)
+def conformal(**options: bool) -> Adjustment:
+    """Adjust intervals by what those of the calibration half call for.
+
+    ``asymmetric`` and ``normalized`` are as in :func:`confidence_tasks.statistics.intervals.fit_conformal`.
+    """
+
+    def refit(known: Columns, new: Columns, level: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
+        from confidence_tasks.statistics.intervals.conformal import refit_conformal
+
+        intervals = known["truth"], known["lower"], known["upper"]
+        return refit_conformal(intervals, (new["lower"], new["upper"]), level, weights, **options)
+
+    return Adjustment(CALIBRATION, refit)
+
+
+def _refit_jackknife(
+    known: Columns, new: Columns, level: float, weights: FloatArray
+) -> tuple[list[Ends], IntArray]:
+    from confidence_tasks.statistics.intervals.conformal import refit_jackknife
+
+    return refit_jackknife((new["truth"], new["lower"], new["upper"]), level, weights)
+
+
+JACKKNIFE = Adjustment(TEST, _refit_jackknife)
+"""Adjusts the interval of each question by what the other questions call for, where no calibration half was spared."""
 
 
 def _shift(trials: Columns) -> float:
-    """Return the adjustment."""
-    return float(trials["shift"][0]) if len(trials["shift"]) else math.nan
+    """Return how far either end is moved where both are moved alike."""
+    from confidence_tasks.statistics.intervals import fit_conformal
+
+    known, new = within_split(trials, CALIBRATION), within_split(trials, TEST)
+    if not len(new["level"]):
+        return math.nan
+    return fit_conformal(known["truth"], known["lower"], known["upper"], float(new["level"][0])).above
 
 
 def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Computed:
@@ -329,66 +383,56 @@ FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
 )
 """What the intervals of one level are worth, however they were made."""
 
-VARIANTS: Mapping[str, tuple[dict[str, bool], str]] = {
-    "conformal": ({}, "moved outwards alike"),
-    "conformal_asymmetric": ({"asymmetric": True}, "moved each by its own score"),
-    "conformal_normalized": ({"normalized": True}, "moved in proportion to the width"),
-}
-"""Ways to adjust intervals, and what each does to the ends."""
-
-_FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
-    ("coverage", _COVERAGE, "Coverage", "neither"),
-    ("width", _WIDTH, "Mean width", "neither"),
-    ("winkler", _WINKLER, "Winkler score", "lower"),
+_ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
+    ("coverage", _COVERAGE, "Coverage", {"interval": "wilson"}),
+    ("width", _WIDTH, "Mean width", _POSITIVE_MEAN),
+    ("winkler", _WINKLER, "Winkler score", {"better": "lower", **_POSITIVE_MEAN}),
 )
-
-_INTERVALS: Mapping[str, Mapping[str, Any]] = {
-    "coverage": {"interval": "wilson"},
-    "width": _POSITIVE_MEAN,
-    "winkler": _POSITIVE_MEAN,
-}
-"""How the interval of each figure is read off."""
-
-
-def _misses_of(adjust: Adjust) -> InformativeOf:
-    """Return the questions whose adjusted intervals miss."""
-    return lambda trials: min_count(_outside, enough=_ENOUGH_MISSES)(adjust(trials))
+"""The same of adjusted intervals, and how the interval of each is read off."""
 
 
 def _adjusted_measures(
-    name: str, adjust: Adjust, described: str, refit: Refit, fitted_on: str, note: str = "."
+    name: str, adjustment: Adjustment, described: str, note: str = "."
 ) -> tuple[Measure, ...]:
     """Return the figures of adjusted intervals; the description of coverage ends with a note."""
+
+    def misses(trials: Columns) -> Informative:
+        return min_count(_outside, enough=_ENOUGH_MISSES)(adjustment.adjust(trials))
+
     return tuple(
         Measure(
             f"{name}_{figure}",
-            _adjusted(adjust, compute),
+            adjustment.fixed(compute),
             f"{what} of {described}{note if figure == 'coverage' else '.'}",
-            better,
-            **_INTERVALS[figure],
-            informative=_misses_of(adjust) if figure == "winkler" else None,
+            **how,
+            informative=misses if figure == "winkler" else None,
             fitted=True,
-            refitted=refitted(compute, refit, fitted_on, TEST),
+            refitted=adjustment.refitted(compute),
         )
-        for figure, compute, what, better in _FIGURES
+        for figure, compute, what, how in _ADJUSTED
     )
 
+
+VARIANTS: Mapping[str, tuple[Adjustment, str]] = {
+    "conformal": (conformal(), "moved outwards alike"),
+    "conformal_asymmetric": (conformal(asymmetric=True), "moved each by its own score"),
+    "conformal_normalized": (conformal(normalized=True), "moved in proportion to the width"),
+}
+"""Ways to adjust intervals by the calibration half, and what each does to the ends."""
 
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
     *(
         measure
-        for variant, (options, how) in VARIANTS.items()
+        for variant, (adjustment, how) in VARIANTS.items()
         for measure in _adjusted_measures(
             variant,
-            _conformal(options),
+            adjustment,
             f"the test half's intervals, with ends {how} as the calibration half calls for",
-            conformal_refit(**options),
-            CALIBRATION,
         )
     ),
     Measure(
         "conformal_shift",
-        _adjusted(conformal_intervals, not_resampled(_shift)),
+        not_resampled(_shift),
         "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
         "lower",
         fitted=True,
@@ -409,36 +453,10 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
 )
 """Measures that need the calibration half."""
 
-
-def jackknife_intervals(trials: Columns) -> Columns:
-    """Adjust the interval of each question of the test half by what its other questions call for, level by level.
-
-    Returns
-    -------
-    mapping of str to ndarray
-        The trials of the test half that state an interval, with adjusted ``lower`` and ``upper``, infinite where there
-        are too few questions.
-    """
-    import numpy as np
-
-    from confidence_tasks.statistics.intervals import jackknife_conformal
-
-    judged = within_split(trials, TEST)
-    lower, upper = judged["lower"].copy(), judged["upper"].copy()
-    for level in np.unique(judged["level"]):
-        rows = judged["level"] == level
-        lower[rows], upper[rows] = jackknife_conformal(
-            judged["truth"][rows], lower[rows], upper[rows], float(level)
-        )
-    return {**judged, "lower": lower, "upper": upper}
-
-
 JACKKNIFE_MEASURES: tuple[Measure, ...] = _adjusted_measures(
     "conformal_jackknife",
-    jackknife_intervals,
+    JACKKNIFE,
     "the intervals, with ends moved outwards as the other questions asked call for",
-    jackknife_refit,
-    TEST,
     ", which makes it the nominal one, up to ties.",
 )
 """Measures of adjustment where no calibration half was spared."""
