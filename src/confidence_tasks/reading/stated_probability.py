@@ -10,8 +10,7 @@ from confidence_tasks.reading.answers import Answer, is_refusal
 from confidence_tasks.reading.cleaning import Rules, bounded, fold
 from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import SPAN, find_numbers
-from confidence_tasks.study.reading import Reading
-from confidence_tasks.study.trial import Status
+from confidence_tasks.study.trial import Reading, Status
 
 _REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
 """What may follow a probability: a remark behind a dash, a bracket or a comma."""

@@ -11,8 +11,7 @@ from confidence_tasks.studies.question_sets.reader import (
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.study.reading import Reading
-from confidence_tasks.study.trial import READABLE
+from confidence_tasks.study.trial import READABLE, Reading
 
 from .question_sets_replies import BREAK_OFF, DISAGREEMENTS, NO_COMMITMENT, RealReply, real_replies
 

@@ -13,7 +13,7 @@ from confidence_tasks.reading.stated_probability import LAYOUTS
 from confidence_tasks.studies.scales.prompts import ALL_SCALES, ELICITATIONS, TOP_K, Scale, scale_prompt
 from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.study.question import LETTERS, Kind, Question
-from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.trial import Reading
 
 KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")
 ON_20 = Scale(0, 20)

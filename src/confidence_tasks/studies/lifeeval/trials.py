@@ -35,9 +35,8 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import Reading, Trial
 
 
 def read_age(text: str) -> Answer:

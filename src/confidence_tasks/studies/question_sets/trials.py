@@ -38,10 +38,9 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import Reading, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute

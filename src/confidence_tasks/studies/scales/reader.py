@@ -27,7 +27,7 @@ from confidence_tasks.reading.cleaning import (
 from confidence_tasks.reading.stated_probability import ANSWER, CONFIDENCE, LAYOUTS, LINE_START, status_of
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Scale
 from confidence_tasks.study.question import Kind
-from confidence_tasks.study.reading import Reading
+from confidence_tasks.study.trial import Reading
 
 SPAN = 500
 """So many characters of a value are read."""

@@ -27,7 +27,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
 )
 from confidence_tasks.study.question import Question
-from confidence_tasks.study.reading import Reading
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import (
     AUROC,
@@ -38,7 +37,7 @@ from confidence_tasks.study.standard import (
     OVERCONFIDENCE,
     of_threshold,
 )
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import Reading, Trial
 
 
 class ScaleTrial(Trial):
