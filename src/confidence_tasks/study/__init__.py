@@ -6,7 +6,7 @@ from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_par
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
-from confidence_tasks.study.trial import Reading, Trial
+from confidence_tasks.study.trial import Reading, Status, Trial
 
 __all__ = [
     "BINARY",
@@ -23,6 +23,7 @@ __all__ = [
     "Reference",
     "Replies",
     "Stage",
+    "Status",
     "Study",
     "TaskMetrics",
     "Token",

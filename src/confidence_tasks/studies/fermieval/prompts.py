@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from confidence_tasks.study.definition import Domain
+from confidence_tasks.study import Domain
 from confidence_tasks.study.parameter import NumberedConditions
 
 LEVELS = (0.90, 0.95, 0.99, 0.998)

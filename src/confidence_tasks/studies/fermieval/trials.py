@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
+from confidence_tasks.study import Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -29,9 +30,6 @@ from confidence_tasks.study.measures import (
     summarise,
     undefined,
 )
-from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,6 +21,7 @@ from confidence_tasks.reading.token_probabilities import (
 )
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
+from confidence_tasks.study import Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
@@ -36,9 +37,6 @@ from confidence_tasks.study.measures import (
     undefined,
     values_of,
 )
-from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Status, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,6 +15,7 @@ from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.studies.fermieval.prompts import condition_of, level_of
 from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
+from confidence_tasks.study import Question, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -27,9 +28,7 @@ from confidence_tasks.study.measures import (
     share,
     values_of,
 )
-from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import READABLE, Trial
+from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray

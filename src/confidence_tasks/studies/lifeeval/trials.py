@@ -18,6 +18,7 @@ from confidence_tasks.reading.stated_probability import is_probability, read_ans
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
+from confidence_tasks.study import Question, Reading, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     GRADED,
@@ -34,9 +35,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Reading, Trial
 
 
 def read_age(text: str) -> Answer:

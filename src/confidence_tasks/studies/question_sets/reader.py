@@ -22,8 +22,8 @@ from confidence_tasks.reading.stated_probability import (
     read_probability,
     status_of,
 )
+from confidence_tasks.study import Reading, Status
 from confidence_tasks.study.question import LETTERS
-from confidence_tasks.study.trial import Reading, Status
 
 SUM_TOLERANCE = 0.015
 """How far probabilities may miss a sum of 1 and still keep to the format: three of .33 do."""

@@ -17,6 +17,7 @@ from confidence_tasks.reading.token_probabilities import (
     option_probabilities,
 )
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form
+from confidence_tasks.study import Question, Reading, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -37,10 +38,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.question import Question
-from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
-from confidence_tasks.study.trial import Reading, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute
