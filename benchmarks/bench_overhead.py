@@ -22,7 +22,7 @@ import inspect_ai
 from inspect_ai import eval
 
 import confidence_tasks
-from confidence_tasks.studies.scales.task import scale_granularity
+from confidence_tasks import scale_granularity
 
 OURS = str(Path(confidence_tasks.__file__).parent)
 HARNESS = str(Path(inspect_ai.__file__).parent)

@@ -28,6 +28,7 @@ from zipfile import ZipFile
 import psutil
 from inspect_ai import eval
 
+from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.harness.inspect.samples import Item, dataset
 from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.reply import StageRequest
@@ -35,7 +36,6 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import respond
-from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.question import question_metadata
 

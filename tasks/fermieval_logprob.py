@@ -4,10 +4,10 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.fermieval_logprob import task as study
+import confidence_tasks
 
 
 @task
 def fermieval_logprob(**parameters: Any) -> Task:
     """Return ``confidence_tasks/fermieval_logprob`` with the parameters given by ``-T``."""
-    return study.fermieval_logprob(**parameters)
+    return confidence_tasks.fermieval_logprob(**parameters)

@@ -4,10 +4,10 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.logprob_metacognition import task as study
+import confidence_tasks
 
 
 @task
 def nlp_metad(**parameters: Any) -> Task:
     """Return ``confidence_tasks/nlp_metad`` with the parameters given by ``-T``."""
-    return study.nlp_metad(**parameters)
+    return confidence_tasks.nlp_metad(**parameters)

@@ -4,10 +4,10 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.riskeval import task as study
+import confidence_tasks
 
 
 @task
 def riskeval(**parameters: Any) -> Task:
     """Return ``confidence_tasks/riskeval`` with the parameters given by ``-T``."""
-    return study.riskeval(**parameters)
+    return confidence_tasks.riskeval(**parameters)

@@ -4,22 +4,22 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.studies.scales import task as study
+import confidence_tasks
 
 
 @task
 def scale_granularity(**parameters: Any) -> Task:
     """Return ``confidence_tasks/scale_granularity`` with the parameters given by ``-T``."""
-    return study.scale_granularity(**parameters)
+    return confidence_tasks.scale_granularity(**parameters)
 
 
 @task
 def scale_boundary(**parameters: Any) -> Task:
     """Return ``confidence_tasks/scale_boundary`` with the parameters given by ``-T``."""
-    return study.scale_boundary(**parameters)
+    return confidence_tasks.scale_boundary(**parameters)
 
 
 @task
 def scale_nonstandard(**parameters: Any) -> Task:
     """Return ``confidence_tasks/scale_nonstandard`` with the parameters given by ``-T``."""
-    return study.scale_nonstandard(**parameters)
+    return confidence_tasks.scale_nonstandard(**parameters)

@@ -89,7 +89,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small log of the scale study."""
     from inspect_ai import eval as inspect_eval
 
-    from confidence_tasks.studies.scales.task import scale_granularity
+    from confidence_tasks import scale_granularity
 
     (run,) = inspect_eval(
         scale_granularity(scales="0-10,0-100", sources="arithmetic", n=4),

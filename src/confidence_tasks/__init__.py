@@ -15,34 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confidence_tasks.report.summary import compare, metrics, summary
     from confidence_tasks.sources import Question, load
-    from confidence_tasks.studies.fermieval.task import fermieval
-    from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
-    from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
-    from confidence_tasks.studies.lifeeval.task import lifeeval
-    from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
-    from confidence_tasks.studies.question_sets.task import boolq, halueval, lsat_ar, sat_en, sciq
-    from confidence_tasks.studies.riskeval.task import riskeval
-    from confidence_tasks.studies.scales.task import scale_boundary, scale_granularity, scale_nonstandard
 
 _HOMES = {
     "Question": "confidence_tasks.sources",
-    "boolq": "confidence_tasks.studies.question_sets.task",
     "compare": "confidence_tasks.report.summary",
-    "fermieval": "confidence_tasks.studies.fermieval.task",
-    "fermieval_logprob": "confidence_tasks.studies.fermieval_logprob.task",
-    "fermieval_sampling": "confidence_tasks.studies.fermieval_sampling.task",
-    "halueval": "confidence_tasks.studies.question_sets.task",
-    "lifeeval": "confidence_tasks.studies.lifeeval.task",
     "load": "confidence_tasks.sources",
-    "lsat_ar": "confidence_tasks.studies.question_sets.task",
     "metrics": "confidence_tasks.report.summary",
-    "nlp_metad": "confidence_tasks.studies.logprob_metacognition.task",
-    "riskeval": "confidence_tasks.studies.riskeval.task",
-    "sat_en": "confidence_tasks.studies.question_sets.task",
-    "scale_boundary": "confidence_tasks.studies.scales.task",
-    "scale_granularity": "confidence_tasks.studies.scales.task",
-    "scale_nonstandard": "confidence_tasks.studies.scales.task",
-    "sciq": "confidence_tasks.studies.question_sets.task",
     "summary": "confidence_tasks.report.summary",
 }
 
@@ -70,6 +48,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:  # all but those that have a home are tasks
+        return getattr(import_module(_HOMES.get(name, "confidence_tasks._registry")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

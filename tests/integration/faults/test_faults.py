@@ -20,8 +20,7 @@ from tests.integration.faults.loopback import (
 )
 from tests.integration.faults.loopback import serving as serving_tasks
 
-from confidence_tasks.studies.lifeeval.task import lifeeval
-from confidence_tasks.studies.scales.task import scale_granularity
+from confidence_tasks import lifeeval, scale_granularity
 
 DESIGN = {"sources": "arithmetic", "n": 2, "scales": "0-10,0-100"}
 CALLS = 4

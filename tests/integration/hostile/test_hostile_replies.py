@@ -10,13 +10,13 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from tests.unit.reading.fuzz_targets import CHOICE, PARTS, READERS, SCORED, TEXT, faults
 
+from confidence_tasks import riskeval
 from confidence_tasks.harness.inspect.model_calls import FILTERED
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.write import report_of
 from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
 from confidence_tasks.studies.riskeval.reader import Fault, read_verdict
-from confidence_tasks.studies.riskeval.task import riskeval
 
 from .hostile_replies import HOSTILE, MARK_ME
 

@@ -12,7 +12,7 @@ import anyio
 from inspect_ai import eval_set
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
 
-from confidence_tasks.studies.riskeval.task import riskeval
+from confidence_tasks import riskeval
 
 PORT, QUESTIONS, LOGS = sys.argv[1:]
 

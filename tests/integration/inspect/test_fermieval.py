@@ -7,11 +7,9 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks.studies.fermieval.task import fermieval
+from confidence_tasks import fermieval, fermieval_logprob, fermieval_sampling
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, MEASURES
-from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
 from confidence_tasks.studies.fermieval_logprob.trials import read_distribution
-from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

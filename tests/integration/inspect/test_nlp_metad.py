@@ -10,9 +10,9 @@ from inspect_ai import eval, score
 from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.studies.logprob_metacognition.prompts import read_domain
-from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, nlp_metad_scorer
 
 from .conftest import Run, metrics, trials

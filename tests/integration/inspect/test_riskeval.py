@@ -12,13 +12,13 @@ import pytest
 from inspect_ai import eval, score
 from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
-from confidence_tasks.studies.riskeval.task import riskeval
 from confidence_tasks.studies.riskeval.trials import riskeval_scorer
 
 from .conftest import Run, metrics, trials

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.model import get_model
 
+from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.simulation.instruments import INSTRUMENTS, Instrument, assist, make_instrument
@@ -17,7 +18,6 @@ from confidence_tasks.studies.riskeval.prompts import (
     parser_prompt,
 )
 from confidence_tasks.studies.riskeval.reader import read_verdict
-from confidence_tasks.studies.riskeval.task import riskeval
 
 from .conftest import Run, metrics, trials
 

@@ -3,11 +3,10 @@
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, lm_eval_run
 
+from confidence_tasks import boolq, lifeeval, sciq
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.lifeeval import trials as lifeeval_scorers
-from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.question_sets.prompts import options_reply
-from confidence_tasks.studies.question_sets.task import boolq, sciq
 from confidence_tasks.studies.question_sets.trials import measures_of
 
 ASKED = {"n": 12, "top_logprobs": 20}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, lm_eval_run, replying
 
+from confidence_tasks import fermieval
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.fermieval.task import fermieval
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
 
 pytestmark = pytest.mark.usefixtures("mirror")

@@ -8,9 +8,10 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 from tests.integration.lm_eval.test_token_scores import CountingLM, request
 
+from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.token_scores import ended, score_tokens
-from confidence_tasks.studies.fermieval_logprob.task import INTEGERS, fermieval_logprob, logprob_stages
+from confidence_tasks.studies.fermieval_logprob.task import INTEGERS, logprob_stages
 from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
 
 pytestmark = pytest.mark.usefixtures("mirror")

@@ -6,10 +6,9 @@ from lm_eval.api.instance import Instance
 from tests.integration.inspect.test_stages import Mock, run
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 
+from confidence_tasks import fermieval, fermieval_sampling
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.stage_requests import SAMPLES, generate_samples
-from confidence_tasks.studies.fermieval.task import fermieval
-from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
 
 pytestmark = pytest.mark.usefixtures("mirror")
 

@@ -9,9 +9,9 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 from tests.items import items_of
 
+from confidence_tasks import lifeeval
 from confidence_tasks.studies.lifeeval import RADII, STUDY
 from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
-from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.lifeeval.trials import MEASURES
 
 REPLIES = (

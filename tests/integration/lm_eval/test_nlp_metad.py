@@ -7,8 +7,8 @@ import pytest
 from tests.integration.lm_eval.harnesses import different, inspect_metrics, lm_eval_run
 from tests.integration.lm_eval.test_token_scores import CountingLM
 
+from confidence_tasks import nlp_metad
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N = 60

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
-from confidence_tasks.studies.question_sets import task as question_sets
+import confidence_tasks
 from confidence_tasks.studies.question_sets.prompts import (
     QUESTION_SETS,
     boolean_reply,
@@ -62,7 +62,7 @@ class TestSameAsInspect:
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, name, lm_eval_model, inspect_model, mirror, tmp_path
     ):
-        task = getattr(question_sets, name)
+        task = getattr(confidence_tasks, name)
         expected = inspect_metrics(task(metrics="all", n=N), inspect_model(), tmp_path)
         found = lm_eval_run(lm_eval_model(), [f"{name}_confidence"], {"n": N})["results"]
         measures = measures_of(QUESTION_SETS[name].form)

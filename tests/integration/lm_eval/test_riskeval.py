@@ -10,6 +10,7 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 from tests.items import riskeval_items
 
+from confidence_tasks import riskeval
 from confidence_tasks.simulation import answers
 from confidence_tasks.sources import load
 from confidence_tasks.studies.riskeval import task as tasks
@@ -52,7 +53,7 @@ class TestSameAsInspect:
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path
     ):
-        task = tasks.riskeval(source="arithmetic", penalties="0.5,10", n=N, cache=False, metrics="all")
+        task = riskeval(source="arithmetic", penalties="0.5,10", n=N, cache=False, metrics="all")
         expected = inspect_metrics(task, inspect_model(), tmp_path)
         names = {"lambda=0.5": "riskeval_lambda0_5_arithmetic", "lambda=10": "riskeval_lambda10_arithmetic"}
         found = lm_eval_run(lm_eval_model(), names.values(), {"n": N})["results"]

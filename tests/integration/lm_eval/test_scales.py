@@ -11,11 +11,11 @@ from lm_eval.loggers import EvaluationTracker
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, replying, same
 from tests.items import scale_items
 
+from confidence_tasks import scale_granularity
 from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.simulation import answers
 from confidence_tasks.studies.scales.prompts import Scale
-from confidence_tasks.studies.scales.task import scale_granularity
 from confidence_tasks.studies.scales.trials import MEASURES
 
 STUDY = {"study": "confidence_tasks.studies.scales:STUDY"}

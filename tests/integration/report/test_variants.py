@@ -8,10 +8,10 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.solver import generate
 from tests.unit.report.runs import rows, write
 
+from confidence_tasks import scale_granularity
 from confidence_tasks.report import collect, report_of, trials
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.studies.scales.task import scale_granularity
 
 FEW = Settings(n_resamples=50)
 MODEL = "simulated/overconfident"

@@ -11,9 +11,7 @@ from inspect_ai import eval, eval_retry
 from inspect_ai._eval.registry import task_create
 from inspect_ai._util.registry import registry_info
 
-from confidence_tasks import _registry
-from confidence_tasks.studies.question_sets.task import boolq
-from confidence_tasks.studies.scales.task import scale_granularity
+from confidence_tasks import _registry, boolq, scale_granularity
 from confidence_tasks.study.parameter import check_value
 
 TASKS = [name for name in _registry.__all__ if registry_info(getattr(_registry, name)).type == "task"]

@@ -8,12 +8,11 @@ from inspect_ai import eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks import lifeeval, nlp_metad
 from confidence_tasks.harness.inspect.token_probabilities import (
     EMPTY_REPLIES,
     has_probabilities,
 )
-from confidence_tasks.studies.lifeeval.task import lifeeval
-from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
 
 
 def output(text: str, *, probabilities: bool) -> ModelOutput:

@@ -15,6 +15,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.scorer import match
 from tests.unit.report.runs import rows, write
 
+from confidence_tasks import riskeval
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.report import collect, report_of, trials
 from confidence_tasks.report.commands.report import report as command
@@ -23,7 +24,6 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.studies.riskeval.task import riskeval
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 

@@ -13,10 +13,10 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from tests.unit.report.runs import rows, write
 
+from confidence_tasks import scale_granularity
 from confidence_tasks.cli import main
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.scales.task import scale_granularity
 
 BOTH = ("--model-a", "lab/steady", "--model-b", "lab/bold")
 

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from confidence_tasks.studies.fermieval_logprob.task import fermieval_logprob
-from confidence_tasks.studies.fermieval_sampling.task import fermieval_sampling
+from confidence_tasks import fermieval_logprob, fermieval_sampling
 
 
 def test_token_probabilities_are_asked_for_with_a_short_greedy_reply(mirror):

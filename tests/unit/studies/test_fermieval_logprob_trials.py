@@ -7,6 +7,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
+from confidence_tasks import boolq, lifeeval, nlp_metad
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
@@ -20,9 +21,6 @@ from confidence_tasks.studies.fermieval_logprob.trials import (
     read_distribution,
     set_intervals,
 )
-from confidence_tasks.studies.lifeeval.task import lifeeval
-from confidence_tasks.studies.logprob_metacognition.task import nlp_metad
-from confidence_tasks.studies.question_sets.task import boolq
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token
 

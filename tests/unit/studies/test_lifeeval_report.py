@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
 
+from confidence_tasks import boolq, lifeeval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.collection import trials as read_trials
 from confidence_tasks.report.estimates import Settings
@@ -23,7 +24,6 @@ from confidence_tasks.studies.lifeeval.report import (
     common_subset,
     stated_against_token,
 )
-from confidence_tasks.studies.lifeeval.task import lifeeval
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     group_labels,
@@ -31,7 +31,6 @@ from confidence_tasks.studies.lifeeval.trials import (
     maximum_score,
     summarise_groups,
 )
-from confidence_tasks.studies.question_sets.task import boolq
 
 RADII = (1, 5, 10, 20)
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.items import items_of
 
+from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.staged import refuse_given
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.logprob_metacognition.task import PAPER_SIZES, logprob_stages, nlp_metad
+from confidence_tasks.studies.logprob_metacognition.task import PAPER_SIZES, logprob_stages
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 

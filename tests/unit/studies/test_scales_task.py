@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.items import scale_items
 
+from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.studies.scales.prompts import (
@@ -18,11 +19,6 @@ from confidence_tasks.studies.scales.prompts import (
     scale_prompt,
 )
 from confidence_tasks.studies.scales.subject import report, reported
-from confidence_tasks.studies.scales.task import (
-    scale_boundary,
-    scale_granularity,
-    scale_nonstandard,
-)
 from confidence_tasks.studies.scales.trials import scale_trial
 
 # the design

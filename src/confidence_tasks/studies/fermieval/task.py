@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import listed
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.fermi import AUTHORS
 from confidence_tasks.sources.fermi import SPLITS as SOURCE_SPLITS
 from confidence_tasks.sources.own_file import is_own_file
-from confidence_tasks.studies.fermieval import CROSS, STUDY
+from confidence_tasks.studies.fermieval import CROSS
 from confidence_tasks.studies.fermieval.prompts import (
     LARGEST_KEY,
     interval_prompt,
@@ -131,6 +130,3 @@ def levels_of(value: str | float | list[float]) -> list[float]:
     ([0.9, 0.99], [0.5])
     """
     return list(dict.fromkeys(map(level_of, listed(value, "levels"))))
-
-
-fermieval = study_task(STUDY)

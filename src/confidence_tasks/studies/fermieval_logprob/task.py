@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval.prompts import EXPONENT_SYSTEM, condition_of, exponent_prompt
 from confidence_tasks.studies.fermieval.task import CALIBRATED, LOGGED, levels_of
-from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import logprob_measures, logprob_summary
 from confidence_tasks.study import Replies, Stage, TaskMetrics
 
@@ -54,6 +52,3 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
         overall=("all", condition_of(levels[0])),
         names=LOGGED,
     )
-
-
-fermieval_logprob = study_task(STUDY)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import listed, one_of
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.prompts import (
     EXPONENT_SYSTEM,
@@ -19,7 +18,6 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_system,
 )
 from confidence_tasks.studies.fermieval.task import CALIBRATED, LOGGED, levels_of
-from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     Ask,
@@ -111,6 +109,3 @@ def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
         figure_label(arguments["asks"], arguments["temperatures"], ask, at, condition_of(level)),
         names=LOGGED,
     )
-
-
-fermieval_sampling = study_task(STUDY)

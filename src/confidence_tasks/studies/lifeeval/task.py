@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import one_of
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.sources import load
 from confidence_tasks.sources.lifeeval import load_life_table
-from confidence_tasks.studies.lifeeval import RADII, STUDY
+from confidence_tasks.studies.lifeeval import RADII
 from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt
 from confidence_tasks.studies.lifeeval.trials import MEASURES, TOKEN_MEASURES, lifeeval_summary
 from confidence_tasks.study import Question, Replies, Stage, TaskMetrics
@@ -77,6 +76,3 @@ def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
     measures = MEASURES + TOKEN_MEASURES if tokens else MEASURES
     arguments = {"radii": radii, "token_probabilities": tokens}
     return TaskMetrics(lifeeval_summary, arguments, measures, "all", overall=("all",))
-
-
-lifeeval = study_task(STUDY)

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, load
-from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.prompts import (
     answer_prompt,
     condition_of,
@@ -102,6 +100,3 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
 def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
     """Return the role of the model that sorts questions into domains, where one does."""
     return [CLASSIFIER_ROLE] if parameters["domains"] == "model" else []
-
-
-nlp_metad = study_task(STUDY)

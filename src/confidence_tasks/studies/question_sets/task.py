@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.reading.token_probabilities import option_span
 from confidence_tasks.sources import Question, load
-from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS, QUESTION_SETS, Form, QuestionSet
 from confidence_tasks.studies.question_sets.trials import answers_of, measures_of, question_set_summary
 from confidence_tasks.study import Replies, Stage, TaskMetrics
@@ -102,6 +100,3 @@ def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str
     arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
     measures = measures_of(form, token_probabilities=tokens)
     return TaskMetrics(question_set_summary, arguments, measures, conditions[0], names=LOGGED)
-
-
-boolq, sciq, lsat_ar, sat_en, halueval = (study_task(STUDY, name) for name in STUDY.designs)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import with_key
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval import DEFAULT_SOURCE, STUDY
@@ -85,6 +84,3 @@ def roles_needed(parameters: Mapping[str, Any], questions: Sequence[Question]) -
     judged = any(needs_judge(question, parameters["judge"]) for question in questions)
     parsed = parameters["parser"] == "model"
     return [role for role, needed in (("parser", parsed), ("judge", judged)) if needed]
-
-
-riskeval = study_task(STUDY)

@@ -10,10 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.harness.inspect.samples import listed, with_key
-from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.simulation.answers import answer, ranked_guesses
 from confidence_tasks.sources import load
-from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.prompts import TOP_K, Scale, reply_in_format, scale_prompt
 from confidence_tasks.study import Replies, Stage
 from confidence_tasks.study.question import Question
@@ -68,8 +66,3 @@ def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return scale_prompt(question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"])
 
     return [Stage("answer", ask)]
-
-
-scale_granularity = study_task(STUDY, "scale_granularity")
-scale_boundary = study_task(STUDY, "scale_boundary")
-scale_nonstandard = study_task(STUDY, "scale_nonstandard")
