@@ -86,6 +86,7 @@ def _figures(row: list[str], age: int, where: str) -> tuple[float, float]:
 SEXES = ("male", "female")
 AGES = range(101)
 RADII = (1, 5, 10, 20)
+"""The paper's four radii in years, the hardest first."""
 
 
 def lifeeval_questions() -> list[Question]:

@@ -11,8 +11,12 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.token_scores import ended, score_tokens
-from confidence_tasks.studies.fermieval_logprob.task import INTEGERS, logprob_stages
-from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_logprob.trials import (
+    INTEGERS,
+    integer_probabilities,
+    logprob_stages,
+    read_distribution,
+)
 
 pytestmark = pytest.mark.usefixtures("mirror")
 

@@ -15,7 +15,8 @@ from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
-from confidence_tasks.studies.fermieval.trials import TEST, fermieval_trial
+from confidence_tasks.studies.fermieval.prompts import TEST
+from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.prompts import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial

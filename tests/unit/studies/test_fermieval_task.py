@@ -11,7 +11,7 @@ from confidence_tasks.harness.inspect.samples import dataset
 from confidence_tasks.harness.staged import default_parameters
 from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval import STUDY
-from confidence_tasks.studies.fermieval.task import exponent_questions, levels_of
+from confidence_tasks.studies.fermieval.prompts import exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
 
 

@@ -3,15 +3,14 @@
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
-from confidence_tasks.studies.fermieval import trials
-from confidence_tasks.studies.fermieval.prompts import CONDITIONS, EXPONENTS, LEVELS
+from confidence_tasks.studies.fermieval import prompts, trials
+from confidence_tasks.studies.fermieval.prompts import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
-_task = LazyModule("confidence_tasks.studies.fermieval.task")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 
@@ -20,9 +19,6 @@ SUBSET_PARAMETERS = frozenset({"levels", "split", "n", "mirror"})
 SPLITS = ("all", "test", "authors", "authors_test")
 """Which questions may be asked: those of both halves, or of the test half, so that nothing is fitted; drawn by seed, or
 those of the paper's authors."""
-
-CROSS = "cross"
-"""Ask both halves and judge all of their questions, each adjusted by the others."""
 
 LEVELS_PARAMETER = Parameter(
     "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
@@ -49,8 +45,8 @@ STUDY = Study(
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=_task.fermieval_stages,
-    questions=_task.fermieval_questions,
+    stages=prompts.fermieval_stages,
+    questions=prompts.fermieval_questions,
     conditions=tuple(map(CONDITIONS.label, LEVELS)),
     condition_parameter="levels",
     read_condition=CONDITIONS.label_of,
@@ -58,7 +54,7 @@ STUDY = Study(
     read=trials.read_interval,
     explain=trials.explain,
     meanings=trials.MEANINGS,
-    metrics=_task.fermieval_metrics,
+    metrics=trials.fermieval_metrics,
     parameters=(
         LEVELS_PARAMETER,
         Parameter(

@@ -15,13 +15,8 @@ import pandas as pd
 
 from confidence_tasks.statistics import coverage, wilson_interval, winkler_score
 from confidence_tasks.statistics.intervals import degenerate_share, mean_width
-from confidence_tasks.studies.fermieval.trials import (
-    CALIBRATION,
-    JACKKNIFE,
-    TEST,
-    VARIANTS,
-    within_split,
-)
+from confidence_tasks.studies.fermieval.prompts import CALIBRATION, TEST
+from confidence_tasks.studies.fermieval.trials import JACKKNIFE, VARIANTS, within_split
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,

@@ -1,4 +1,4 @@
-"""The prompts of FermiEval: for an interval of orders of magnitude, and for one order of magnitude.
+"""What FermiEval asks: questions, and prompts for an interval of orders of magnitude or for one order of magnitude.
 
 The prompt for an interval is that of Epstein et al. (2025), appendix E. The paper prints none for a single exponent
 ("an integer-only response format"); that wording is this package's.
@@ -7,8 +7,14 @@ The prompt for an interval is that of Epstein et al. (2025), appendix E. The pap
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from confidence_tasks.study import Domain
+from confidence_tasks.harness.inspect.samples import listed
+from confidence_tasks.sources import load
+from confidence_tasks.sources.fermi import AUTHORS, SPLITS
+from confidence_tasks.study import Domain, Question, Stage
 from confidence_tasks.study.parameter import NumberedConditions
 
 LEVELS = (0.90, 0.95, 0.99, 0.998)
@@ -151,3 +157,98 @@ EXPONENTS = {
     "truth": Domain(-LARGEST_KEY, LARGEST_KEY, needed=True),
 }
 """Columns of orders of magnitude: what a reply says beyond these is none, and readers leave it out."""
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+CROSS = "cross"
+"""Ask both halves and judge all of their questions, each adjusted by the others."""
+
+CALIBRATION, TEST = SPLITS
+"""The halves of the questions: what is fitted is fitted on the first and judged on the second."""
+
+PAPER_MAX_EXPONENT = 100
+"""The truth and both ends of an interval lie within it in the paper's figures."""
+
+
+def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions, each with its half and the largest exponent that counts.
+
+    That is the one asked for, or for the authors' split the one of the paper. Questions of a file are in the halves in
+    turns.
+    """
+    for level in levels_of(parameters["levels"]):
+        interval_prompt("", level)  # refuses what it cannot show
+    split, n, seed = (parameters[name] for name in ("split", "n", "seed"))
+    if parameters["source"] != "fermi":
+        questions = _own_questions(parameters["source"], split, seed)[:n]
+    else:
+        halves = "all" if split == CROSS else split
+        questions = load("fermi", n=n, seed=seed, mirror=parameters["mirror"], split=halves)
+    limit = parameters["max_exponent"] or (PAPER_MAX_EXPONENT if split in AUTHORS else None)
+    limited = {"max_exponent": limit} if limit else {}
+    return [
+        _with(question, **({"split": TEST} if split == CROSS else {}), **limited) for question in questions
+    ]
+
+
+def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions to be asked for a single exponent, within the largest that the paper's figures keep.
+
+    ValueError if the levels are no coverages.
+    """
+    levels_of(parameters["levels"])
+    asked = {name: parameters[name] for name in ("seed", "mirror", "split")}
+    questions = load("fermi", **asked)
+    return [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT][: parameters["n"]]
+
+
+def _own_questions(path: str, split: str, seed: int) -> list[Question]:
+    """Load a file of questions, in the order of the seed and in the halves in turns; ValueError names a wrong key."""
+    from confidence_tasks.sources.own_file import is_own_file
+
+    if split in AUTHORS:
+        raise ValueError(f"split={split!r} is of the archive's questions; leave out source, or the split")
+    if not is_own_file(path):
+        raise ValueError(
+            f"source={path!r} is neither fermi nor the path of a .jsonl or .csv file of questions"
+        )
+    questions = load(path, seed=seed, key="exponent")
+    for question in questions:
+        if question.kind != "number" or not _is_exponent(question.gold or ""):
+            raise ValueError(
+                f"{question.id}: its exponent {question.gold!r} is not a whole number within ±{LARGEST_KEY:,}"
+            )
+    halves = [_with(question, split=SPLITS[turn % 2]) for turn, question in enumerate(questions)]
+    return [question for question in halves if split in ("all", CROSS, question.metadata["split"])]
+
+
+def _is_exponent(key: str) -> bool:
+    return float(key).is_integer() and abs(float(key)) <= LARGEST_KEY
+
+
+def _with(question: Question, **metadata: Any) -> Question:
+    return replace(question, metadata={**question.metadata, **metadata})
+
+
+def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call."""
+    return [
+        Stage(
+            "interval",
+            lambda question, condition, replies: interval_prompt(question.text, level_of(condition)),
+            system=lambda question, condition: interval_system(level_of(condition)),
+            temperature=parameters["temperature"] or None,
+        )
+    ]
+
+
+def levels_of(value: str | float | list[float]) -> list[float]:
+    """Return the nominal coverages that a user names; ValueError unless each lies in (0, 1).
+
+    Examples
+    --------
+    >>> levels_of("0.9, 0.99"), levels_of(0.5)
+    ([0.9, 0.99], [0.5])
+    """
+    return list(dict.fromkeys(map(level_of, listed(value, "levels"))))

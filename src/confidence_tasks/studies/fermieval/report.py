@@ -27,15 +27,16 @@ from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics.intervals import adjusted_interval_covariance
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.methods import method_table
-from confidence_tasks.studies.fermieval.prompts import LARGEST_KEY, LEVELS, level_of
-from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
-from confidence_tasks.studies.fermieval.trials import (
+from confidence_tasks.studies.fermieval.prompts import (
     CALIBRATION,
-    EXCLUDED,
+    LARGEST_KEY,
+    LEVELS,
     PAPER_MAX_EXPONENT,
     TEST,
-    within_split,
+    level_of,
 )
+from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
+from confidence_tasks.studies.fermieval.trials import EXCLUDED, within_split
 from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
 from confidence_tasks.study.question import Question
 

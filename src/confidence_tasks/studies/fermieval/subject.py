@@ -28,9 +28,8 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperat
 from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.fermieval.prompts import CONDITIONS, interval_reply, level_of
+from confidence_tasks.studies.fermieval.prompts import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
-from confidence_tasks.studies.fermieval.trials import TEST
 from confidence_tasks.study.question import Question
 
 
@@ -89,7 +88,8 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("coverage", "coverage_gap", "mean_width")}
     {'coverage': 0.59, 'coverage_gap': -0.31, 'mean_width': 2.53}
     """
-    from confidence_tasks.studies.fermieval.trials import MEASURES, TEST, fermieval_trial
+    from confidence_tasks.studies.fermieval.prompts import TEST
+    from confidence_tasks.studies.fermieval.trials import MEASURES, fermieval_trial
 
     level = float(condition.removeprefix("p="))
     question = Question("true", "fermi", "How many?", "number", "0")
@@ -170,7 +170,7 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
     >>> {name: round(values[name], 2) for name in ("accuracy", "confidence")}
     {'accuracy': 0.2, 'confidence': 0.27}
     """
-    from confidence_tasks.studies.fermieval.trials import TEST
+    from confidence_tasks.studies.fermieval.prompts import TEST
     from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES, distribution_trial
 
     question = Question("true", "fermi", "How many?", "number", "0")

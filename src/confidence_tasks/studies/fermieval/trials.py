@@ -12,8 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.harness.inspect.explanation import plain
-from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of, level_of
-from confidence_tasks.study import Question, Replies, Status, Token, Trial
+from confidence_tasks.studies.fermieval.prompts import (
+    CALIBRATION,
+    LARGEST_EXPONENT,
+    TEST,
+    condition_of,
+    level_of,
+)
+from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -41,15 +47,8 @@ if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute, Informative
     from confidence_tasks.study.measures import Value as Computed
 
-CALIBRATION, TEST = "calibration", "test"
-"""The halves of the questions: what is fitted is fitted on the first and judged on the second."""
-
 EXCLUDED = "excluded"
 """The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
-
-
-PAPER_MAX_EXPONENT = 100
-"""The truth and both ends of an interval lie within it in the paper's figures."""
 
 
 class IntervalTrial(Trial):
@@ -531,6 +530,25 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
         low, high = wilson_interval(sum(held), len(held))
         limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
     return limits
+
+
+CALIBRATED = ("all", "authors")
+"""Splits with a calibration half."""
+
+LOGGED = ("coverage", "coverage_gap", "mean_width", "winkler", "parse_rate")
+"""Measures that logs have by default of intervals that are made of exponents."""
+
+
+def fermieval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures by level; without a calibration half, intervals are adjusted by each other."""
+    calibrated = parameters["split"] in CALIBRATED
+    return TaskMetrics(
+        fermieval_summary,
+        {"levels": [level_of(label) for label in conditions], "conformal": calibrated},
+        MEASURES + (CONFORMAL_MEASURES if calibrated else JACKKNIFE_MEASURES),
+        conditions[0] if len(conditions) == 1 else "all",
+        overall=("all",),
+    )
 
 
 # The explanation -------------------------------------------------------------------------------------------------

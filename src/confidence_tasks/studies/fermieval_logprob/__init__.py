@@ -5,32 +5,30 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 
 from confidence_tasks.reading.token_probabilities import ROUNDING
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
-from confidence_tasks.studies.fermieval.prompts import EXPONENTS
+from confidence_tasks.studies.fermieval.prompts import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval_logprob import trials
 from confidence_tasks.studies.fermieval_logprob.trials import check_distribution
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
-_task = LazyModule("confidence_tasks.studies.fermieval_logprob.task")
 
 STUDY = Study(
     name="fermieval_logprob",
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=_task.logprob_stages,
-    questions=_fermieval.exponent_questions,
+    stages=trials.logprob_stages,
+    questions=exponent_questions,
     conditions=(trials.CONDITION,),
     source="fermi",
     kept=("split",),
     read=trials.read_tokens,
     explain=trials.explain,
     meanings=trials.MEANINGS,
-    metrics=_task.logprob_metrics,
+    metrics=trials.logprob_metrics,
     parameters=(
         *EXPONENT_PARAMETERS,
         Parameter("top_logprobs", int, 20, "Alternatives to each token.", low=2, high=20),

@@ -19,9 +19,18 @@ from confidence_tasks.reading.token_probabilities import (
     candidates,
     why_unknown,
 )
-from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT, condition_of
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
-from confidence_tasks.study import Question, Replies, Status, Token, Trial
+from confidence_tasks.sources import fermi
+from confidence_tasks.studies.fermieval.prompts import (
+    CALIBRATION,
+    EXPONENT_SYSTEM,
+    LARGEST_EXPONENT,
+    TEST,
+    condition_of,
+    exponent_prompt,
+    levels_of,
+)
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED
+from confidence_tasks.study import Question, Replies, Stage, Status, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
@@ -244,6 +253,30 @@ def distribution_trial(
     )
 
 
+# Calls -------------------------------------------------------------------------------------------------------
+
+INTEGERS = tuple(map(str, range(-fermi.LARGEST_EXPONENT, fermi.LARGEST_EXPONENT + 1)))
+"""What may be the key of one of the archive's questions: on lm-eval each has its exact probability."""
+
+LONGEST_REPLY = 8
+"""Tokens: enough for a sign and the digits of any exponent."""
+
+
+def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call."""
+    return [
+        Stage(
+            "exponent",
+            lambda question, condition, replies: exponent_prompt(question.text),
+            system=EXPONENT_SYSTEM,
+            max_tokens=LONGEST_REPLY,
+            logprobs="required",
+            top_logprobs=parameters["top_logprobs"],
+            candidates=INTEGERS,
+        )
+    ]
+
+
 # Sets -----------------------------------------------------------------------------------------------------------
 
 
@@ -404,6 +437,19 @@ def logprob_summary(
 ) -> dict[str, float]:
     """Return those of `logprob_measures` that are named, by default all, NaN without trials."""
     return values_of(trials, named(logprob_measures(levels, scaled=scaled), names))
+
+
+def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures of the sets of every level; without the calibration half no temperature is fitted."""
+    levels, scaled = levels_of(parameters["levels"]), parameters["split"] in CALIBRATED
+    return TaskMetrics(
+        logprob_summary,
+        {"levels": levels, "scaled": scaled},
+        logprob_measures(levels, scaled=scaled),
+        condition_of(levels[0]),
+        overall=("all", condition_of(levels[0])),
+        names=LOGGED,
+    )
 
 
 # The scorer -----------------------------------------------------------------------------------------------------

@@ -4,14 +4,13 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
-from confidence_tasks.studies.fermieval.prompts import EXPONENTS
+from confidence_tasks.studies.fermieval.prompts import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
 from confidence_tasks.studies.fermieval_sampling import trials
 from confidence_tasks.study import Design, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
-_fermieval = LazyModule("confidence_tasks.studies.fermieval.task")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 _task = LazyModule("confidence_tasks.studies.fermieval_sampling.task")
@@ -22,7 +21,7 @@ STUDY = Study(
     title="FermiEval",
     paper=PAPER,
     stages=_task.sampling_stages,
-    questions=_fermieval.exponent_questions,
+    questions=exponent_questions,
     conditions=("interval", "exponent"),
     condition_parameter="ask",
     read_condition=str,

@@ -20,7 +20,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.statistics.intervals import empirical_distribution, tunnel_index
-from confidence_tasks.studies.fermieval.trials import TEST
+from confidence_tasks.studies.fermieval.prompts import TEST
 from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,
     samples_by_question,

@@ -16,8 +16,9 @@ from confidence_tasks.studies.fermieval.prompts import (
     exponent_prompt,
     interval_prompt,
     interval_system,
+    levels_of,
 )
-from confidence_tasks.studies.fermieval.task import CALIBRATED, LOGGED, levels_of
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, LOGGED
 from confidence_tasks.studies.fermieval_sampling.trials import (
     ASKS,
     Ask,

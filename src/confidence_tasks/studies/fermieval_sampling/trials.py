@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import plain
 from confidence_tasks.harness.inspect.samples import one_of
-from confidence_tasks.studies.fermieval.prompts import condition_of, level_of
-from confidence_tasks.studies.fermieval.trials import CALIBRATION, FIGURES, TEST
+from confidence_tasks.studies.fermieval.prompts import CALIBRATION, TEST, condition_of, level_of
+from confidence_tasks.studies.fermieval.trials import FIGURES
 from confidence_tasks.study import Question, Replies, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,

@@ -3,8 +3,8 @@
 arXiv:2605.23909.
 """
 
-from confidence_tasks.studies.lifeeval import trials
-from confidence_tasks.studies.lifeeval.prompts import POPULATION
+from confidence_tasks.sources.lifeeval import RADII
+from confidence_tasks.studies.lifeeval import prompts, trials
 from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
@@ -12,27 +12,23 @@ _general = LazyModule("confidence_tasks.report.figures.general")
 _replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
-_task = LazyModule("confidence_tasks.studies.lifeeval.task")
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
-
-RADII = (1, 5, 10, 20)
-"""The paper's four radii in years, the hardest first."""
 
 STUDY = Study(
     name="lifeeval",
     module=__name__,
     title="LifeEval",
     paper=PAPER,
-    stages=_task.lifeeval_stages,
-    questions=_task.lifeeval_questions,
+    stages=prompts.lifeeval_stages,
+    questions=prompts.lifeeval_questions,
     conditions=tuple(f"radius={radius}" for radius in RADII),
     condition_parameter="radii",
-    read_condition=_task.radius_label,
-    condition_of=_task.label_of_question,
+    read_condition=prompts.radius_label,
+    condition_of=prompts.label_of_question,
     read=trials.read_guess,
     explain=trials.explain,
-    metrics=_task.lifeeval_metrics,
+    metrics=trials.lifeeval_metrics,
     parameters=(
         Parameter(
             "radii", str | int | list[int], "1,5,10,20", "Which of the radii 1, 5, 10 and 20, in years."
@@ -62,7 +58,7 @@ STUDY = Study(
         Parameter(
             "population",
             str,
-            POPULATION,
+            prompts.POPULATION,
             "Whom the prompt speaks of, with the article, to go with the table: 'a Japanese'.",
         ),
         TOP_LOGPROBS,

@@ -1,4 +1,4 @@
-"""The prompts of LifeEval: the authors' wording; only sex, minimum age, radius and population vary.
+"""What LifeEval asks: its questions in the authors' wording; only sex, minimum age, radius and population vary.
 
 arXiv:2605.23909, section 3; the wording is that of the authors' repository (Comparing-Confidence-in-LLMs, MIT). The
 directions are the system message and stand again before the question.
@@ -7,6 +7,15 @@ directions are the system message and stand again before the question.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from confidence_tasks.harness.inspect.samples import one_of
+from confidence_tasks.reading.token_probabilities import number_span
+from confidence_tasks.sources import load
+from confidence_tasks.sources.lifeeval import RADII, load_life_table
+from confidence_tasks.study import Question, Replies, Stage
 
 CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
@@ -101,3 +110,59 @@ def lifeeval_reply(guess: int, confidence: float, *, reasoning: str = "") -> str
 
 OLDEST = 150
 """A guess above it, or below 0, is no age at death; no life table goes so far."""
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+
+def radius_label(text: str) -> str:
+    """Return the label of a radius.
+
+    Examples
+    --------
+    >>> radius_label("5"), radius_label("radius=20")
+    ('radius=5', 'radius=20')
+    """
+    return f"radius={one_of([str(radius) for radius in RADII], text.removeprefix('radius='), 'radii')}"
+
+
+def label_of_question(question: Question) -> str:
+    """Return the condition of a question, which is about one radius."""
+    return f"radius={question.metadata['radius']}"
+
+
+def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions, balanced over radius and sex from the first on, with what guesses are scored by."""
+    table = parameters["table"] or ""
+    load_life_table(table or None)
+    if not parameters["population"].strip():
+        raise ValueError(
+            "population is empty: name whom the table is of, with the article, such as 'an American'"
+        )
+    scoring = {"window": parameters["window"], "table": table}
+    asked = [
+        replace(question, metadata={**question.metadata, **scoring})
+        for question in load("lifeeval", seed=parameters["seed"])
+        if label_of_question(question) in parameters["conditions"]
+    ]
+    return asked[: parameters["n"]]
+
+
+def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call, which asks for the guess and the confidence together."""
+
+    def ask(question: Question, condition: str, replies: Replies) -> str:
+        sex, age, radius = (question.metadata[key] for key in ("sex", "age", "radius"))
+        return lifeeval_prompt(sex, age, radius, parameters["population"])
+
+    top = parameters["top_logprobs"]
+    return [
+        Stage(
+            "guess",
+            ask,
+            system=SYSTEM,
+            logprobs="required" if top else "",
+            top_logprobs=top,
+            span=lambda question, reply: number_span(reply),
+        )
+    ]

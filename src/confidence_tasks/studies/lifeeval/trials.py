@@ -18,7 +18,7 @@ from confidence_tasks.reading.stated_probability import is_probability, read_ans
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST
-from confidence_tasks.study import Question, Reading, Replies, Token, Trial
+from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     GRADED,
@@ -383,6 +383,15 @@ def lifeeval_summary(
     measures = MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
     groupings = tuple(GROUPINGS) if names is None else ("all", "radius")
     return summarise_groups(trials, named(measures, names), radii, groupings)
+
+
+def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures over all trials and by radius, sex and age."""
+    tokens = bool(parameters["top_logprobs"])
+    radii = [int(label.removeprefix("radius=")) for label in conditions]
+    measures = MEASURES + TOKEN_MEASURES if tokens else MEASURES
+    arguments = {"radii": radii, "token_probabilities": tokens}
+    return TaskMetrics(lifeeval_summary, arguments, measures, "all", overall=("all",))
 
 
 def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:

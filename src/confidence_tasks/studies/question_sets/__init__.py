@@ -4,8 +4,7 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.studies.lifeeval import PAPER
-from confidence_tasks.studies.question_sets import trials
-from confidence_tasks.studies.question_sets.prompts import HALUEVAL_PROMPTS
+from confidence_tasks.studies.question_sets import prompts, trials
 from confidence_tasks.study import (
     BINARY,
     TOP_LOGPROBS,
@@ -21,7 +20,6 @@ _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
 _subject = LazyModule("confidence_tasks.studies.question_sets.subject")
-_task = LazyModule("confidence_tasks.studies.question_sets.task")
 
 
 def _set(source: str, title: str, question: str, *others: Parameter, offline: str = "") -> Design:
@@ -34,13 +32,13 @@ STUDY = Study(
     title="Calibration question sets",
     paper=PAPER,
     scorer="question_set_scorer",
-    stages=_task.question_set_stages,
-    questions=_task.question_set_questions,
-    condition_of=_task.source_of,
+    stages=prompts.question_set_stages,
+    questions=prompts.question_set_questions,
+    condition_of=lambda question: question.source,
     kept=("question_set", "given"),
     read=trials.read_reply,
     explain=trials.explain,
-    metrics=_task.question_set_metrics,
+    metrics=trials.question_set_metrics,
     trial=trials.QuestionSetTrial,
     measures=trials.ALL_MEASURES,
     designs={
@@ -83,7 +81,7 @@ STUDY = Study(
                 "given_answer tells the model that it has given the answer and asks for the probability alone, as most "
                 "models of the paper were asked. own_answer is the authors' older wording: it asks for an answer, and "
                 "the given one already stands in the reply that the model continues.",
-                tuple(HALUEVAL_PROMPTS),
+                tuple(prompts.HALUEVAL_PROMPTS),
             ),
         ),
     },

@@ -1,4 +1,4 @@
-"""The prompts of the five calibration question sets; only the question varies.
+"""What the five calibration question sets ask: their questions and prompts, of which only the question varies.
 
 arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN is that of the authors' repository
 (Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. HaluEval has two wordings. ``given_answer``, the
@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
+from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.prompts import CONFIDENCE_TOO, REASONING
-from confidence_tasks.study.question import LETTERS, Question
+from confidence_tasks.study import Question, Stage
+from confidence_tasks.study.question import LETTERS
 
 Form = Literal["boolean", "options", "judgement"]
 """An answer and a confidence; a probability for every option; a confidence in an answer that is given."""
@@ -230,3 +233,61 @@ def judgement_reply(confidence: float) -> str:
 def continued_reply(confidence: float) -> str:
     """Return the reply to HaluEval's ``own_answer``: the rest of the object that the prompt began."""
     return f'{confidence}"\n}}'
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+_KINDS: dict[Form, str] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
+
+_SHOWN = ("answer", "knowledge", "passage", "question")
+"""What a prompt shows of a question's metadata."""
+
+
+def question_set_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return questions that can be asked in the form of the set, with the answer that is to be judged, if one is."""
+    name = parameters["task"]
+    asked = []
+    for question in load_asked(parameters):
+        _check(name, QUESTION_SETS[name].form, question)
+        about = {"question_set": name, "given": question.metadata.get("answer", "")}
+        asked.append(replace(question, metadata={**question.metadata, **about}))
+    return asked
+
+
+def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call, in the wording of the set."""
+    named = parameters.get("prompt")
+    asked = HALUEVAL_PROMPTS[named] if named else QUESTION_SETS[parameters["task"]]
+    top = parameters.get("top_logprobs", 0)
+    return [
+        Stage(
+            "answer",
+            lambda question, condition, replies: asked.prompt(question),
+            system=lambda question, condition: asked.system(question),
+            logprobs="required" if top else "",
+            top_logprobs=top,
+            span=lambda question, reply: option_span(reply),
+            options=answers_of,
+        )
+    ]
+
+
+def _check(name: str, form: Form, question: Question) -> None:
+    """Refuse a question that does not fit the form."""
+    if question.kind != _KINDS[form]:
+        raise ValueError(
+            f"{name} asks questions of kind {_KINDS[form]!r}, "
+            f"but {question.id} of {question.source!r} is of kind {question.kind!r}"
+        )
+    if form == "judgement" and not question.metadata.get("answer"):
+        raise ValueError(
+            f"{name} needs an answer to judge in the question's metadata; {question.id} has none"
+        )
+    for key in _SHOWN:
+        if not isinstance(question.metadata.get(key, ""), str):
+            raise ValueError(f"{name}: {key!r} in the metadata of {question.id} must be a text")
+
+
+def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
+    """Return what may be answered to a question, with the words that stand for each."""
+    return letters(len(question.choices)) if question.kind == "choice" else YES_NO

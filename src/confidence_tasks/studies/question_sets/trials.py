@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability, verdict
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.reading.token_probabilities import (
-    YES_NO,
-    letters,
-    option_probabilities,
-)
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form
-from confidence_tasks.study import Question, Reading, Replies, Token, Trial
+from confidence_tasks.reading.token_probabilities import option_probabilities
+from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form, answers_of
+from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -88,11 +84,6 @@ class QuestionSetTrial(Trial):
     token_correct: float
     token_confidence: float
     rules: str
-
-
-def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
-    """Return what may be answered to a question, with the words that stand for each."""
-    return letters(len(question.choices)) if question.kind == "choice" else YES_NO
 
 
 def question_set_trial(
@@ -378,6 +369,20 @@ def question_set_summary(
     """Return the measures of one question set that are named, by default all."""
     measures = measures_of(QUESTION_SETS[task].form, token_probabilities=token_probabilities)
     return summarise(trials, named(measures, names), conditions)
+
+
+LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
+"""What a log has by default; the mean confidence is accuracy and overconfidence together."""
+
+
+def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures of the set's form; a judgement of a given answer has no token probabilities."""
+    task = parameters["task"]
+    form = QUESTION_SETS[task].form
+    tokens = bool(parameters.get("top_logprobs"))
+    arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
+    measures = measures_of(form, token_probabilities=tokens)
+    return TaskMetrics(question_set_summary, arguments, measures, conditions[0], names=LOGGED)
 
 
 def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
