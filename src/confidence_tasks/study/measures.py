@@ -435,15 +435,7 @@ def right_and_wrong(
 
 
 def auroc(name: str, description: str, correct: str = "correct", confidence: str = "confidence") -> Measure:
-    """Make the measure of the area under the type-2 ROC curve, over the trials that have both columns.
-
-    Parameters
-    ----------
-    name, description : str
-        As of a measure.
-    correct, confidence : str
-        Columns it takes.
-    """
+    """Make the measure of the area under the type-2 ROC curve, over the trials that have both columns."""
     return Measure(
         name,
         statistic_of("auroc2", correct, confidence),
@@ -492,15 +484,7 @@ def calibration_error(
 def overconfidence(
     name: str, description: str, correct: str = "correct", confidence: str = "confidence"
 ) -> Measure:
-    """Make the measure of mean confidence less accuracy, over the trials that have both columns.
-
-    Parameters
-    ----------
-    name, description : str
-        As of a measure.
-    correct, confidence : str
-        Columns it takes.
-    """
+    """Make the measure of mean confidence less accuracy, over the trials that have both columns."""
     return Measure(
         name,
         statistic_of("overconfidence", correct, confidence),

@@ -33,18 +33,8 @@ _ENDS = ("question_id", "truth", "lower", "upper", "level")
 def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
     """Return the test half's intervals as stated, and adjusted by the calibration half or, without it, by each other.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of ``fermieval``.
-    levels : sequence of float
-        Nominal coverages.
-
-    Returns
-    -------
-    dict of str to dict of float to columns
-        By method (``base``, ``conformal``, ``conformal_asymmetric``, ``conformal_normalized`` or, without
-        the calibration half, ``conformal_jackknife``) and level.
+    By method (``base``, ``conformal``, ``conformal_asymmetric``, ``conformal_normalized`` or, without the calibration
+    half, ``conformal_jackknife``) and level.
     """
     every = columns(trials)
     found = {"base": within_split(every, TEST)}
@@ -61,17 +51,7 @@ def base_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[fl
 def logprob_intervals(trials: Trials, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
     """Return the test half's smallest sets, and those after temperature scaling where it can be fitted.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of ``fermieval_logprob``.
-    levels : sequence of float
-        Nominal coverages.
-
-    Returns
-    -------
-    dict of str to dict of float to columns
-        By method (``logprob``, ``logprob_scaled``) and level.
+    By method (``logprob``, ``logprob_scaled``) and level.
     """
     every = columns(trials)
     temperature = float(fitted_temperature(every, levels).temperature)
@@ -87,24 +67,8 @@ def sampling_intervals(
 ) -> dict[str, dict[float, Columns]]:
     """Return the test half's outer quantiles of samples, at the temperature chosen for each level.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of ``fermieval_sampling``. Without the calibration half there must be one temperature.
-    levels : sequence of float
-        Nominal coverages.
-    shortfall_weight : float
-        Weight of the squared shortfall of coverage where the temperature is chosen.
-
-    Returns
-    -------
-    dict of str to dict of float to columns
-        By method (``sampling_interval``, ``sampling_direct``, ``sampling_reasoned``) and level.
-
-    Raises
-    ------
-    ValueError
-        If there are several temperatures and no calibration trials to choose by.
+    By method (``sampling_interval``, ``sampling_direct``, ``sampling_reasoned``) and level. ValueError if there are
+    several temperatures and no calibration trials to choose by.
     """
     every = columns(trials)
     found: dict[str, dict[float, Columns]] = {}

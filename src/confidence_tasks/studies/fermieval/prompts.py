@@ -55,12 +55,7 @@ condition_of, level_of = CONDITIONS.label, CONDITIONS.number
 
 
 def interval_system(level: float) -> str:
-    """Return the system message that asks for intervals of a nominal coverage.
-
-    Parameters
-    ----------
-    level : float
-        Nominal coverage in (0, 1).
+    """Return the system message that asks for intervals of a nominal coverage in (0, 1).
 
     Examples
     --------
@@ -71,19 +66,9 @@ def interval_system(level: float) -> str:
 
 
 def interval_prompt(question: str, level: float) -> str:
-    """Return the user message that asks for an interval.
+    """Return the user message that asks for an interval of a nominal coverage in (0, 1).
 
-    Parameters
-    ----------
-    question : str
-        The question.
-    level : float
-        Nominal coverage in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If the level has more than four decimals, which the prompt would not show.
+    ValueError if the level has more than four decimals, which the prompt would not show.
 
     Examples
     --------
@@ -115,14 +100,7 @@ _EXPONENT = {
 
 
 def exponent_prompt(question: str, ask: str = "direct") -> str:
-    """Return the user message that asks for a single exponent.
-
-    Parameters
-    ----------
-    question : str
-        The question.
-    ask : {"direct", "reasoned"}
-        Whether the reply is to be the bare integer, or reasoning and then the integer.
+    """Return the user message that asks for a single exponent, ``direct`` or after reasoning, ``reasoned``.
 
     Examples
     --------

@@ -63,24 +63,10 @@ def _quantiles(believed: NormalDist, subject: Subject, level: float, start: floa
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what the intervals of a subject are worth in the long run, of whole exponents as it states them.
+    """Return what the intervals of a subject are worth in the long run, by measure; it states whole exponents.
 
     Where an interval holds no whole number, the one nearest to it is stated; else the truth, which is a whole number
     and lies as the belief says, is held with probability level times perception.
-
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The nominal coverage, such as ``p=0.9``.
-    *run
-        The task and its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure.
 
     Examples
     --------
@@ -148,21 +134,7 @@ _BELIEFS = 1_000
 
 
 def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what the token probabilities of a subject are worth in the long run.
-
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        There is one.
-    *run
-        The task and its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure.
+    """Return what the token probabilities of a subject are worth in the long run, by measure.
 
     Examples
     --------

@@ -88,21 +88,10 @@ class IntervalTrial(Trial):
 def fermieval_trial(
     question: Question, level: float, split: str, reply: str, max_exponent: float | None = None
 ) -> IntervalTrial:
-    """Turn a reply into a trial.
+    """Turn the reply to a question, whose key is an exponent, into a trial of a half, ``calibration`` or ``test``.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked; its key is the exponent.
-    level : float
-        Nominal coverage that was asked for.
-    split : {"calibration", "test"}
-        Which half the question is in.
-    reply : str
-        What the model said.
-    max_exponent : float, optional
-        Largest distance from 0 of the truth and of both ends; a trial with one beyond it is in neither half, as in the
-        paper's figures with 100. Without it all intervals count that can be read.
+    With ``max_exponent``, a trial whose truth or an end lies further from 0 is in neither half, as in the paper's
+    figures with 100. Without it all intervals count that can be read.
 
     Examples
     --------

@@ -68,22 +68,9 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
     tokens: after a sign or digits that the model did write, the alternatives to the next token are followed as well,
     each with the probability of what stands before it; one that does not go on with the number ends it. An integer
     that begins with another token than the one written is taken to end with that token. Tokens that are not part of an
-    integer, and a sign that was not followed, are dropped. A token that is listed twice counts once.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-        The reply.
-
-    Returns
-    -------
-    dict of int to float
-        Probabilities by integer, ascending; what they lack to 1 was lost with dropped and unlisted tokens. Integers
-        beyond `LARGEST_EXPONENT` are dropped. None where a log-probability is impossible.
-
-    References
-    ----------
-    FermiEval, section "Direct model elicitation via log probabilities".
+    integer, and a sign that was not followed, are dropped. A token that is listed twice counts once. What
+    probabilities lack to 1 was lost with dropped and unlisted tokens. Integers ascend; those beyond `LARGEST_EXPONENT`
+    are dropped. There are none where a log-probability is impossible.
 
     Examples
     --------
@@ -205,20 +192,10 @@ class DistributionTrial(Trial):
 def distribution_trial(
     question: Question, split: str, probabilities: Mapping[int, float], problem: str = ""
 ) -> DistributionTrial:
-    """Turn the probabilities of integers into a trial.
+    """Turn the probabilities of the exponents with which a reply may begin into a trial of a half.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked; its key is the exponent.
-    split : {"calibration", "test"}
-        Which half the question is in.
-    probabilities : mapping of int to float
-        Probabilities of the exponents with which the reply may begin; none when the model tells none. They are divided
-        by their sum where rounding has made it exceed 1, and the trial is then ``repaired``; a sum beyond that is no
-        distribution.
-    problem : str
-        Why the model's token probabilities are unknown; empty when they are known.
+    Where rounding has made their sum exceed 1, they are divided by it, and the trial is ``repaired``; a sum beyond that
+    is no distribution. ``problem`` says why the model's token probabilities are unknown; it is empty if they are known.
 
     Examples
     --------
@@ -311,22 +288,10 @@ def _fit(truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, 
 
 
 def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Columns:
-    """Return the test half's smallest sets of a nominal coverage.
+    """Return the test half's smallest sets of a nominal coverage, of the trials that have a distribution.
 
-    Parameters
-    ----------
-    trials : mapping of str to ndarray
-        Columns of trials.
-    level : float
-        Mass that a set must hold.
-    temperature : float
-        By which distributions are flattened (above 1) or sharpened (below 1) first.
-
-    Returns
-    -------
-    mapping of str to ndarray
-        Trials that have a distribution, with ``level``, the span of the set in ``lower`` and ``upper``, and ``held``:
-        whether the truth is a member.
+    Distributions are first flattened by a temperature above 1, or sharpened by one below. The trials get ``level``,
+    the span of the set in ``lower`` and ``upper``, and ``held``: whether the truth is a member.
     """
     import numpy as np
 
@@ -378,20 +343,10 @@ _READ: tuple[Measure, ...] = (
 def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[Measure, ...]:
     """Return the measures of the sets of some levels, as they are and after temperature scaling.
 
-    Parameters
-    ----------
-    levels : sequence of float
-        Nominal coverages.
-    scaled : bool
-        Whether the calibration half was asked.
-
-    Returns
-    -------
-    tuple of Measure
-        On the test half, by level: ``membership`` (share of sets that hold the truth), and of the interval that spans
-        the set ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; the same beginning with ``scaled_``.
-        Over all trials: ``accuracy`` of the most probable exponent, ``integer_mass``, ``parse_rate``, and the
-        ``temperature`` that was fitted, NaN where no calibration trial has a distribution.
+    On the test half, by level: ``membership`` (share of sets that hold the truth), and of the interval that spans the
+    set ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; the same beginning with ``scaled_``, where the
+    calibration half was asked. Over all trials: ``accuracy`` of the most probable exponent, ``integer_mass``,
+    ``parse_rate``, and the ``temperature`` that was fitted, NaN where no calibration trial has a distribution.
     """
 
     def temperature(trials: Columns) -> float:

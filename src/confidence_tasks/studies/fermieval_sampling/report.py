@@ -74,18 +74,10 @@ def curve_over_samples(
 ) -> pd.DataFrame:
     """Return the empirical tunnel index and the agreement of m samples after reasoning, for every m (theorem 2).
 
-    Parameters
-    ----------
-    direct, reasoned : mapping of str to sequence of float
-        Samples of exponents by question.
-
-    Returns
-    -------
-    DataFrame
-        One row for each m up to the fewest samples of a question: ``samples``, ``tunnel_index`` in bits (entropy of all
-        direct samples less that of m pooled reasoned ones), and ``agreement``, the share of the most frequent among m.
-        Each is the mean over questions, and over the runs of m consecutive samples of each. Empty without questions
-        that were asked in both ways.
+    ``direct`` and ``reasoned`` are samples of exponents by question. One row for each m up to the fewest samples of a
+    question: ``samples``, ``tunnel_index`` in bits (entropy of all direct samples less that of m pooled reasoned ones),
+    and ``agreement``, the share of the most frequent among m. Each is the mean over questions, and over the runs of m
+    consecutive samples of each. Empty without questions that were asked in both ways.
     """
     shared = [name for name in direct if name in reasoned]
     most = min((len(reasoned[name]) for name in shared), default=0)

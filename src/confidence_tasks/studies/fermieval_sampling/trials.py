@@ -92,22 +92,7 @@ class SampleTrial(Trial):
 def sample_trial(
     question: Question, ask: Ask, temperature: float, split: str, reply: str, level: float | None = None
 ) -> SampleTrial:
-    r"""Turn one sample into a trial.
-
-    Parameters
-    ----------
-    question : Question
-        What was asked; its key is the exponent.
-    ask : {"interval", "direct", "reasoned"}
-        How it was asked.
-    temperature : float
-        At which temperature.
-    split : {"calibration", "test"}
-        Which half the question is in.
-    reply : str
-        What the model said.
-    level : float, optional
-        Nominal coverage, for intervals.
+    r"""Turn one sample, asked for in a way and at a temperature, into a trial of a half; intervals have a level.
 
     Examples
     --------
@@ -172,20 +157,8 @@ def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> 
 def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Columns:
     """Return one interval a question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
 
-    Parameters
-    ----------
-    trials : mapping of str to ndarray
-        Columns of samples of one condition.
-    level : float
-        Nominal coverage, 1 - alpha.
-    split : {"test", "calibration"}
-        Which half.
-
-    Returns
-    -------
-    mapping of str to ndarray
-        ``question_id``, ``truth``, ``lower``, ``upper``, ``level``, ``samples``, the number of them that can be read,
-        and ``row``, the first of them. A question without any is left out.
+    Of samples of one condition: ``question_id``, ``truth``, ``lower``, ``upper``, ``level``, ``samples``, the number of
+    them that can be read, and ``row``, the first of them. A question without any is left out.
     """
     import numpy as np
 
@@ -242,12 +215,7 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
     Samples after reasoning are pooled, as in self-consistency: what each chain alone leaves open cannot be seen in one
     sample of it. Entropies of few samples are too low, both alike.
 
-    Parameters
-    ----------
-    trials : mapping of str to ndarray
-        Columns of samples at one temperature.
-    weights : ndarray, shape (R, n), optional
-        Of the samples, one for all samples of a question.
+    The trials are samples at one temperature, and all those of a question have one weight.
     """
     import numpy as np
 
@@ -277,19 +245,7 @@ AGREEMENT: Mapping[str, str] = {
 def self_consistency(name: str, trials: Columns, weights: FloatArray | None = None) -> Computed:
     """Return how well or how often samples of exponents agree, averaged over the questions of the test half.
 
-    Parameters
-    ----------
-    name : str
-        One of `AGREEMENT`.
-    trials : mapping of str to ndarray
-        Columns of samples of one condition.
-    weights : ndarray, shape (R, n), optional
-        Of the samples, one for all samples of a question.
-
-    Returns
-    -------
-    float or ndarray, shape (R,)
-        NaN without samples.
+    ``name`` is one of `AGREEMENT`, ``trials`` are samples of one condition, and all of a question have one weight.
     """
     import numpy as np
 
@@ -345,24 +301,10 @@ def sampling_measures(
 ) -> tuple[Measure, ...]:
     """Return the measures of intervals from samples, by way of asking, temperature and level.
 
-    Parameters
-    ----------
-    asks : sequence of str
-        Ways to ask.
-    temperatures : sequence of float
-        At which was sampled.
-    levels : sequence of float
-        Nominal coverages.
-    shortfall_weight : float
-        Weight of the squared shortfall of coverage where the temperature is chosen, lambda of appendix F.
-
-    Returns
-    -------
-    tuple of Measure
-        On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; of
-        several temperatures, by way of asking and level, the ``temperature`` chosen on the calibration half, and the
-        same figures at that temperature under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`,
-        and where both ways were asked the ``tunnel_index``. ``parse_rate`` over all samples.
+    On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; of several
+    temperatures, by way of asking and level, the ``temperature`` chosen on the calibration half, and the same figures
+    at that temperature under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`, and where both ways
+    were asked the ``tunnel_index``. ``parse_rate`` over all samples.
     """
     where = partial(figure_label, asks, temperatures)
     measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]

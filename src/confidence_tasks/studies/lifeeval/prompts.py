@@ -57,23 +57,7 @@ _PRONOUN = {"male": "he", "female": "she"}
 
 
 def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATION) -> str:
-    r"""Return what is asked about one person and radius.
-
-    Parameters
-    ----------
-    sex : {"male", "female"}
-        Sex of the person.
-    age : int
-        Minimum age in years.
-    radius : int
-        How far the guess may be off, in years.
-    population : str
-        What the person is, with its article, to go with another life table.
-
-    Returns
-    -------
-    str
-        The user message.
+    r"""Return what is asked about one person and radius, in years; a population has its article.
 
     Examples
     --------

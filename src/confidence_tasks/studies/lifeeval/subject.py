@@ -79,21 +79,7 @@ def true_values(
 ) -> dict[str, float]:
     """Return what a subject's measures under a radius are in the long run, on all of its questions.
 
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The radius, such as ``radius=5``.
-    task : str
-        Its name makes no difference.
-    parameters : mapping of str to str
-        Parameters of the run: its ``window`` and its ``table`` count.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure.
+    Of the parameters of the run, ``window`` and ``table`` count.
 
     Examples
     --------

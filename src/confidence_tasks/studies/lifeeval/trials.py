@@ -67,17 +67,9 @@ def read_age(text: str) -> Answer:
 def read_lifeeval_reply(text: str) -> Reading:
     r"""Read the guess and the confidence of a reply; any text in, a reading out.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-
-    Returns
-    -------
-    Reading
-        The guess in whole years, and the confidence as stated (a percentage divided by 100). The status is
-        ``out_of_range`` when the confidence is not in [0, 1] or the guess not in [0, 150]; such a guess is kept, as its
-        chance is known to be 0.
+    The guess is in whole years, and the confidence as stated (a percentage divided by 100). The status is
+    ``out_of_range`` when the confidence is not in [0, 1] or the guess not in [0, 150]; such a guess is kept, as its
+    chance is known to be 0.
 
     Examples
     --------
@@ -190,16 +182,9 @@ def maximum_score(question: Question) -> float:
 
 
 def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ()) -> LifeEvalTrial:
-    """Read a reply into a trial.
+    """Read a reply, with its tokens where the provider gives their probabilities, into a trial.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked; its metadata say of whom, and what guesses are scored by.
-    reply : str
-        What the model said.
-    tokens : sequence of Token
-        The reply's tokens, where the provider returns their probabilities.
+    The metadata of the question say of whom was asked, and what guesses are scored by.
 
     Examples
     --------

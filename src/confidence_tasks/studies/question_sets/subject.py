@@ -90,22 +90,8 @@ _OPTIONS = {"lsat_ar": 5}
 def true_values(subject: Subject, condition: str, task: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures on a question set are in the long run, in the paper's wording.
 
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The source of the questions.
-    task : str
-        Name of the question set. Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes",
-        and questions to have four options, or five in LSAT-AR.
-    *run
-        Its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure, but those of token probabilities.
+    Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes", and questions to have four
+    options, or five in LSAT-AR. Measures of token probabilities are left out.
 
     Examples
     --------

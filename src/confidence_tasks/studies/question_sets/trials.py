@@ -89,20 +89,9 @@ class QuestionSetTrial(Trial):
 def question_set_trial(
     form: Form, question: Question, reply: str, tokens: Sequence[Token] = (), given: str = ""
 ) -> QuestionSetTrial:
-    """Read a reply to ``question`` into a trial.
+    """Read a reply of a form to ``question`` into a trial, with its tokens where the provider gives probabilities.
 
-    Parameters
-    ----------
-    form : {"boolean", "options", "judgement"}
-        What a reply consists of.
-    question : Question
-        What was asked.
-    reply : str
-        What the model said.
-    tokens : sequence of Token
-        The reply's tokens, where the provider returns their probabilities.
-    given : str
-        The answer that a ``judgement`` is about.
+    ``given`` is the answer that a ``judgement`` is about.
 
     Examples
     --------
