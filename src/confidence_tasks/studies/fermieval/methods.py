@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.statistics import coverage, wilson_interval, winkler_score
-from confidence_tasks.statistics.intervals import degenerate_share, mean_width
+from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics.intervals import degenerate_share
 from confidence_tasks.studies.fermieval.prompts import CALIBRATION, TEST
-from confidence_tasks.studies.fermieval.trials import JACKKNIFE, VARIANTS, within_split
+from confidence_tasks.studies.fermieval.trials import FIGURES, JACKKNIFE, VARIANTS, within_split
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
@@ -141,7 +141,7 @@ def method_table(
             method: {key: by_level[level][key] for key in _ENDS} for method, by_level in methods.items()
         }
         for method, table in (_common(tables) if paired else tables).items():
-            rows.append({"level": level, "method": method, **_figures(table, level)})
+            rows.append({"level": level, "method": method, **_figures(table)})
     return pd.DataFrame(rows)
 
 
@@ -154,19 +154,16 @@ def _common(tables: Mapping[str, Columns]) -> dict[str, Columns]:
     }
 
 
-def _figures(table: Columns, level: float) -> dict[str, float]:
+def _figures(table: Columns) -> dict[str, float]:
     """Return the figures of the intervals of one method at one level."""
-    ends = table["truth"], table["lower"], table["upper"]
-    covered, n = float(coverage(*ends)), len(table["truth"])
-    low, high = wilson_interval(0.0 if n == 0 else round(covered * n), n)
+    found = {name: float(compute(table, None)) for name, compute, *_ in FIGURES}
+    n = len(table["truth"])
+    low, high = wilson_interval(0.0 if n == 0 else round(found["coverage"] * n), n)
     return {
-        "coverage": covered,
+        **found,
         "coverage_low": float(low),
         "coverage_high": float(high),
-        "coverage_gap": covered - level,
-        "mean_width": float(mean_width(*ends[1:])),
-        "winkler": float(winkler_score(*ends, level)),
-        "degenerate_share": float(degenerate_share(*ends[1:])),
+        "degenerate_share": float(degenerate_share(table["lower"], table["upper"])),
         "n": n,
     }
 

@@ -13,26 +13,25 @@ _checks = LazyModule("confidence_tasks.report.checks")
 _consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
-_task = LazyModule("confidence_tasks.studies.fermieval_sampling.task")
 
 STUDY = Study(
     name="fermieval_sampling",
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=_task.sampling_stages,
+    stages=trials.sampling_stages,
     questions=exponent_questions,
     conditions=("interval", "exponent"),
     condition_parameter="ask",
     read_condition=str,
-    chosen=_task.sampling_conditions,
+    chosen=trials.sampling_conditions,
     source="fermi",
     repeats="samples",
     kept=("split",),
     read=trials.read_sample,
     explain=trials.explain,
     meanings=MEANINGS,
-    metrics=_task.sampling_metrics,
+    metrics=trials.sampling_metrics,
     parameters=(
         Parameter(
             "ask",

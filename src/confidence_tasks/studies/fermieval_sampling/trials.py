@@ -12,10 +12,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import plain
-from confidence_tasks.harness.inspect.samples import one_of
-from confidence_tasks.studies.fermieval.prompts import CALIBRATION, TEST, condition_of, level_of
-from confidence_tasks.studies.fermieval.trials import FIGURES
-from confidence_tasks.study import Question, Replies, Token, Trial
+from confidence_tasks.harness.inspect.samples import listed, one_of
+from confidence_tasks.studies.fermieval.prompts import (
+    CALIBRATION,
+    EXPONENT_SYSTEM,
+    TEST,
+    condition_of,
+    exponent_prompt,
+    interval_prompt,
+    interval_system,
+    level_of,
+    levels_of,
+)
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED
+from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -149,6 +159,66 @@ def read_sample(question: Question, condition: str, replies: Replies) -> SampleT
 def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> dict[str, str]:
     """Say what was read."""
     return {"Sample": plain(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
+
+
+# Calls -------------------------------------------------------------------------------------------------------
+
+
+def sampling_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call, at the temperature of its condition."""
+
+    def prompt(question: Question, condition: str, replies: Replies) -> str:
+        ask, _, level = read_cell(condition)
+        return exponent_prompt(question.text, ask) if level is None else interval_prompt(question.text, level)
+
+    def system(question: Question, condition: str) -> str:
+        _, _, level = read_cell(condition)
+        return EXPONENT_SYSTEM if level is None else interval_system(level)
+
+    return [Stage("sample", prompt, system=system, temperature=lambda condition: read_cell(condition)[1])]
+
+
+_COMPARED: Mapping[str, Sequence[str]] = {"exponent": ("direct", "reasoned")}
+"""Ways of asking whose samples are compared, by a name for both."""
+
+
+def asks_of(value: str | list[str]) -> list[Ask]:
+    """Return the ways of asking that a user names; ValueError for one that is none.
+
+    Examples
+    --------
+    >>> asks_of("interval"), asks_of("exponent")
+    (['interval'], ['direct', 'reasoned'])
+    """
+    named = [name for each in listed(value, "ask") for name in _COMPARED.get(each, (each,))]
+    return [one_of(ASKS, name, "ask") for name in dict.fromkeys(named)]
+
+
+def sampling_conditions(parameters: Mapping[str, Any]) -> list[str]:
+    """Return every way of asking at every temperature and, for intervals, at every level."""
+    return [
+        cell_of(ask, temperature, level)
+        for ask in asks_of(parameters["ask"])
+        for temperature in temperatures_of(parameters["temperatures"])
+        for level in (levels_of(parameters["levels"]) if ask == "interval" else (None,))
+    ]
+
+
+def temperatures_of(value: str | float | list[float]) -> list[float]:
+    """Return the temperatures that a user names; ValueError unless each lies above 0 and is at most 2.
+
+    Examples
+    --------
+    >>> temperatures_of("0.2,1")
+    [0.2, 1.0]
+    """
+    try:
+        found = list(dict.fromkeys(map(float, listed(value, "temperatures"))))
+    except ValueError:
+        found = []
+    if not found or not all(0.0 < temperature <= 2.0 for temperature in found):
+        raise ValueError(f"temperatures={value!r}: name numbers above 0 and up to 2, such as 0.2,0.7,1")
+    return found
 
 
 # Intervals from samples -----------------------------------------------------------------------------------------
@@ -438,6 +508,25 @@ def sampling_summary(
     asked = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
     warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
     return values_of(trials, named(sampling_measures(asked, warm, levels, shortfall_weight), names))
+
+
+def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures by way of asking, temperature and level."""
+    arguments = {
+        "asks": asks_of(parameters["ask"]),
+        "temperatures": temperatures_of(parameters["temperatures"]),
+        "levels": levels_of(parameters["levels"]),
+        "shortfall_weight": parameters["shortfall_weight"],
+    }
+    ask, first, level = (arguments[name][0] for name in ("asks", "temperatures", "levels"))
+    at = "chosen" if parameters["split"] in CALIBRATED else f"T={first:.15g}"
+    return TaskMetrics(
+        sampling_summary,
+        arguments,
+        sampling_measures(**arguments),
+        figure_label(arguments["asks"], arguments["temperatures"], ask, at, condition_of(level)),
+        names=LOGGED,
+    )
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (

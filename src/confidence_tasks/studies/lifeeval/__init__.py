@@ -25,7 +25,7 @@ STUDY = Study(
     conditions=tuple(f"radius={radius}" for radius in RADII),
     condition_parameter="radii",
     read_condition=prompts.radius_label,
-    condition_of=prompts.label_of_question,
+    condition_of=lambda question: question.level,
     read=trials.read_guess,
     explain=trials.explain,
     metrics=trials.lifeeval_metrics,

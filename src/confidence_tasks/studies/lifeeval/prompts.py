@@ -110,11 +110,6 @@ def radius_label(text: str) -> str:
     return f"radius={one_of([str(radius) for radius in RADII], text.removeprefix('radius='), 'radii')}"
 
 
-def label_of_question(question: Question) -> str:
-    """Return the condition of a question, which is about one radius."""
-    return f"radius={question.metadata['radius']}"
-
-
 def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions, balanced over radius and sex from the first on, with what guesses are scored by."""
     table = parameters["table"] or ""
@@ -127,7 +122,7 @@ def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     asked = [
         replace(question, metadata={**question.metadata, **scoring})
         for question in load("lifeeval", seed=parameters["seed"])
-        if label_of_question(question) in parameters["conditions"]
+        if question.level in parameters["conditions"]
     ]
     return asked[: parameters["n"]]
 

@@ -345,12 +345,13 @@ def summarise_groups(
     trials: Sequence[Mapping[str, Any]],
     measures: Sequence[Measure],
     radii: Sequence[int],
-    groupings: Sequence[str] = tuple(GROUPINGS),
+    *,
+    whole: bool = True,
 ) -> dict[str, float]:
-    """Return the measures over all trials, by radius, and in brief by sex and age band, keyed ``name/group``."""
+    """Return the measures over all trials, by radius, and as a whole in brief by sex and age, keyed ``name/group``."""
     summary: dict[str, float] = {}
     for grouping, labels in group_labels(radii).items():
-        if grouping not in groupings:
+        if grouping in IN_BRIEF and not whole:
             continue
         grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
         summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
@@ -366,8 +367,7 @@ def lifeeval_summary(
 ) -> dict[str, float]:
     """Return the measures that are named over all trials and by radius; by default all, some of them by sex and age."""
     measures = MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
-    groupings = tuple(GROUPINGS) if names is None else ("all", "radius")
-    return summarise_groups(trials, named(measures, names), radii, groupings)
+    return summarise_groups(trials, named(measures, names), radii, whole=names is None)
 
 
 def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
