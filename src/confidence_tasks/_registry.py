@@ -4,12 +4,14 @@ None of the modules imported here may import scipy, pandas, datasets, matplotlib
 measures it.
 """
 
+import re
 import sys
 from pathlib import PurePath
 
 from inspect_ai.model import ModelAPI, modelapi
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.compat import model_providers, say_errors
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.study.parameter import meant
@@ -40,8 +42,21 @@ for _study in studies():
     globals().update(_named)
     __all__ += _named
 
-# Inspect says of a task that it does not find no more than that there is none.
+
+def _said_in_a_line(error: BaseException) -> str:
+    """Return what Inspect's error of a misspelt ``--model`` says to the user; empty of any other error."""
+    text = str(error)
+    if text.startswith("Model name "):
+        return text
+    misspelt = re.match(r"Model API (.*) of model .* not recognized", text)
+    if not misspelt:
+        return ""
+    return f"there is no model provider {misspelt[1]!r}{meant(misspelt[1], model_providers())}"
+
+
+# Inspect says of a task that it does not find no more than that there is none, and of a model in a traceback.
 if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2] in (["eval"], ["eval-set"]):
+    say_errors(_said_in_a_line)
     for _argument in sys.argv[2:]:
         _package, _, _name = _argument.partition("/")
         if _package == "confidence_tasks" and _name not in __all__:

@@ -6,10 +6,12 @@ functions that need it, so that this module can be imported beside a harness tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
@@ -34,6 +36,27 @@ def prerequisite_error() -> type[Exception]:
     except (ImportError, AttributeError):
         return Exception
     return error
+
+
+def say_errors(said_in_a_line: Callable[[BaseException], str]) -> None:
+    """Have a harness's command end with what is said of an error instead of a traceback; not where nothing is said."""
+    before = sys.excepthook
+
+    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        said = said_in_a_line(error)
+        print(f"Error: {said}", file=sys.stderr) if said else before(kind, error, trace)
+
+    sys.excepthook = say
+
+
+def model_providers() -> list[str]:
+    """Return the names of Inspect's providers of models, the first part of ``--model openai/gpt-4o``.
+
+    Needs ``inspect_ai._util.registry.registry_find`` and ``registry_unqualified_name``. Tested on Inspect 0.3.285.
+    """
+    registry = import_module("inspect_ai._util.registry")
+    found = registry.registry_find(lambda info: info.type == "modelapi")
+    return [registry.registry_unqualified_name(each) for each in found]
 
 
 def provider_of(model: Model) -> str:

@@ -13,7 +13,10 @@ NO_FILE = "there is no such file or folder"
 CUT_SHORT = "copy it again from where it was written, or go on with its run by `inspect eval-retry`"
 
 MISTAKES = {
-    "report, no path": ("confidence-tasks report nope.eval", f"skipped nope.eval: {NO_FILE}"),
+    "report, no path": (
+        "confidence-tasks report nope.eval",
+        f"skipped nope.eval: {NO_FILE} no trials were found, and no page is written",
+    ),
     "compare, no path": ("confidence-tasks compare nope.eval good.eval", f"skipped nope.eval: {NO_FILE}"),
     "rescore, no path": ("confidence-tasks rescore nope.eval", f"skipped nope.eval: {NO_FILE}"),
     "score, no path": ("confidence-tasks score nope.csv --study scales", "'nope.csv' does not exist"),
@@ -40,6 +43,14 @@ MISTAKES = {
         "inspect eval confidence_tasks/riskevl --model simulated/ideal",
         "there is no task confidence_tasks/riskevl; did you mean 'riskeval'?",
     ),
+    "misspelt provider": (
+        f"{SCALES} --model simulted/ideal",
+        "Error: there is no model provider 'simulted'; did you mean 'simulated'?",
+    ),
+    "no provider": (
+        f"{SCALES} --model ideal",
+        "Error: Model name 'ideal' should be in the format of <api_name>/<model_name>",
+    ),
     "missing key": (
         "inspect eval confidence_tasks/boolq --model openai/gpt-4o -T source=arithmetic_boolean -T n=2",
         "No OPENAI_API_KEY",
@@ -47,6 +58,10 @@ MISTAKES = {
     "misspelt task, lm-eval": (
         "lm_eval --model simulated --tasks riskevl --limit 2",
         "there is no task 'riskevl'; did you mean 'riskeval'?",
+    ),
+    "misspelt model, lm-eval": (
+        f"lm_eval --model simulted --tasks {SMALL} --limit 2",
+        "Error: there is no model 'simulted'; did you mean 'simulated'?",
     ),
     "misspelt parameter": (
         f"{SCALES} --model simulated/ideal -T sorces=arithmetic",
@@ -87,6 +102,7 @@ def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> Non
     assert said in told
     assert "Traceback" not in told
     assert not list(tmp_path.glob("logs/*"))  # nothing was asked
+    assert not list(tmp_path.glob("*.html"))
 
 
 @pytest.mark.parametrize("command", ["report good.eval", "compare good.eval good.eval", "rescore good.eval"])

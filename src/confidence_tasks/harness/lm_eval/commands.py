@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import PurePath
-from types import TracebackType
 
 import click
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.compat import say_errors
 from confidence_tasks.harness.lm_eval.groups import stub_folder, task_groups
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.parameter import meant
@@ -26,7 +27,8 @@ def lm_eval_path() -> None:
 
 _NOT_FOUND = "Tasks not found: "
 _NO_KEY = "API key not found"
-"""How messages of lm-eval begin that say all there is to say."""
+_NO_MODEL = re.compile(r"Attempted to load model '(.*)', but .* Supported model names: (.*)")
+"""How messages of lm-eval begin, and what they list."""
 
 _EXTRA = frozenset({"torch", "transformers", "accelerate"})
 """Modules that ``--model hf`` needs."""
@@ -34,13 +36,7 @@ _EXTRA = frozenset({"torch", "transformers", "accelerate"})
 
 def say_mistakes() -> None:
     """Have the command ``lm_eval`` end with a line on what the user must put right, where it would with a traceback."""
-    before = sys.excepthook
-
-    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        said = said_in_a_line(error) if _is_command(sys.argv) else ""
-        click.echo(f"Error: {said}", err=True) if said else before(kind, error, trace)
-
-    sys.excepthook = say
+    say_errors(lambda error: said_in_a_line(error) if _is_command(sys.argv) else "")
 
 
 def _is_command(arguments: list[str]) -> bool:
@@ -50,7 +46,7 @@ def _is_command(arguments: list[str]) -> bool:
 
 
 def said_in_a_line(error: BaseException) -> str:
-    """Return what an error says to the user; empty if it is none of the user's.
+    """Return what an error of the command ``lm_eval`` says to the user; empty if it is none of the user's.
 
     Examples
     --------
@@ -66,6 +62,9 @@ def said_in_a_line(error: BaseException) -> str:
         return f"{text}: pip install 'confidence-tasks[hf]'"
     if text.startswith(_NOT_FOUND):
         return _nearest(text.removeprefix(_NOT_FOUND).split(", "))
+    if no_model := _NO_MODEL.match(text):
+        name, known = no_model.groups()
+        return f"there is no model {name!r}{meant(name, known.split(', ')) or f'. There are {known}'}"
     return ""
 
 

@@ -171,8 +171,7 @@ def report(
     core. Neither changes any number.
 
     Exits with 1 if a requirement is not met, if the process that computed a model died (the page names the model and
-    has all others), or if no trials were found (the page then lists the files that were skipped; a page that exists
-    already is kept).
+    has all others), or if no trials were found; then no page is written.
     """
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.write import report_of
@@ -193,21 +192,18 @@ def report(
             )
     judged = _judged(requirements, made)
     found_any = bool(made.results)
-    written = found_any or not output.exists()
-    if written:
-        write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
     if found_any:
+        write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
         _write_files(made, tables, figures, paper)
-    if written and opens:
-        click.launch(output.resolve().as_uri())
+        if opens:
+            click.launch(output.resolve().as_uri())
     if as_json:
-        print_json({"report": str(output) if written else None, **_record(made, judged, collection)})
-    elif written:
+        print_json({"report": str(output) if found_any else None, **_record(made, judged, collection)})
+    elif found_any:
         print_headlines(made.results)
         click.echo(output)
     if not (found_any or made.lost):
-        outcome = "the page says what was" if written else f"{output} was left as it was"
-        errors.print(f"[red]no trials were found[/]: {escape(outcome)}")
+        errors.print("[red]no trials were found[/], and no page is written")
         raise SystemExit(1)
     if _failings(judged, made):
         raise SystemExit(1)

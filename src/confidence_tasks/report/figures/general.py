@@ -305,7 +305,9 @@ def _curves(
             if (all(both) and both) if of_all else any(both):
                 x, y = mean_curve([points(*pair) for pair in pairs])
                 n = sum(len(correct) for correct, _ in pairs)
-                shown = x >= min(first / n, 1.0)
+                shown = x >= first / n
+                if shown.sum() < 2:
+                    continue
                 colour, marker = styles[model.label]
                 lines.append(Line(model.label, colour, x[shown], y[shown], marker=marker))
         curves.append((group_label(label or ""), lines))
