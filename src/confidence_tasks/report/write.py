@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +27,7 @@ from confidence_tasks.report.figures.figure import Colour, Figure
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES, TITLE, VIEWER
-from confidence_tasks.report.page import coded, page_part
+from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.page.first_screen import (
     MOST_COMPARED,
     Headline,
@@ -150,15 +151,16 @@ def _with_papers(
     results: Sequence[TaskResults],
     papers: Sequence[tuple[Replication, list[Filled]]],
 ) -> tuple[TaskView, ...]:
-    """Put each paper's tables with the last of its tasks."""
+    """Put each paper's tables with the last of its tasks, and what several of them lack above all of them."""
     names = [task.task_trials.task for task in results]
-    last = {
-        max(i for i, name in enumerate(names) if name in replication.tasks): tuple(
-            (made, html_table(made) if made.rows else None) for made in items
-        )
-        for replication, items in papers
-    }
-    return tuple(replace(view, replication=last.get(i, ())) for i, view in enumerate(tasks))
+    views = list(tasks)
+    for replication, items in papers:
+        last = max(i for i, name in enumerate(names) if name in replication.tasks)
+        shared = [note for note, n in Counter(note for made in items for note in made.notes).items() if n > 1]
+        rest = [replace(made, notes=tuple(n for n in made.notes if n not in shared)) for made in items]
+        tables = tuple((made, html_table(made) if made.rows else None) for made in rest)
+        views[last] = replace(views[last], replication=tables, paper_notes=tuple(shared))
+    return tuple(views)
 
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:
@@ -202,12 +204,11 @@ def page(
     overviews: Sequence[OverviewView],
     title: str,
 ) -> str:
-    """Return the page; without tasks, one that says what was found instead. ``overviews`` stand above the tasks."""
+    """Return the page. ``overviews`` stand above the tasks."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["coded"] = coded
-    environment.filters["breakable"] = _breakable
+    environment.filters.update(breakable=breakable, coded=coded)
     script = page_part("script.js").replace("LATEX", json.dumps(LATEX, ensure_ascii=False), 1)
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = environment.from_string(page_part("page.html")).render(
@@ -264,11 +265,6 @@ def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
     return in_order_of_severity(merged)
 
 
-def _breakable(text: str) -> Markup:
-    """Let a name break after its slashes."""
-    return Markup("/<wbr>").join(text.split("/"))
-
-
 def _facts(tasks: Sequence[TaskView], collection: Collection, styles: ModelStyles) -> list[tuple[str, Any]]:
     counts = {
         "models": len(styles),
@@ -276,4 +272,4 @@ def _facts(tasks: Sequence[TaskView], collection: Collection, styles: ModelStyle
         "trials": sum(task.n_trials for task in tasks),
         "files": len(collection.files),
     }
-    return [(name, f"{count:,}") for name, count in counts.items()]
+    return [(name.removesuffix("s") if count == 1 else name, f"{count:,}") for name, count in counts.items()]

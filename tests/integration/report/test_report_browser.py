@@ -131,6 +131,30 @@ def test_a_row_of_ten_penalties_is_read_without_scrolling(browser, page_file):
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_rows_of_the_samples_to_read_are_few_lines_high_and_their_second_column_is_shown(
+    browser, tmp_path, width
+):
+    write(tmp_path / f"2026-11-23T21-02-29-00-00_{'scale_granularity' * 3}.jsonl", rows("scales"))
+    path = tmp_path / "report.html"
+    path.write_text(report_of(collect(tmp_path), settings=Settings(n_resamples=20)).html, encoding="utf-8")
+    page, _, _ = opened(browser, path, viewport={"width": width, "height": 900})
+    page.evaluate(OPEN)
+    heights = page.evaluate(
+        "[...document.querySelectorAll('.errors tbody tr')].map((one) => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 8
+    assert max(heights) < 100
+    ends = page.evaluate(
+        """[...document.querySelectorAll('.scroll')].filter((one) => one.checkVisibility()).map((one) =>
+             one.querySelector('thead tr:last-child th:nth-child(2)').getBoundingClientRect().right
+             - one.getBoundingClientRect().right)"""
+    )
+    assert len(ends) > 5
+    assert max(ends) < 1
+    page.context.close()
+
+
 def test_every_marker_tells_its_number_even_where_a_line_is_drawn_over_it(browser, tmp_path):
     trials = rows("scales")
     for i in range(8):

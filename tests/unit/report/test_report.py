@@ -21,7 +21,7 @@ from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures.figure import Colour, Panel
 from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import number
-from confidence_tasks.report.page import page_part
+from confidence_tasks.report.page import coded, page_part
 from confidence_tasks.report.page.tables import extra_view
 from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval
@@ -154,6 +154,35 @@ def test_the_samples_to_read_are_the_surest_errors_and_the_least_sure_right_answ
                 float(pick(columns["confidence"][columns["correct"] == outcome]))
             )
             assert {s["file"] for s in its} == {model.files[0].path.rsplit("/", 1)[-1]}
+
+
+# A small report ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A report on one model and one file, with fewer answers than a curve of accuracy at coverage needs."""
+    trials = [row for row in rows("scales") if row["condition"] == "0-20"][:12]
+    path = write(tmp_path_factory.mktemp("small") / "trials.jsonl", trials)
+    return report_of(collect(path), settings=Settings(n_resamples=20))
+
+
+def test_a_curve_of_too_few_answers_has_no_panel(report, small):
+    assert any(figure.name.endswith("risk_coverage") for figure in report.figures)
+    assert not any(figure.name.endswith("risk_coverage") for figure in small.figures)
+
+
+def test_a_report_on_one_model_compares_none(report, small):
+    assert "<dt>model</dt><dd>1</dd>" in small.html
+    assert "<dt>file</dt><dd>1</dd>" in small.html
+    assert "The best model" in report.html
+    assert "The best model" not in small.html
+
+
+def test_what_several_tables_of_a_paper_lack_is_said_once(small):
+    (task,) = small.tasks
+    assert task.paper_notes
+    assert all(small.html.count(str(coded(note))) == 1 for note in task.paper_notes)
 
 
 # What each study shows ------------------------------------------------------------------------------------------

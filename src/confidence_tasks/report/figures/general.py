@@ -164,7 +164,7 @@ def rows_of_models(
 ) -> tuple[tuple[str, tuple[Panel, ...]], ...]:
     """Return a row a model; models of one panel each share a row, with their names as titles."""
     kept = [(label, its_panels) for label, its_panels in rows if its_panels]
-    if any(len(its_panels) > 1 for _, its_panels in kept):
+    if len(kept) == 1 or any(len(its_panels) > 1 for _, its_panels in kept):
         return tuple(kept)
     return (("", tuple(Panel(label, its_panels[0].draw) for label, its_panels in kept)),)
 

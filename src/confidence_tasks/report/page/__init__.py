@@ -13,6 +13,11 @@ def coded(text: str) -> Markup:
     )
 
 
+def breakable(text: str) -> Markup:
+    """Let a name break after its slashes."""
+    return Markup("/<wbr>").join(text.split("/"))
+
+
 def page_part(name: str) -> str:
     """Return the text of a file that pages are made of."""
     return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")

@@ -78,7 +78,7 @@ def _listed(told: Sequence[Contrast]) -> str:
 
 
 _BEYOND_0 = {
-    "overconfidence": ("more confident than right", "less confident than right"),
+    "overconfidence": ("overconfident", "underconfident"),
     "coverage_gap": ("too cautious, with intervals too wide,", "overconfident, with intervals too narrow,"),
 }
 """Measures of which way confidence errs, and what a model is whose interval lies above 0, or below."""
@@ -100,21 +100,17 @@ def _overconfidence(results: TaskResults) -> Iterator[str]:
         ):
             if chosen:
                 most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
-                yield (
-                    f"{_counted(chosen, entries)} {words} {on_group(where)}; the farthest off is"
-                    f" {most.model}, by {signed(most.interval.estimate)} {limits(most.interval)}."
-                )
+                by = f"by {signed(most.interval.estimate)} {limits(most.interval)}"
+                if len(entries) == 1:
+                    yield f"{most.model} is {words} {on_group(where)}, {by}."
+                else:
+                    are = f"{len(chosen)} of {len(entries)} models {'is' if len(chosen) == 1 else 'are'}"
+                    yield f"{are} {words} {on_group(where)}, most of all {most.model}, {by}."
 
 
 def in_a_sentence(label: str) -> str:
     """Return a label without its capital, if that is all that is capital in its first word."""
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
-
-
-def _counted(chosen: Sequence[object], every: Sequence[object]) -> str:
-    if len(every) == 1:
-        return "The model is"
-    return f"{len(chosen)} of {len(every)} models {'is' if len(chosen) == 1 else 'are'}"
 
 
 def on_group(group: str) -> str:

@@ -96,7 +96,8 @@ class TaskView(OverviewView):
     """A task on the page.
 
     ``statuses`` say how the replies of each model under each condition were read, ``samples`` are worth reading:
-    confident errors, and right answers without confidence. ``replication`` are the tables and figures of the paper.
+    confident errors, and right answers without confidence. ``replication`` are the tables and figures of the paper,
+    and ``paper_notes`` what several of them lack.
     """
 
     notices: tuple[Notice, ...]
@@ -112,6 +113,7 @@ class TaskView(OverviewView):
     samples_a_model: int
     n_models: int
     replication: tuple[tuple[Filled, Markup | None], ...] = ()
+    paper_notes: tuple[str, ...] = ()
 
 
 PANELS_SHOWN = 24
@@ -376,10 +378,10 @@ def _errs_on(overview: Overview) -> Iterator[str]:
                 most = max((entry.interval for entry in asked), key=lambda interval: sign * interval.estimate)
                 counts.append(f"{column} ({n} of {len(asked)}{models}, by up to {signed(most.estimate)})")
         if counts:
-            yield f"{word} confident than right, the interval lying {side} 0: {', '.join(counts)}."
+            yield f"{word}, with intervals {side} 0: {', '.join(counts)}."
 
 
 _BEYOND: tuple[tuple[str, str, float, Callable[[Estimated], bool]], ...] = (
-    ("More", "above", 1.0, lambda entry: entry.interval.low > 0.0),
-    ("Less", "below", -1.0, lambda entry: entry.interval.high < 0.0),
+    ("Overconfident", "above", 1.0, lambda entry: entry.interval.low > 0.0),
+    ("Underconfident", "below", -1.0, lambda entry: entry.interval.high < 0.0),
 )

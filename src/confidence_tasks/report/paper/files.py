@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.figures.svg import figure_pdf, figure_svg
-from confidence_tasks.report.page import coded, page_part
+from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, FilledCell
 from confidence_tasks.sources.storage import write_atomically
@@ -195,7 +195,7 @@ def paper_frame(made: Filled) -> pd.DataFrame:
 def html_table(made: Filled) -> Markup:
     """Return a table of the paper in HTML, escaped, with its caption and notes."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["coded"] = coded
+    environment.filters.update(breakable=breakable, coded=coded)
     lines = list(zip(*made.columns, strict=True))
     context: Mapping[str, object] = {
         "made": made,
