@@ -117,7 +117,7 @@ def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
         cell(found, model, condition="p=0.9", split="test"),
     )
     assert asked > len(judged["truth"])
-    assert "n is the number of trials asked, read or not, and in FermiEval of both halves" in report.html
+    assert "n counts the trials asked, read or not, and in FermiEval those of both halves" in report.html
 
 
 def test_only_what_a_test_tells_apart_is_shaded(report):
