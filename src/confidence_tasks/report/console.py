@@ -71,6 +71,8 @@ def _adds(*options: Callable[[Command], Command]) -> Callable[[Command], Command
     return add
 
 
+WITHIN_0_AND_1 = click.FloatRange(0, 1, min_open=True, max_open=True)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 seed_option = click.option(
@@ -81,7 +83,7 @@ settings_options = _adds(
     seed_option,
     click.option(
         "--level",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=WITHIN_0_AND_1,
         default=0.95,
         show_default=True,
         help="Nominal coverage of intervals.",

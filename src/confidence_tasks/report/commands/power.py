@@ -12,6 +12,7 @@ import click
 
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.console import (
+    WITHIN_0_AND_1,
     StudyChoice,
     json_option,
     list_option,
@@ -114,14 +115,14 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=WITHIN_0_AND_1,
     default=0.05,
     show_default=True,
     help="Size of the test. Divide it by the number of conditions if these are to be corrected for.",
 )
 @click.option(
     "--target",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=WITHIN_0_AND_1,
     default=0.8,
     show_default=True,
     help="Power to reach.",
@@ -193,15 +194,7 @@ def power(
 def _frame(curve: PowerCurve) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(
-        {
-            "n": curve.n,
-            "power": curve.power,
-            "low": curve.low,
-            "high": curve.high,
-            "withheld": curve.withheld,
-        }
-    )
+    return pd.DataFrame({name: getattr(curve, name) for name in ("n", "power", "low", "high", "withheld")})
 
 
 def _record(curve: PowerCurve) -> dict[str, Any]:
