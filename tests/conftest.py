@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from tests.unit.report.paper_runs import Made
+
     from confidence_tasks.report import Collection, Report
 
 settings.register_profile("no_deadline", deadline=None)  # a busy machine may stall any example
@@ -82,6 +84,14 @@ def report(collection: Collection) -> Report:
     from confidence_tasks.report.estimates import Settings
 
     return report_of(collection, settings=Settings(n_resamples=200))
+
+
+@pytest.fixture(scope="session")
+def paper_results(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The papers' tables and figures of small trials of every task."""
+    from tests.unit.report.paper_runs import filled_from, write_every_study
+
+    return filled_from(write_every_study(tmp_path_factory.mktemp("papers")), 50)
 
 
 @pytest.fixture(scope="session")

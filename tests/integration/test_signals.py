@@ -1,13 +1,19 @@
 """The signal study runs on both harnesses: the same trials, shared calls, what is refused, what a second run costs."""
 
+import json
 import math
+import re
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from lm_eval.api.model import CachingLM
 from tests.integration.inspect.test_stages import Mock, run, trials
 from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.integration.lm_eval.test_stages import inspect_trials, samples, task, without
+from tests.unit.studies.test_signals import simulated_trials
 
+from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
@@ -211,3 +217,47 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
         for question, trial in of_task.items():
             assert trial["value"] == pytest.approx(expected[name][question]["value"], abs=1e-3, nan_ok=True)
     assert any(trial["samples"] > 0 for trial in found["signals_agreement"].values())
+
+
+# The report
+
+
+def test_the_report_links_disagreements_names_points_and_counts_what_is_missing(tmp_path):
+    rows = simulated_trials(40)
+    for row in rows:
+        if row["condition"] == "p_true" and row["question_id"].endswith(("1", "2")):
+            row |= {
+                "value": math.nan,
+                "confidence": math.nan,
+                "probability": math.nan,
+                "problem": "no <b>log",
+            }
+    file = tmp_path / "trials.jsonl"
+    file.write_text("\n".join(json.dumps({"study": "signals", "model": "m", **row}) for row in rows))
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(
+        main,
+        ["report", str(file), "-o", str(page), "--resamples", "50", "--figures", str(tmp_path / "figures")],
+    )
+    assert done.exit_code == 0, done.output
+    text = page.read_text()
+    assert "Where signals disagree most" in text
+    assert "All signals together" in text
+    assert "no &lt;b&gt;log" in text
+    assert "<b>log" not in text
+    drawn = (tmp_path / "figures" / "signals_worth_and_price.svg").read_text()
+    assert {name.replace("_", " ") for name in SIGNALS} <= set(re.findall(r">([a-z ]+)</text>", drawn))
+
+
+def test_the_report_of_a_log_links_to_its_samples(tmp_path):
+    page = tmp_path / "page.html"
+    example = Path(__file__).parents[2] / "examples" / "signals.eval"
+    done = CliRunner().invoke(
+        main, ["report", str(example), "-o", str(page), "--resamples", "50", "--viewer", "http://v"]
+    )
+    assert done.exit_code == 0, done.output
+    table = page.read_text().partition("Where signals disagree most")[2].partition("</table>")[0]
+    links = re.findall(r'<a href="([^"]+)">([^<]+)</a>', table)
+    assert links
+    for address, question in links:
+        assert address.startswith(f"http://v/#/logs/signals.eval/samples/sample/{question}%2F")

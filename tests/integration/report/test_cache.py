@@ -11,8 +11,8 @@ import fsspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.integration.report.test_workers import assert_same
 from tests.unit.report.runs import SUBJECTS, rows, write
-from tests.unit.report.test_workers import assert_same
 
 from confidence_tasks.cli import main
 from confidence_tasks.report import cache as cache_module

@@ -1,12 +1,24 @@
 """Small trials of every task of the papers, by two models whose names no format takes as they are."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from tests.unit.report.runs import write
 from tests.unit.studies.logprob_trials import NATURAL, Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
 
+from confidence_tasks.report import collect
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.extra_tables import overviews
+from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.groups import ModelGroups
+from confidence_tasks.report.page.tasks import figures_of, overview_figures
+from confidence_tasks.report.paper.filled import filled_papers
+from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.write import extras_of
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.lifeeval import lifeeval_question
 from confidence_tasks.studies.fermieval.prompts import interval_reply
@@ -133,3 +145,39 @@ def logprob_rows(n: int = 600) -> Rows:
                     "task": "nlp_metad",
                     **{str(key): value for key, value in trial.items()},
                 }
+
+
+ROWS = {
+    "scales": scale_rows,
+    "riskeval": risk_rows,
+    "lifeeval": life_rows,
+    "question_sets": set_rows,
+    "fermieval": fermi_rows,
+    "nlp_metad": logprob_rows,
+}
+
+
+class Made(NamedTuple):
+    """What the tests of papers look at."""
+
+    results: list[Any]
+    papers: list[Any]
+
+
+def filled_from(path: Path, n_resamples: int = 20, groups: ModelGroups = ()) -> Made:
+    """The papers of files of trials, without the page."""
+    results = list(
+        compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
+    )
+    styles = model_styles([model.label for each in results for model in each.models])
+    figures = [figure for each in results for figure in figures_of(each, styles)]
+    figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
+    extras = [extra for each in results for extra in extras_of(each)]
+    return Made(results, list(filled_papers(results, extras, figures)))
+
+
+def write_every_study(folder: Path) -> Path:
+    """Write a file for each study."""
+    for study, its in ROWS.items():
+        write(folder / f"{study}.jsonl", list(its()))
+    return folder

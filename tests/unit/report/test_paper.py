@@ -1,84 +1,35 @@
 """The papers' tables: each cell is the estimate it names, in the paper's order and digits, in files that open."""
 
-import csv
 import inspect
-import json
 import math
 import re
 import shlex
-import shutil
-import subprocess
-import zlib
 from collections import Counter
 from importlib import import_module
-from typing import NamedTuple
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from tests.unit.report.paper_runs import (
     MODELS,
-    fermi_rows,
+    filled_from,
     life_rows,
-    logprob_rows,
-    risk_rows,
     scale_rows,
-    set_rows,
 )
 from tests.unit.report.runs import write
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report import collect
-from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import latex
-from confidence_tasks.report.extra_tables import overviews
-from confidence_tasks.report.figures.figure import Colour
-from confidence_tasks.report.figures.general import model_styles
-from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper import NotMade, PaperTable, heading
-from confidence_tasks.report.paper.files import html_table, latex_paper_table, paper_frame, write_paper
-from confidence_tasks.report.paper.filled import filled_papers
-from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.write import extras_of
+from confidence_tasks.report.paper.files import html_table, latex_paper_table, write_paper
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.prompts import GRANULARITY
 
 REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
-ROWS = {
-    "scales": scale_rows,
-    "riskeval": risk_rows,
-    "lifeeval": life_rows,
-    "question_sets": set_rows,
-    "fermieval": fermi_rows,
-    "nlp_metad": logprob_rows,
-}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("papers")
-    for study, rows in ROWS.items():
-        write(folder / f"{study}.jsonl", list(rows()))
-    return filled_from(folder, 50)
-
-
-class Made(NamedTuple):
-    results: list
-    papers: list
-
-
-def filled_from(path, n_resamples=20, groups=()):
-    """The papers of files of trials, without the page."""
-    results = list(
-        compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
-    )
-    styles = model_styles([model.label for each in results for model in each.models])
-    figures = [figure for each in results for figure in figures_of(each, styles)]
-    figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
-    extras = [extra for each in results for extra in extras_of(each)]
-    return Made(results, list(filled_papers(results, extras, figures)))
+def made(paper_results):
+    return paper_results
 
 
 def items(made, study):
@@ -426,30 +377,6 @@ def test_every_command_in_a_note_is_one_that_inspect_takes(made):
 # Files ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def folder(made, tmp_path_factory):
-    path = tmp_path_factory.mktemp("out")
-    write_paper(made.papers, path)
-    return path
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX: no pdflatex on the path")
-def test_all_tables_and_figures_of_all_studies_compile_in_one_document(folder):
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "Output written on paper.pdf" in done.stdout
-    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
-    assert "multiply defined" not in log
-    assert "Missing character" not in log
-
-
 def test_latex_has_the_papers_number_a_caption_a_label_and_booktabs(made):
     text = latex_paper_table(table(made, "scales", "17"), REPLICATIONS["scales"])
     for part in (
@@ -471,79 +398,8 @@ def test_a_row_of_latex_does_not_begin_with_an_argument_of_the_row_above(made):
     assert latex("* a") == "{*} a"
 
 
-def test_csv_has_the_numbers_in_full_and_no_formulas(made, folder):
-    with open(folder / "scales" / "table_1.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    filled = table(made, "scales", "1")
-    assert {row["Model"] for row in rows} == {f"'{MODELS[1]}", MODELS[0]}
-    for row, (_, cells) in zip(rows, filled.rows, strict=True):
-        assert float(row["Concentration Top-1 share"]) == cells[0].values[1]
-        assert float(row["Performance M-ratio"]) == cells[-1].values[0]
-    differences = paper_frame(table(made, "scales", "16"))
-    assert [*differences.columns[-3:]] == ["Δ [95% CI]", "Δ [95% CI] low", "Δ [95% CI] high"]
-
-
 def test_html_is_escaped(made):
     html = html_table(table(made, "scales", "2"))
     assert "模型&lt;i&gt;é" in html
     assert "<i>é" not in html
     assert '<th scope="colgroup" colspan="5">meta-d′ ↑</th>' in html
-
-
-def colours_in_pdf(content):
-    """The colours that its drawing operators set, wherever its lines break."""
-    streams = re.findall(rb"/FlateDecode.*?stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
-    drawn = b"\n".join(zlib.decompressobj().decompress(stream) for stream in streams)
-    found = re.findall(rb"([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+(?:rg|RG)\b", drawn)
-    return {"#{:02x}{:02x}{:02x}".format(*(round(255 * float(value)) for value in each)) for each in found}
-
-
-def test_figures_in_pdf_have_the_colours_of_the_light_theme(folder):
-    drawn = {path: path.read_bytes() for path in folder.glob("*/*.pdf")}
-    assert len(drawn) > 20
-    for path, content in drawn.items():
-        assert colours_in_pdf(content) & set(Colour), path.name
-        start = int(content.rstrip().split(b"startxref")[-1].split()[0])
-        assert content[start:].startswith(b"xref"), path.name
-    by_bins = colours_in_pdf(drawn[folder / "scales" / "figure_3.pdf"])
-    assert {Colour.ORDER_0, Colour.INK, Colour.GRID} <= by_bins
-
-
-def test_without_a_folder_the_papers_go_to_one_called_paper(tmp_path, monkeypatch):
-    path = write(tmp_path / "a.jsonl", list(scale_rows({"scale_granularity": GRANULARITY[4:]}, ("mmlu",), 6)))
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(command, [str(path), "--paper", "--resamples", "9"])
-    assert done.exit_code == 0, done.output
-    assert {"paper", "report.html"} <= {each.name for each in tmp_path.iterdir()}
-    assert (tmp_path / "paper" / "paper.tex").exists()
-
-
-def test_the_command_writes_the_papers_folder_and_tells_what_is_lacking(tmp_path):
-    rows = list(scale_rows({"scale_granularity": GRANULARITY[3:]}, ("mmlu",), 6))
-    path = write(tmp_path / "a.jsonl", rows)
-    arguments = [
-        str(path),
-        "-o",
-        str(tmp_path / "r.html"),
-        "--paper",
-        str(tmp_path / "p"),
-        "--resamples",
-        "20",
-    ]
-    done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert page.count("<summary>Tables and figures of the paper</summary>") == 1
-    assert "<code>inspect eval confidence_tasks/scale_granularity --model" in page
-    assert re.search(r"\d+ of \d+ tables and figures of the papers", done.stderr)
-    fragment = (tmp_path / "p" / "scales" / "table_17.html").read_text(encoding="utf-8")
-    assert "<code>inspect eval confidence_tasks/scale_nonstandard --model" in fragment
-    assert (tmp_path / "p" / "paper.tex").exists()
-    for ending in ("html", "csv", "tex"):
-        assert (tmp_path / "p" / "scales" / f"table_11.{ending}").exists()
-    assert (tmp_path / "p" / "scales" / "figure_3.svg").exists()
-    printed = {(each["study"], each["item"]): each for each in json.loads(done.stdout)["paper"]}
-    assert printed["scales", "Table 8"]["filled"]
-    lacking = printed["scales", "Table 9"]
-    assert not lacking["filled"]
-    assert "sources=gsm8k" in lacking["notes"][0]

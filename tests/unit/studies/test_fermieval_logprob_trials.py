@@ -4,12 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from inspect_ai import eval as inspect_eval
-from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks import boolq, lifeeval, nlp_metad
 from confidence_tasks.harness.inspect.explanation import explanation
-from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import (
@@ -165,29 +161,3 @@ def test_a_sum_far_above_1_is_no_distribution():
     assert math.isnan(made["confidence"])
     assert math.isnan(made["correct"])
     assert "much more than 1" in explanation(STUDY, made, QUESTION)
-
-
-@pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])
-@pytest.mark.parametrize(
-    "run",
-    [
-        (nlp_metad, {"source": "arithmetic", "n": 1, "temperatures": "1"}, "7", "missing_confidence"),
-        (lifeeval, {"n": 1, "top_logprobs": 2}, '{"Answer": 80, "Confidence": 0.5}', "ok"),
-        (boolq, {"source": "arithmetic_boolean", "n": 1, "top_logprobs": 2}, "Answer: True", ""),
-    ],
-    ids=lambda run: run[0].__name__,
-)
-def test_impossible_log_probabilities_are_no_confidence_of_any_task(run, logprob, tmp_path):
-    task, arguments, text, status = run
-    reply = ModelOutput.from_content("mockllm", text)
-    reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-    reply.choices[0].logprobs = Logprobs(content=[Logprob(token=text, logprob=logprob)])
-    model = get_model("mockllm/model", custom_outputs=lambda *_: reply, memoize=False)
-    (log,) = inspect_eval(task(cache=False, **arguments), model=model, log_dir=str(tmp_path), display="none")
-    assert log.samples is not None
-    for sample in log.samples:
-        (score,) = sample.scores.values()
-        column = "confidence" if task is nlp_metad else "token_confidence"
-        assert math.isnan(scored_trial(score.value, score.metadata)[column])
-        assert status in ("", score.value["status"])
-        assert "which is impossible" in score.explanation

@@ -1,18 +1,13 @@
 """The signal study: what is asked, how replies become values, and what a missing piece leaves standing."""
 
-import json
 import math
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from confidence_tasks.cli import main
 from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
@@ -507,47 +502,3 @@ def test_one_signal_cannot_be_combined(trials):
     for measure in POOLED:
         assert math.isnan(measure.compute(own, None))
         assert np.isnan(measure.compute(own, np.ones((3, 300)))).all()
-
-
-# The report
-
-
-def test_the_report_links_disagreements_names_points_and_counts_what_is_missing(tmp_path):
-    rows = simulated_trials(40)
-    for row in rows:
-        if row["condition"] == "p_true" and row["question_id"].endswith(("1", "2")):
-            row |= {
-                "value": math.nan,
-                "confidence": math.nan,
-                "probability": math.nan,
-                "problem": "no <b>log",
-            }
-    file = tmp_path / "trials.jsonl"
-    file.write_text("\n".join(json.dumps({"study": "signals", "model": "m", **row}) for row in rows))
-    page = tmp_path / "page.html"
-    done = CliRunner().invoke(
-        main,
-        ["report", str(file), "-o", str(page), "--resamples", "50", "--figures", str(tmp_path / "figures")],
-    )
-    assert done.exit_code == 0, done.output
-    text = page.read_text()
-    assert "Where signals disagree most" in text
-    assert "All signals together" in text
-    assert "no &lt;b&gt;log" in text
-    assert "<b>log" not in text
-    drawn = (tmp_path / "figures" / "signals_worth_and_price.svg").read_text()
-    assert {name.replace("_", " ") for name in SIGNALS} <= set(re.findall(r">([a-z ]+)</text>", drawn))
-
-
-def test_the_report_of_a_log_links_to_its_samples(tmp_path):
-    page = tmp_path / "page.html"
-    example = Path(__file__).parents[3] / "examples" / "signals.eval"
-    done = CliRunner().invoke(
-        main, ["report", str(example), "-o", str(page), "--resamples", "50", "--viewer", "http://v"]
-    )
-    assert done.exit_code == 0, done.output
-    table = page.read_text().partition("Where signals disagree most")[2].partition("</table>")[0]
-    links = re.findall(r'<a href="([^"]+)">([^<]+)</a>', table)
-    assert links
-    for address, question in links:
-        assert address.startswith(f"http://v/#/logs/signals.eval/samples/sample/{question}%2F")

@@ -1,18 +1,21 @@
-"""A model that gives no token probabilities is refused at its first reply."""
+"""A model that gives no token probabilities is refused at its first reply; impossible ones are no confidence."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import eval
+import pytest
+from inspect_ai import Task, eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
-from confidence_tasks import lifeeval, nlp_metad
+from confidence_tasks import boolq, lifeeval, nlp_metad
 from confidence_tasks.harness.inspect.token_probabilities import (
     EMPTY_REPLIES,
     has_probabilities,
 )
+from confidence_tasks.harness.inspect.viewer import scored_trial
 
 
 def output(text: str, *, probabilities: bool) -> ModelOutput:
@@ -121,3 +124,31 @@ def test_the_log_probability_study_asks_again_too(tmp_path: Path) -> None:
     (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none")
     assert log.status == "success"
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan])
+@pytest.mark.parametrize(
+    "run",
+    [
+        (nlp_metad, {"source": "arithmetic", "n": 1, "temperatures": "1"}, "7", "missing_confidence"),
+        (lifeeval, {"n": 1, "top_logprobs": 2}, '{"Answer": 80, "Confidence": 0.5}', "ok"),
+        (boolq, {"source": "arithmetic_boolean", "n": 1, "top_logprobs": 2}, "Answer: True", ""),
+    ],
+    ids=lambda run: run[0].__name__,
+)
+def test_impossible_log_probabilities_are_no_confidence_of_any_task(
+    run: tuple[Callable[..., Task], dict[str, Any], str, str], logprob: float, tmp_path: Path
+) -> None:
+    task, arguments, text, status = run
+    reply = ModelOutput.from_content("mockllm", text)
+    reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    reply.choices[0].logprobs = Logprobs(content=[Logprob(token=text, logprob=logprob)])
+    model = get_model("mockllm/model", custom_outputs=lambda *_: reply, memoize=False)
+    (log,) = eval(task(cache=False, **arguments), model=model, log_dir=str(tmp_path), display="none")
+    assert log.samples is not None
+    for sample in log.samples:
+        (score,) = sample.scores.values()
+        column = "confidence" if task is nlp_metad else "token_confidence"
+        assert math.isnan(scored_trial(score.value, score.metadata)[column])
+        assert status in ("", score.value["status"])
+        assert "which is impossible" in score.explanation
