@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
     from confidence_tasks.report import Collection, Report
 
-settings.register_profile("no_deadline", deadline=None)  # a busy machine may stall any example
-settings.load_profile("no_deadline")
+# A busy machine may stall any example, so there is no deadline. The project's own check draws more of them.
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -4,7 +4,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.cleaning import HEAD, TAIL
@@ -30,7 +30,6 @@ anything = st.one_of(
 
 
 @given(anything)
-@settings(max_examples=100)
 def test_any_text_is_read_by_every_reader(text: str) -> None:
     assert not [(name, fault) for name, read in EVERY.items() for fault in faults(read(text))]
 

@@ -233,7 +233,7 @@ def decode(text: bytes, piece: int) -> list[Any]:
     (",", ":"),
     True,
 )
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_summaries_are_decoded_as_json_decodes_them(
     samples: list[dict[str, Any]], piece: int, separators: tuple[str, str], ascii_only: bool
 ) -> None:
@@ -250,7 +250,7 @@ def test_the_header_of_a_log_is_what_inspect_reads(log: Path) -> None:
 
 
 @given(st.lists(SAMPLES, max_size=3), st.data())
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_summaries_that_end_early_or_go_on_are_refused(
     samples: list[dict[str, Any]], data: st.DataObject
 ) -> None:

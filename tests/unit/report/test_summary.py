@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -31,7 +31,6 @@ def values(table: pd.DataFrame, key: str = "value") -> dict[str, float]:
     return dict(zip(table["measure"], table[key], strict=True))
 
 
-@settings(max_examples=60, deadline=None)
 @given(ANSWERS)
 def test_values_are_those_of_other_libraries(answers: list[tuple[bool, int]]) -> None:
     correct = np.array([right for right, _ in answers], dtype=float)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import xlogy
@@ -40,7 +40,6 @@ def limits(interval):
 # Shapes and invariance
 
 
-@settings(max_examples=60, deadline=None)
 @given(trials, st.sampled_from([4, 10]))
 def test_it_lies_within_0_and_1_in_any_order(rows, bins):
     correct, confidence = np.array(rows).T
@@ -50,7 +49,6 @@ def test_it_lies_within_0_and_1_in_any_order(rows, bins):
     assert limits(again) == pytest.approx(limits((low, high)), nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(trials)
 def test_only_the_order_of_confidence_counts_and_errors_are_like_right_answers(rows):
     correct, confidence = np.array(rows).T
@@ -62,7 +60,6 @@ def test_only_the_order_of_confidence_counts_and_errors_are_like_right_answers(r
     assert limits(swapped) == pytest.approx(expected, abs=1e-5, nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(trials)
 def test_a_higher_level_gives_a_wider_interval(rows):
     correct, confidence = np.array(rows).T
@@ -71,7 +68,6 @@ def test_a_higher_level_gives_a_wider_interval(rows):
     assert math.isnan(low) or (lower <= low + 1e-6 and high <= higher + 1e-6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(trials)
 def test_what_it_is_made_of_has_the_information(rows):
     correct, confidence = np.array(rows).T

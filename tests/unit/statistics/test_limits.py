@@ -125,7 +125,7 @@ def test_no_transformation_at_the_ends(value, bounds):
 values = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=0, max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(x=values, method=st.sampled_from(METHODS), level=st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_an_interval_holds_the_estimate_or_is_not_there(x, method, level):
     """None, one, two, or equal values included; both limits are missing, for one reason, or neither is."""
@@ -143,7 +143,6 @@ def test_an_interval_holds_the_estimate_or_is_not_there(x, method, level):
         assert interval.low - 1e-9 <= interval.estimate <= interval.high + 1e-9
 
 
-@settings(max_examples=50, deadline=None)
 @given(x=values.filter(lambda x: len(set(x)) > 1))
 def test_units_and_direction_do_not_matter(x):
     same, turned = (

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import xlogy
@@ -108,7 +108,6 @@ def test_constant_confidence_tells_nothing(correction):
     assert meta_information_test([1, 0, 1], [0.5] * 3, n_permutations=99).p_value == 1.0
 
 
-@settings(max_examples=60, deadline=None)
 @given(binary_trials(), st.sampled_from(OPTIONS), st.sampled_from([None, 1, 10]))
 def test_any_trials_give_a_number_or_a_reason(trials, options, bins):
     value = meta_information(*trials, bins=bins, **options)
@@ -289,7 +288,6 @@ def test_questions_must_be_as_many_as_trials():
 
 
 @given(binary_trials())
-@settings(max_examples=60, deadline=None)
 def test_information_lies_between_nothing_and_everything(trials):
     share = meta_information(*trials, bins=None, correction="none")
     if not np.isnan(share):
@@ -297,7 +295,6 @@ def test_information_lies_between_nothing_and_everything(trials):
 
 
 @given(binary_trials(), st.sampled_from([None, 3]), st.sampled_from(["simulation", "none"]))
-@settings(max_examples=60, deadline=None)
 def test_only_the_order_of_confidence_counts(trials, bins, correction):
     correct, confidence = trials
     plain = meta_information(correct, confidence, bins=bins, correction=correction)
@@ -306,7 +303,6 @@ def test_only_the_order_of_confidence_counts(trials, bins, correction):
 
 
 @given(binary_trials(), st.randoms())
-@settings(max_examples=60, deadline=None)
 def test_the_order_of_trials_does_not_count(trials, random):
     pairs = list(zip(*trials, strict=True))
     random.shuffle(pairs)
@@ -315,7 +311,6 @@ def test_the_order_of_trials_does_not_count(trials, random):
 
 
 @given(binary_trials())
-@settings(max_examples=60, deadline=None)
 def test_wrong_and_right_may_change_places(trials):
     correct, confidence = trials
     plain = meta_information(correct, confidence)
@@ -324,7 +319,6 @@ def test_wrong_and_right_may_change_places(trials):
 
 
 @given(binary_trials())
-@settings(max_examples=60, deadline=None)
 def test_merging_ratings_loses_information(trials):
     correct, confidence = trials
     fine = meta_information(correct, confidence, bins=None, correction="none", unit="bits")

@@ -1,7 +1,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
@@ -144,7 +144,6 @@ def test_at_zero_d_prime_there_is_meta_d_but_no_ratio():
     assert biased.meta_d == pytest.approx(0.0, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
 @given(any_tables, options)
 def test_any_counts_give_a_number_or_a_reason(table, options):
     fit = fit_meta_d(*table, **options)
@@ -336,7 +335,6 @@ def test_standard_errors_are_those_of_simulated_tables(rng, criterion, s, relati
 # Invariance
 
 
-@settings(max_examples=40, deadline=None)
 @given(*[arrays(np.float64, 6, elements=st.integers(0, 60).map(float))] * 2)
 def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
     plain, turned = fit_meta_d(s1, s2), fit_meta_d(s2[::-1], s1[::-1])
@@ -345,7 +343,6 @@ def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
     assert plain.criteria == pytest.approx(-turned.criteria[::-1], abs=1e-6, nan_ok=True)
 
 
-@settings(max_examples=40, deadline=None)
 @given(*[arrays(np.float64, 6, elements=st.integers(1, 60).map(float))] * 2, st.floats(0.5, 20))
 def test_more_of_the_same_keeps_estimates_and_shrinks_errors(s1, s2, factor):
     one, many = fit_meta_d(s1, s2, padding="none"), fit_meta_d(factor * s1, factor * s2, padding="none")
@@ -354,7 +351,6 @@ def test_more_of_the_same_keeps_estimates_and_shrinks_errors(s1, s2, factor):
     assert one.meta_d_se == pytest.approx(np.sqrt(factor) * many.meta_d_se, rel=1e-5, nan_ok=True)
 
 
-@settings(max_examples=40, deadline=None)
 @given(*[arrays(np.float64, 6, elements=st.integers(0, 60).map(float))] * 2)
 def test_d_prime_is_that_of_type_1(s1, s2):
     fit, first = fit_meta_d(s1, s2), type1(s1, s2)

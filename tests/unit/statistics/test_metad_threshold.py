@@ -1,7 +1,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr, ndtri
@@ -124,7 +124,6 @@ def test_at_chance_there_is_meta_d_but_no_ratio():
     assert result.m_ratio.reason is Reason.ZERO_D_PRIME
 
 
-@settings(deadline=None)
 @given(tables, st.sampled_from(["1/2K", "hautus", "none"]))
 def test_any_counts_give_a_number_or_a_reason(table, padding):
     result = fit_meta_d_threshold(table, padding=padding)
@@ -249,7 +248,6 @@ def test_m_alternatives_change_d_prime_only_and_are_called_approximate():
 # Invariance
 
 
-@settings(deadline=None)
 @given(tables)
 def test_exchanging_wrong_and_right_changes_every_sign(table):
     plain, turned = fit_meta_d_threshold(table), fit_meta_d_threshold(table[::-1])
@@ -257,7 +255,6 @@ def test_exchanging_wrong_and_right_changes_every_sign(table):
     assert plain.d_prime == pytest.approx(-turned.d_prime, abs=1e-12, nan_ok=True)
 
 
-@settings(deadline=None)
 @given(tables, st.floats(0.5, 100))
 def test_only_proportions_count(table, factor):
     one = fit_meta_d_threshold(table, padding="none").meta_d

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -217,7 +217,6 @@ def test_index_of_pooled_chains_falls_with_their_number():
     assert (np.diff(mean) < -0.05).all()
 
 
-@settings(max_examples=50)
 @given(hnp.arrays(np.float64, (3, 4, 5), elements=st.integers(0, 5)))
 def test_pooling_never_raises_the_index(weights):
     weights = weights + np.eye(4, 5)

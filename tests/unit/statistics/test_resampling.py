@@ -175,7 +175,7 @@ def test_rows_of_a_cluster_are_drawn_together():
     np.testing.assert_array_equal(counts[:, [0, 1, 3]].sum(axis=1), 3)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(chunk=st.integers(1, 400), clustered=st.booleans())
 def test_chunks_do_not_change_the_resamples(chunk, clustered):
     x = np.random.default_rng(1).normal(size=24)
@@ -274,7 +274,7 @@ def test_p_value_of_a_limit_is_its_level():
 # Invariance
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 1000))
 def test_limits_move_and_scale_with_the_data(seed):
     x = np.random.default_rng(seed).gamma(2.0, size=25)

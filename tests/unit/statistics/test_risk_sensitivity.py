@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
@@ -112,7 +112,6 @@ def test_threshold_is_recovered_from_noisy_decisions():
 # Properties
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.booleans(), st.sampled_from(np.linspace(0, 1, 21))), min_size=3, max_size=40),
     st.floats(0.2, 1.0),

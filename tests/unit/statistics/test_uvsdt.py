@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize, stats
@@ -53,7 +53,6 @@ def test_what_cannot_be_fitted_is_named(s1, s2, padding, reason):
     assert np.isnan(fit.criteria).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     *[arrays(np.float64, 6, elements=st.integers(0, 40).map(float))] * 2, st.sampled_from(["1/2K", "none"])
 )
@@ -120,7 +119,6 @@ def test_standard_errors_are_those_of_simulated_tables(rng):
 # Invariance
 
 
-@settings(max_examples=30, deadline=None)
 @given(*[arrays(np.float64, 6, elements=st.integers(1, 40).map(float))] * 2)
 def test_exchanging_the_stimuli_inverts_the_slope_and_keeps_d_a(s1, s2):
     plain, turned = fit_uv_sdt(s1, s2), fit_uv_sdt(s2[::-1], s1[::-1])

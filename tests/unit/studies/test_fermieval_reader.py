@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.studies.fermieval.prompts import (
@@ -126,7 +126,6 @@ def test_the_largest_exponent_is_still_read():
 
 
 @given(lower=st.integers(-1000, 1000), width=st.integers(0, 100), before=st.text(max_size=50))
-@settings(max_examples=50)
 def test_an_interval_in_format_is_read_whatever_is_said_before(lower, width, before):
     upper = min(lower + width, 1000)
     reading = read_fermi_interval(
@@ -136,7 +135,6 @@ def test_an_interval_in_format_is_read_whatever_is_said_before(lower, width, bef
 
 
 @given(st.text() | st.text(alphabet='{}[]"LU:,10^-eE. \n'))
-@settings(max_examples=100)
 def test_any_text_becomes_a_reading(text):
     for read in (read_fermi_interval, read_fermi_exponent):
         reading = read(text)

@@ -302,7 +302,7 @@ def test_any_trials_are_measured_and_their_order_does_not_count(pairs, random):
     places = list(range(len(pairs)))
     random.shuffle(places)
     plain, moved = (
-        resample(rows, settings=Settings(20), binnings=ONLY_PRIMARY).cells
+        resample(rows, settings=Settings(5), binnings=ONLY_PRIMARY).cells
         for rows in (table, table.iloc[places])
     )
     assert set(plain) == set(moved)

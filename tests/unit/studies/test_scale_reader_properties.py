@@ -99,7 +99,6 @@ VARIANTS = {
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
 @given(case=strict_replies())
-@settings(max_examples=60)
 def test_dressing_changes_the_status_and_nothing_else(variant, case) -> None:
     reply, scale, kind, expected = case
     reading = read(variant(reply), scale, kind)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.studies.fermieval import trials as fermieval
@@ -139,7 +139,6 @@ def test_a_winkler_score_is_decided_by_misses_of_its_half():
 draws = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=draws, n=st.integers(1, 25), times=st.integers(2, 6))
 def test_a_question_counts_once_however_often_it_is_asked(seed, n, times):
     rng = np.random.default_rng(seed)
