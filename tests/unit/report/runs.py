@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.items import reply_to, riskeval_items, scale_items
 
 from confidence_tasks.harness.inspect.samples import Item
+from confidence_tasks.report import Collection, Report, report_of
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.lifeeval import lifeeval_question
@@ -97,3 +99,10 @@ def write_studies(folder: Path) -> Path:
         for model in SUBJECTS:
             write(folder / f"{study}-{model.replace('/', '-')}.jsonl", rows(study, model))
     return folder
+
+
+def undrawn_report(collection: Collection, **options: Any) -> Report:
+    """Return the report on some trials with empty panels: to draw them takes three quarters of its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("confidence_tasks.report.page.tasks.panel_svg", lambda *_: "")
+        return report_of(collection, **options)

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.golden_logs import EXAMPLES
+from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report import Collection, collect, report_of
+from confidence_tasks.report import Collection, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.study.definition import Study
 
@@ -84,7 +85,7 @@ def test_bad_cells_are_named_and_the_other_rows_are_reported(study, tmp_path):
     for row, (_, _, reason) in enumerate(ENDED[study], start=1):
         start = f"1 of {len(rows)} trials does not count (row {row}): {reason}"
         assert any(given.startswith(start) for given in reasons), start
-    made = report_of(results, settings=FEW)
+    made = undrawn_report(results, settings=FEW)
     (task,) = made.results
     assert sum(map(len, task.models)) == len(rows) - len(reasons)
     assert "(row 1)" in made.html
@@ -145,7 +146,7 @@ def test_a_hostile_value_is_shortened_and_escaped(tmp_path):
     (entry,) = found.skipped
     assert "\x1b" not in entry.reason
     assert len(entry.reason) < 400
-    page = report_of(found, settings=FEW).html
+    page = undrawn_report(found, settings=FEW).html
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
 
@@ -163,7 +164,7 @@ def test_a_mass_that_rounding_takes_above_1_counts_as_1_and_is_noted(tmp_path):
     rows = with_cell("fermieval_logprob", 0, "integer_mass", 1.00013)
     found = read(rows, tmp_path)
     assert not found.skipped
-    (task,) = report_of(found, settings=FEW).tasks
+    (task,) = undrawn_report(found, settings=FEW).tasks
     (notice,) = (each for each in task.notices if each.title == "Probabilities that add up to more than 1")
     assert "up to 1.00013" in notice.where[0]
 

@@ -13,11 +13,11 @@ from inspect_ai import Task, eval_retry
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import match
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import riskeval
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.report import collect, report_of, trials
+from confidence_tasks.report import collect, trials
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
@@ -115,7 +115,7 @@ def test_many_remote_logs_are_read_through_fsspec(log, tmp_path):
         assert not results.skipped
         assert len(results.files) == 13
         assert all(file.path.startswith("memory://") for file in results.files)
-        made = report_of(results, settings=FEW)
+        made = undrawn_report(results, settings=FEW)
         # The same questions in twelve logs are asked more than once, and count once.
         (scales,) = [results for results in made.results if results.task_trials.study.name == "scales"]
         assert len(scales.models[0]) == 8
@@ -134,7 +134,7 @@ def test_a_run_is_unfinished_until_it_is_resumed(tmp_path, monkeypatch):
         return await generate(self, **arguments)
 
     def unfinished():
-        (task,) = report_of(collect(tmp_path), settings=FEW).tasks
+        (task,) = undrawn_report(collect(tmp_path), settings=FEW).tasks
         return [notice.where for notice in task.notices if notice.title == "Unfinished runs"]
 
     monkeypatch.setattr(SimulatedSubject, "generate", fails_at_first)
@@ -231,7 +231,7 @@ def test_logs_of_different_versions_are_told_apart(log, tmp_path):
                     header["eval"]["model"] = f"model-{i}"
                     text = json.dumps(header).encode()
                 other.writestr(name, text)
-    made = report_of(collect(tmp_path), settings=FEW)
+    made = undrawn_report(collect(tmp_path), settings=FEW)
     (notice,) = (each for each in made.tasks[0].notices if each.title == "Mixed versions")
     assert any("0.0.9, 0.1.0" in place for place in notice.where)
 
@@ -382,7 +382,7 @@ def test_astronomical_numbers_in_replies_are_reported_without_a_warning(number, 
                 else fermieval_trial(asked, 0.9, ("test", "calibration")[k % 2], f'{{"L": 1, "U": {said}}}')
             )
         write(tmp_path / f"{study}.jsonl", [{"study": study, "model": "m", **trial} for trial in trials])
-    made = report_of(collect(tmp_path), settings=FEW)
+    made = undrawn_report(collect(tmp_path), settings=FEW)
     assert [len(results.models[0]) for results in made.results] == [40, 40]
 
 

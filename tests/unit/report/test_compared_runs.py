@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import scale_granularity
 from confidence_tasks.cli import main
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 
 BOTH = ("--model-a", "lab/steady", "--model-b", "lab/bold")
@@ -72,7 +72,7 @@ def test_every_check_of_the_report_is_said(compared: tuple[dict[str, Any], Path,
     of_the_report = {
         notice.title
         for path in (log, other)
-        for task in report_of(collect(path), settings=Settings(50)).tasks
+        for task in undrawn_report(collect(path), settings=Settings(50)).tasks
         for notice in task.notices
     }
     assert of_the_report <= said.keys()
@@ -149,7 +149,7 @@ def test_nothing_is_compared_where_all_texts_differ(own_files: list[Path], tmp_p
 
 
 def test_the_report_names_them_and_takes_none_for_the_other(own_files: list[Path], tmp_path: Path) -> None:
-    made = report_of(collect(own_files), settings=Settings(50))
+    made = undrawn_report(collect(own_files), settings=Settings(50))
     ((task,), (results,)) = made.tasks, made.results
     (notice,) = (n for n in task.notices if n.title == "Other questions under the same ids")
     assert notice.where == ("mine-q-1",)

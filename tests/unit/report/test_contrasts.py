@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.report.runs import write
+from tests.unit.report.runs import undrawn_report, write
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import contrasts_frame
 from confidence_tasks.report.page.first_screen import sentences as said_of
@@ -50,7 +50,7 @@ def _rows() -> list[dict[str, object]]:
 def same_answers(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """One model that gives each question the same answer under every condition."""
     path = write(tmp_path_factory.mktemp("sources") / "trials.jsonl", _rows())
-    return report_of(collect(path), settings=Settings(n_resamples=200))
+    return undrawn_report(collect(path), settings=Settings(n_resamples=200))
 
 
 @pytest.mark.parametrize(("condition", "n_questions"), [("0-20", N), ("0-10", 2 * N)])
@@ -89,7 +89,7 @@ def test_shares_are_no_further_apart_than_one(tmp_path: Path) -> None:
         if row["source"] == "easy"
     ]
     path = write(tmp_path / "trials.jsonl", rows)
-    (results,) = report_of(collect(path), settings=Settings(n_resamples=200)).results
+    (results,) = undrawn_report(collect(path), settings=Settings(n_resamples=200)).results
     contrast = results.contrast("lab/same", "0-20", "accuracy")
     assert contrast is not None
     assert 0.7 < contrast.interval.low < contrast.interval.estimate < contrast.interval.high == 1.0

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
-from tests.unit.report.runs import write
+from tests.unit.report.runs import undrawn_report, write
 
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.page.first_screen import FEW_MODELS, headline_of, headline_table, told_apart
 
@@ -41,7 +41,7 @@ def trials(model, accuracy):
 def made_of(folder, models):
     for model, accuracy in models.items():
         write(folder / f"{model}.jsonl", trials(model, accuracy))
-    return report_of(collect(folder), settings=Settings(n_resamples=400))
+    return undrawn_report(collect(folder), settings=Settings(n_resamples=400))
 
 
 @pytest.fixture(scope="module")

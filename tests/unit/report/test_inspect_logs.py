@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from inspect_ai.log import ProvenanceData, invalidate_samples, read_eval_log, write_eval_log
 from msgspec import MsgspecError, to_builtins
 from tests.integration.golden_logs import EXAMPLES
+from tests.unit.report.runs import undrawn_report
 
-from confidence_tasks.report import collect, inspect_logs, report_of
+from confidence_tasks.report import collect, inspect_logs
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError
@@ -71,7 +72,7 @@ def test_samples_that_were_invalidated_do_not_count(suffix: str, log: Path, tmp_
     assert set(file.columns["sample_id"]) == expected
     assert file.lost == 0
     assert [entry.reason for entry in found.skipped] == ["3 of 8 samples were invalidated and do not count"]
-    page = report_of(found, settings=Settings(n_resamples=20)).html
+    page = undrawn_report(found, settings=Settings(n_resamples=20)).html
     assert "3 of 8 samples were invalidated" in page
 
 

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import TRIAL, task_groups
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.lm_eval_samples import _study
 from confidence_tasks.report.task_trials import group_by_task
@@ -61,7 +61,7 @@ def test_samples_that_a_file_lacks_are_noticed(tmp_path, effective, lost):
     (tmp_path / f"results_{time}.json").write_text(json.dumps(run), encoding="utf-8")
     found = collect(tmp_path)
     assert (len(asked), found.files[0].lost) == (40, lost)
-    (task,) = report_of(found, settings=Settings(n_resamples=20)).tasks
+    (task,) = undrawn_report(found, settings=Settings(n_resamples=20)).tasks
     where = [each.where for each in task.notices if each.title == "Unfinished runs"]
     assert where == ([(f"lab/model: 3 of 43 in samples_{name}_{time}.jsonl",)] if lost else [])
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.sources import Question
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(folder):
-    return report_of(collect(folder), settings=FEW)
+    return undrawn_report(collect(folder), settings=FEW)
 
 
 def test_every_entry_is_the_statistic_of_the_tasks_own_trials(made):
@@ -77,7 +77,7 @@ def test_it_stands_above_the_tasks_with_n_and_limits(made):
 
 def test_one_task_has_nothing_to_stand_beside(tmp_path):
     path = write(tmp_path / "a.jsonl", list(of_sets("lab/even", "boolq", 20)))
-    made = report_of(collect(path), settings=FEW)
+    made = undrawn_report(collect(path), settings=FEW)
     assert made.overviews == ()
     assert "all_question_sets" not in made.html
 
@@ -85,7 +85,7 @@ def test_one_task_has_nothing_to_stand_beside(tmp_path):
 def test_questions_of_ones_own_are_a_column_of_their_own(tmp_path):
     trials = [*of_sets("lab/even", "boolq", 20), *of_sets("lab/even", "boolq", 20, source="mine")]
     write(tmp_path / "a.jsonl", [*trials, *of_sets("lab/even", "halueval", 20)])
-    (overview,) = report_of(collect(tmp_path), settings=FEW).overviews
+    (overview,) = undrawn_report(collect(tmp_path), settings=FEW).overviews
     assert overview.columns == ("BoolQ, boolq", "BoolQ, mine", "HaluEval")
 
 

@@ -12,7 +12,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
@@ -23,7 +23,6 @@ from confidence_tasks.report.figures.svg import panel_svg
 from confidence_tasks.report.labels import number
 from confidence_tasks.report.page import coded, page_part
 from confidence_tasks.report.page.tables import extra_view
-from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval
 from confidence_tasks.statistics.calibration import hard_easy_slope
 
@@ -88,7 +87,7 @@ def test_a_table_of_models_side_by_side_prints_what_was_estimated(report):
 
 
 def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
-    made = report_of(
+    made = undrawn_report(
         collect(write(tmp_path / "a.jsonl", rows("scales")[:12])), settings=Settings(n_resamples=50)
     )
     (results,) = made.results
@@ -164,7 +163,7 @@ def small(tmp_path_factory):
     """A report on one model and one file, with fewer answers than a curve of accuracy at coverage needs."""
     trials = [row for row in rows("scales") if row["condition"] == "0-20"][:12]
     path = write(tmp_path_factory.mktemp("small") / "trials.jsonl", trials)
-    return report_of(collect(path), settings=Settings(n_resamples=20))
+    return undrawn_report(collect(path), settings=Settings(n_resamples=20))
 
 
 def test_a_curve_of_too_few_answers_has_no_panel(report, small):
@@ -345,7 +344,7 @@ WARNED = {
 def test_what_calls_numbers_into_question_is_said(title, tmp_path):
     study, change = WARNED[title]
     path = write(tmp_path / "trials.jsonl", change(rows(study)))
-    made = report_of(collect(path), settings=Settings(n_resamples=20))
+    made = undrawn_report(collect(path), settings=Settings(n_resamples=20))
     notices = {notice.title: notice for task in made.tasks for notice in task.notices}
     assert title in notices, list(notices)
     assert notices[title].where
@@ -357,7 +356,7 @@ def test_replies_that_a_study_leaves_out_are_not_called_unread(tmp_path):
     left_out = {"split": "excluded", "status": "out_of_range"}
     its_rows = [row | left_out if i % 8 < 4 else row for i, row in enumerate(rows("fermieval"))]
     path = write(tmp_path / "trials.jsonl", its_rows)
-    made = report_of(collect(path), settings=Settings(n_resamples=20))
+    made = undrawn_report(collect(path), settings=Settings(n_resamples=20))
     assert "Replies without a readable answer or confidence" not in made.html
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.report.runs import undrawn_report
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.paper import PaperFigure
 from confidence_tasks.report.paper.filled import Filled
@@ -56,7 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, trials: list[dict[str, Any]
     folder = tmp_path_factory.mktemp("riskeval")
     write(folder / "every.jsonl", trials, "lab/every")
     write(folder / "one.jsonl", [row for row in trials if row["source"] == "gsm8k"], "lab/one")
-    return report_of(collect(folder), settings=Settings(n_resamples=50))
+    return undrawn_report(collect(folder), settings=Settings(n_resamples=50))
 
 
 NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*"]
@@ -140,7 +141,7 @@ def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_a
 ) -> None:
     write(tmp_path / "every.jsonl", [*trials, *made_up("arithmetic", 9, n=5)], "lab/every")
     write(tmp_path / "one.jsonl", [row for row in trials if row["source"] == "gsm8k"], "lab/one")
-    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    made = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=20))
     ((_, items),) = made.papers
     shown = {each.title: each for each in items if isinstance(each.item, PaperFigure)}
     titles = {
@@ -159,7 +160,7 @@ def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_a
 
 def test_a_figure_without_the_papers_sources_is_not_made_of_others(tmp_path: Path) -> None:
     write(tmp_path / "other.jsonl", made_up("arithmetic", 9, n=5), "lab/other")
-    ((_, items),) = report_of(collect(tmp_path), settings=Settings(n_resamples=20)).papers
+    ((_, items),) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=20)).papers
     figures = [each for each in items if isinstance(each.item, PaperFigure)]
     assert not any(each.is_filled for each in figures)
     assert all("-T source=hle" in note for each in figures for note in each.notes)

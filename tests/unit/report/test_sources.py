@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
-from tests.unit.report.runs import write
+from tests.unit.report.runs import undrawn_report, write
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures import general
 from confidence_tasks.report.groups import by_condition
@@ -51,7 +51,7 @@ def trials(condition, sources):
 
 
 def reported(folder, rows) -> Report:
-    return report_of(collect(write(folder / "trials.jsonl", rows)), settings=Settings(n_resamples=50))
+    return undrawn_report(collect(write(folder / "trials.jsonl", rows)), settings=Settings(n_resamples=50))
 
 
 @pytest.fixture(scope="module")

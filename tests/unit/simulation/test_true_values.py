@@ -37,7 +37,7 @@ def test_accuracy_meta_d_and_auroc_are_those_of_the_observer_that_was_put_in(
         return float(norm.pdf(x, -meta / 2) / norm.sf(0.0, -meta / 2))
 
     auroc, _ = integrate.quad(lambda x: at_least(x, meta / 2) * density_of_wrong(x), 0.0, 12.0)
-    found = true_values("scales", Subject(d_prime=d_prime, meta_d_prime=meta), "0-10000")
+    found = true_values("scales", Subject(d_prime=d_prime, meta_d_prime=meta), "0-1000")
     assert found["accuracy"] == pytest.approx(norm.cdf(d_prime / 2), abs=1e-9)
     assert found["auroc"] == pytest.approx(auroc, abs=1e-3)
     assert found["meta_d"] == pytest.approx(meta, abs=0.02)

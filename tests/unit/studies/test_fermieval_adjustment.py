@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.unit.report.runs import SUBJECTS, rows, write
+from tests.unit.report.runs import SUBJECTS, rows, undrawn_report, write
 
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
@@ -19,7 +19,7 @@ def crossed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("crossed")
     for model in SUBJECTS:
         write(folder / f"{model[4:]}.jsonl", rows("fermieval", model, split="test"))
-    return report_of(collect(folder), settings=FEW)
+    return undrawn_report(collect(folder), settings=FEW)
 
 
 def test_without_a_calibration_half_measures_are_of_intervals_adjusted_by_each_other(crossed):
@@ -60,5 +60,5 @@ def test_it_is_said_which_way_intervals_err(tmp_path):
         {**row, "lower": row["truth"] + 1, "upper": row["truth"] + 1, "width": 0.0, "correct": 0.0}
         for row in rows("fermieval")
     ]
-    (task,) = report_of(collect(write(tmp_path / "a.jsonl", missed)), settings=FEW).tasks
+    (task,) = undrawn_report(collect(write(tmp_path / "a.jsonl", missed)), settings=FEW).tasks
     assert any(" is overconfident, with intervals too narrow, on p" in said for said in task.sentences)

@@ -9,9 +9,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.special import ndtri
-from tests.unit.report.runs import write
+from tests.unit.report.runs import undrawn_report, write
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import write_figures
 from confidence_tasks.sources import Question
@@ -74,7 +74,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Report:
         for i in range(20)
         for level in (0.9, 0.99)
     ]
-    return report_of(collect(write(tmp_path_factory.mktemp("fermi") / "a.jsonl", rows)), settings=FEW)
+    return undrawn_report(collect(write(tmp_path_factory.mktemp("fermi") / "a.jsonl", rows)), settings=FEW)
 
 
 def figure_of(report: Report, name: str):
@@ -138,7 +138,7 @@ def test_figure_2_is_by_the_papers_rule_where_that_makes_a_difference(stated: Re
     assert (row["p = 0.9"], row["p = 0.99"], row["replies left out"]) == (2.0, 2.0, 14)
     trial = fermieval_trial(Question("q", "fermi", "?", "number", "5"), 0.9, "test", interval_reply(4, 100))
     rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial}]
-    report = report_of(collect(write(tmp_path / "a.jsonl", rows)), settings=FEW)
+    report = undrawn_report(collect(write(tmp_path / "a.jsonl", rows)), settings=FEW)
     assert name not in {extra.name for extra in report.extras}
 
 
@@ -181,7 +181,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Report:
         }
         for i, trial in enumerate(trials)
     ]
-    return report_of(collect(write(tmp_path_factory.mktemp("samples") / "a.jsonl", rows)), settings=FEW)
+    return undrawn_report(collect(write(tmp_path_factory.mktemp("samples") / "a.jsonl", rows)), settings=FEW)
 
 
 def test_agreement_and_tunnel_index_are_in_the_report(sampled: Report):

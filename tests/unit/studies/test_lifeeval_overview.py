@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import ece
 
@@ -29,7 +29,7 @@ def _answers(model: str) -> list[dict[str, object]]:
 def _report(folder: Path, *models: str) -> Report:
     for model in models:
         write(folder / f"{model[4:]}.jsonl", _answers(model))
-    return report_of(collect(folder), settings=FEW)
+    return undrawn_report(collect(folder), settings=FEW)
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
+from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks import boolq, lifeeval
-from confidence_tasks.report import collect, report_of
+from confidence_tasks.report import collect
 from confidence_tasks.report.collection import trials as read_trials
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.general import model_styles
@@ -94,7 +95,7 @@ def test_a_question_under_two_conditions_counts_as_two():
 def test_the_report_agrees_with_the_log(two_models, tmp_path):
     told = two_models.assign(study="lifeeval", task="lifeeval")
     told.to_csv(tmp_path / "trials.csv", index=False)
-    (results,) = report_of(collect(tmp_path), settings=Settings(n_resamples=10)).results
+    (results,) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=10)).results
     for model, its in two_models.groupby("model"):
         logged = summarise_groups(its.drop(columns="model").to_dict("records"), MEASURES, RADII)
         groups = [group for group in results.groups[model] if group.by in ("all", "radius")]

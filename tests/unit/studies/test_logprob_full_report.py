@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.unit.report.runs import undrawn_report
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.write import report_of
 from confidence_tasks.statistics import fit_meta_d, wilson_interval
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
@@ -15,7 +15,7 @@ QUICK = Settings(n_resamples=200, seed=1)
 
 def report(tmp_path, *parts):
     together(*parts).assign(study="nlp_metad", task="nlp_metad").to_parquet(tmp_path / "trials.parquet")
-    return report_of(collect([str(tmp_path)]), settings=QUICK)
+    return undrawn_report(collect([str(tmp_path)]), settings=QUICK)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from confidence_tasks.report import Report, collect, report_of
+from confidence_tasks.report import Report, collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import write_figures
@@ -28,7 +28,7 @@ from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
 from confidence_tasks.studies.question_sets.report import performance
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 
-from ..report.runs import write
+from ..report.runs import undrawn_report, write
 from .published_figures import (
     DROPPED,
     MODELS,
@@ -79,7 +79,7 @@ def published(
     folder = tmp_path_factory.mktemp("real")
     for task, its in rows.items():
         write(folder / f"{task}.jsonl", its)
-    return report_of(collect(folder), settings=FEW)
+    return undrawn_report(collect(folder), settings=FEW)
 
 
 def extra(report: Report, name: str):
