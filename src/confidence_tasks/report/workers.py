@@ -6,11 +6,12 @@ however many workers there are. Every process uses one thread of linear algebra,
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -142,8 +143,22 @@ class _Progress:
 
 
 def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[Any, ...]) -> tuple[int, Found]:
+    _keep_freed_memory()
     with threadpool_limits(1):
         return number, function(*arguments)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Let this process keep what it frees: arrays of some MiB would be mapped anew, page by page, each time."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library than that of GNU
+        allocator = ctypes.CDLL(None).mallopt
+        allocator(_TRIM_THRESHOLD, 1 << 29)
+        allocator(_MMAP_THRESHOLD, 1 << 25)
+
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Parameters of ``mallopt``."""
 
 
 def _deaths(backend: Any) -> tuple[type[Exception], ...]:
