@@ -354,8 +354,10 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
     def influence(rows: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         average, size = mean(weights)
         scale = ratio(np.ones(len(size)), np.sqrt(np.maximum(size * (size - 1.0), 0.0)))
-        moved = np.where(counted, value - average[:, np.newaxis], 0.0) * scale[:, np.newaxis]
-        return moved, np.zeros(len(moved))
+        moved = np.subtract.outer(value, average)
+        moved *= scale
+        moved[~counted] = 0.0
+        return moved.T, np.zeros(len(average))
 
     probe = np.random.default_rng(0).integers(0, 4, (_PROBES, n)).astype(np.float64)
     computed = np.asarray(measure.compute(rows, probe))

@@ -174,7 +174,8 @@ def auroc2_influence(
     area = ratio((hits * among_wrong).sum(axis=1, keepdims=True), n_right)
     of_right = ratio(among_wrong - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
     of_wrong = ratio(1.0 - among_right - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
-    influence = np.where(right == 1.0, of_right[:, groups.index], of_wrong[:, groups.index])
+    of_kind = np.concatenate([of_right, of_wrong], axis=1)
+    influence = take(of_kind, np.where(right == 1.0, groups.index, groups.index + groups.values.size))
     return influence, np.zeros(len(influence))
 
 

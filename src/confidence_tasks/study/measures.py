@@ -264,7 +264,7 @@ def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
 
     if keep.all():
         return kept
-    influence = np.zeros((len(kept), len(keep)))
+    influence = np.zeros((len(keep), len(kept))).T
     influence[:, keep] = kept
     return influence
 

@@ -262,7 +262,7 @@ def threshold_influence(
     slopes = _slopes(held + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
     slopes = np.where(np.isfinite(slopes).all(axis=1, keepdims=True), slopes, np.nan)
     mean = ratio((held * slopes).sum(axis=1), held.sum(axis=1))
-    return (slopes - mean[:, np.newaxis])[:, cell], 0.5 * np.square(slopes).sum(axis=1)
+    return np.take(slopes.T - mean, cell, axis=0).T, 0.5 * np.square(slopes).sum(axis=1)
 
 
 @np.errstate(all="ignore")  # NaN where there is no meta-d'
