@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import joblib
 import numpy as np
@@ -250,15 +251,35 @@ def table_of(columns: Mapping[str, Any], **facts: str) -> pa.Table:
 
 
 def columns_of(table: pa.Table) -> dict[str, Any]:
-    """Return the columns of a table as :func:`table_of` got them; equal texts are one object."""
+    """Return the columns of a table as :func:`table_of` got them, which cannot be written to.
+
+    Columns that are equal, as those that say what was asked are in the logs of many models, are one array, and equal
+    texts of others are one object.
+    """
     return {
-        name: _texts(column) if pa.types.is_string(column.type) else column.to_numpy().copy()
+        name: _shared(column.combine_chunks())
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
 
 
-def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    encoded = column.combine_chunks().dictionary_encode()
+_columns: WeakValueDictionary[bytes, np.ndarray[Any, Any]] = WeakValueDictionary()
+
+
+def _shared(column: pa.Array) -> np.ndarray[Any, Any]:
+    content = hashlib.sha256(f"{column.type} {len(column)} {column.offset}".encode())
+    for buffer in column.buffers():
+        content.update(buffer or b"")
+    key = content.digest()
+    found = _columns.get(key)
+    if found is None:
+        found = _texts(column) if pa.types.is_string(column.type) else np.array(column)
+        found.flags.writeable = False
+        _columns[key] = found
+    return found
+
+
+def _texts(column: pa.Array) -> np.ndarray[Any, Any]:
+    encoded = column.dictionary_encode()
     distinct = np.empty(len(encoded.dictionary), dtype=object)
     distinct[:] = [sys.intern(text) for text in encoded.dictionary.to_pylist()]
     found: np.ndarray[Any, Any] = distinct[encoded.indices.to_numpy()]

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
-from scipy.stats import qmc
 
 from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.report.groups import Columns
@@ -47,6 +46,8 @@ def paired_draws(
     # What matters most comes first, where the points are most even.
     names = [(subject, name) for name in OF_QUESTION for subject in (0, 1)]
     names += [(subject, f"{name}/{i}") for i in range(n_replies) for name in OF_REPLY for subject in (0, 1)]
+    from scipy.stats import qmc  # takes half a second, and reports import this module without drawing
+
     points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
     drawn = dict(zip(names, ndtri(np.clip(points, _TINY, 1.0 - _TINY)).T, strict=True))
     rest = np.sqrt(1.0 - correlation**2)

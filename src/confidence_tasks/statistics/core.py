@@ -117,8 +117,9 @@ def as_labels(labels: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
     array = np.asarray(labels)
     if array.shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one label a row, got {array.shape}")
-    if array.dtype.kind not in "iub" and any(label is None or label != label for label in array.tolist()):
-        # Only NaN differs from itself.
+    if array.dtype.kind not in "iub" and any(
+        label is None or label != label for label in set(array.tolist())
+    ):  # only NaN differs from itself
         raise ValueError(f"{name} has missing labels; drop these rows or give each a label of its own")
     return array
 

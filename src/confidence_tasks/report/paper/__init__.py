@@ -18,7 +18,7 @@ import numpy as np
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.groups import is_member
+from confidence_tasks.report.groups import TrialSubset, is_member
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
@@ -395,16 +395,19 @@ class Runs:
 
     def sources(self, cell: Cell) -> set[str]:
         """Return the sources that the mean of a cell is over."""
-        return {str(columns["source"][0]) for columns in self.trials(cell) if len(columns["source"])}
+        return {part.source for _, part in self._parts(cell) if len(part.rows)}
 
     def trials(self, cell: Cell) -> list[Mapping[str, Any]]:
         """Return the trials of a cell, one set of columns a source."""
+        return [rows_of(model.columns, part.rows) for model, part in self._parts(cell)]
+
+    def _parts(self, cell: Cell) -> list[tuple[ModelTrials, TrialSubset]]:
         task = self.task_of(cell)
         if task is None:
             return []
         model = next(each for each in task.models if each.label == cell.model)
         return [
-            rows_of(model.columns, part.rows)
+            (model, part)
             for group in task.groups[cell.model]
             if group.label == cell.group
             for part in (group.cells if not cell.source else (*group.cells, *group.apart))
