@@ -60,6 +60,13 @@ def test_equal_texts_of_files_read_elsewhere_are_one_object(folder):
     assert all(map(operator.is_, one.columns["question_id"], other.columns["question_id"]))
 
 
+def test_equal_columns_of_files_are_one_array_that_cannot_be_written_to(folder):
+    one, other = collect(sorted(folder.glob("scales-*"))).files
+    assert one.columns["question_id"] is other.columns["question_id"]
+    with pytest.raises(ValueError, match="read-only"):
+        one.columns["confidence"][0] = 0.0
+
+
 def test_threads_of_linear_algebra_are_one_in_every_process():
     from threadpoolctl import threadpool_info
 
