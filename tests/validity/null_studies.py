@@ -116,7 +116,8 @@ def _monotonicity(rng: np.random.Generator, n: int) -> bool:
     """Accuracy rises, but not from the second quarter of the evidence to the third."""
     evidence = np.sort(rng.normal(size=n))
     accuracy = np.repeat([0.2, 0.6, 0.6, 1.0], -(-n // 4))[:n]
-    cell: Any = SimpleNamespace(evidence=evidence, correct=(rng.random(n) < accuracy).astype(float), n=n)
+    correct, asked = (rng.random(n) < accuracy).astype(float), np.arange(n).astype(str)
+    cell: Any = SimpleNamespace(evidence=evidence, correct=correct, asked=asked, n=n)
     return bool(_rises(*quarter_counts(cell)[:2]).max() < ALPHA)
 
 

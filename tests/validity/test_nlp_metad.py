@@ -15,7 +15,7 @@ from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, resample
+from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, CellKey, resample
 from confidence_tasks.studies.logprob_metacognition.robustness import monotonicity
 
 pytestmark = pytest.mark.slow
@@ -67,8 +67,7 @@ def test_changes_by_unequal_variance_vary_as_much_as_is_said(evidence: Evidence)
     for study in range(30):
         table = trials(evidence, 500, domain=DOMAINS[0], rng=np.random.default_rng(study))
         drawn = resample(table, settings=Settings(100, seed=study), binnings={PRIMARY: BINNINGS[PRIMARY]})
-        cell = drawn.get("a", TRIVIA)
-        assert cell is not None
+        cell = drawn.cells[CellKey("a", TRIVIA)]
         changes.append(cell.measure("mratio_v1_unequal") - cell.measure("mratio_v1"))
     said = np.sqrt(np.mean([np.nanvar(change.resamples) for change in changes]))
     assert said == pytest.approx(np.std([change.value for change in changes]), rel=0.4)
