@@ -3,7 +3,6 @@
 import sys
 from importlib.machinery import PathFinder
 from types import ModuleType
-from unittest.mock import patch
 
 
 def load_fit_metad():
@@ -24,8 +23,17 @@ def load_fit_metad():
 
 
 def load_interval_score():
-    """Return ``scoringrules.interval_score``, imported without numba, which compiles for seconds at each import."""
-    with patch.dict(sys.modules, {"numba": None}):
+    """Return ``scoringrules.interval_score``, imported without numba, which compiles for seconds at each import.
+
+    Only numba is hidden, and shown again: the other modules that the import loads stay, as NumPy's cannot load twice.
+    """
+    shown = sys.modules.pop("numba", None)
+    sys.modules["numba"] = None
+    try:
         from scoringrules import interval_score
+    finally:
+        del sys.modules["numba"]
+        if shown is not None:
+            sys.modules["numba"] = shown
 
     return interval_score
