@@ -12,7 +12,7 @@ from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 
 from confidence_tasks.statistics import auroc2, bootstrap, fit_meta_d, m_ratio_threshold
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.intervals import cross_conformal, fit_conformal
+from confidence_tasks.statistics.intervals import fit_conformal
 from confidence_tasks.statistics.sdt import fieller_interval
 
 # Fieller ----------------------------------------------------------------------------------------------------------
@@ -117,53 +117,11 @@ def _split(**options: Any) -> Adjust:
     return adjust
 
 
-def _jackknife(
-    calibration: tuple[FloatArray, ...], low: FloatArray, high: FloatArray, nominal: float
-) -> tuple[FloatArray, FloatArray]:
-    """One fold a question, and nothing fitted but the adjustment: every fold states the same interval."""
-    truth, lower, upper = calibration
-    scores = np.maximum(lower - truth, truth - upper)
-    return cross_conformal(scores, np.arange(len(truth)), *_repeated(low, high, len(truth)), nominal)
-
-
-def _cross(
-    calibration: tuple[FloatArray, ...], low: FloatArray, high: FloatArray, nominal: float
-) -> tuple[FloatArray, FloatArray]:
-    """Five folds; intervals are first stretched by a factor that the other folds call for."""
-    truth, lower, upper = calibration
-    fold = np.arange(len(truth)) % 5
-    scores = np.empty(len(truth))
-    ends = []
-    for k in range(5):
-        factor = _stretch(truth[fold != k], lower[fold != k], upper[fold != k], nominal)
-        own_low, own_high = _stretched(lower[fold == k], upper[fold == k], factor)
-        scores[fold == k] = np.maximum(own_low - truth[fold == k], truth[fold == k] - own_high)
-        ends.append(_stretched(low, high, factor))
-    new_low, new_high = (np.stack(side) for side in zip(*ends, strict=True))
-    return cross_conformal(scores, fold, new_low, new_high, nominal)
-
-
-def _stretch(truth: FloatArray, low: FloatArray, high: FloatArray, nominal: float) -> float:
-    needed = np.abs(truth - (low + high) / 2.0) / np.maximum((high - low) / 2.0, 1e-9)
-    return float(np.quantile(needed, nominal))
-
-
-def _stretched(low: FloatArray, high: FloatArray, factor: float) -> tuple[FloatArray, FloatArray]:
-    middle, half = (low + high) / 2.0, factor * (high - low) / 2.0
-    return middle - half, middle + half
-
-
-def _repeated(low: FloatArray, high: FloatArray, times: int) -> tuple[FloatArray, FloatArray]:
-    return np.tile(low, (times, 1)), np.tile(high, (times, 1))
-
-
 CONFORMAL: Mapping[str, Adjust] = {
     "split": _split(),
     "asymmetric": _split(asymmetric=True),
     "normalized": _split(normalized=True),
     "asymmetric, normalized": _split(asymmetric=True, normalized=True),
-    "jackknife+": _jackknife,
-    "CV+, stretched in five folds": _cross,
 }
 """By name."""
 

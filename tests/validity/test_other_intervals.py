@@ -29,7 +29,6 @@ def test_percentiles_cover(name: str) -> None:
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("name", CONFORMAL)
 def test_conformal_intervals_hold_the_next_truth_as_often_as_they_promise(name: str, whole: bool) -> None:
-    """Jackknife+ and CV+ promise less without assumptions; in practice they hold as much, and so they do here."""
     found = conformal(name, 0.9, 60, 400, whole=whole)
     # Ten questions share a calibration set: 400 studies are worth between 400 and 4,000 questions.
     assert found >= 0.9 - 4 * math.sqrt(0.9 * 0.1 / 1_500)

@@ -3,19 +3,11 @@ import pytest
 from crepes import ConformalRegressor
 from hypothesis import given
 from hypothesis import strategies as st
-from mapie.regression import ConformalizedQuantileRegressor, CrossConformalRegressor
+from mapie.regression import ConformalizedQuantileRegressor
 from scipy import stats
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import KFold, LeaveOneOut
 
 from confidence_tasks.statistics import coverage
-from confidence_tasks.statistics.intervals import (
-    conformal_rank,
-    cross_conformal,
-    fit_conformal,
-    jackknife_conformal,
-    nonconformity,
-)
+from confidence_tasks.statistics.intervals import conformal_rank, fit_conformal, jackknife_conformal
 
 LEVELS = [0.5, 0.8, 0.9, 0.95]
 
@@ -56,7 +48,7 @@ class Column:
 )
 def test_what_is_no_interval_raises(truth, lower, upper):
     with pytest.raises(ValueError):
-        nonconformity(truth, lower, upper)
+        jackknife_conformal(truth, lower, upper, 0.9)
     with pytest.raises(ValueError):
         fit_conformal(truth, lower, upper, 0.9)
 
@@ -80,22 +72,6 @@ def test_negative_number_of_questions_raises():
         conformal_rank(-1, 0.9)
 
 
-@pytest.mark.parametrize(
-    ("fold", "lower", "upper"),
-    [
-        ([0, 2], [[0.0], [1.0]], [[2.0], [3.0]]),
-        ([0, -1], [[0.0], [1.0]], [[2.0], [3.0]]),
-        ([0.0, 1.0], [[0.0], [1.0]], [[2.0], [3.0]]),
-        ([0], [[0.0], [1.0]], [[2.0], [3.0]]),
-        ([0, 1], [0.0, 1.0], [2.0, 3.0]),
-        ([0, 1], [[0.0], [4.0]], [[2.0], [3.0]]),
-    ],
-)
-def test_folds_that_do_not_match_raise(fold, lower, upper):
-    with pytest.raises(ValueError):
-        cross_conformal([1.0, 2.0], fold, lower, upper, 0.5)
-
-
 # Degenerate samples
 
 
@@ -114,11 +90,6 @@ def test_just_enough_questions_give_a_finite_interval(n, nominal):
     assert fit_conformal(*stated(n), nominal).finite
 
 
-def test_too_few_questions_for_cross_conformal_give_infinite_intervals():
-    lower, upper = cross_conformal([1.0, 2.0], [0, 1], [[0.0], [1.0]], [[2.0], [3.0]], 0.9)
-    assert (lower[0], upper[0]) == (-np.inf, np.inf)
-
-
 def test_ends_that_would_cross_meet():
     adjustment = fit_conformal([0.0] * 9, [-10.0] * 9, [10.0] * 9, 0.9)
     assert adjustment.above == -10.0
@@ -134,10 +105,6 @@ def test_ends_that_would_cross_meet():
 def test_rank_is_exact_for_the_decimal_that_was_written(n, thousandths):
     expected = -(-thousandths * (n + 1) // 1000)
     assert conformal_rank(n, thousandths / 1000) == expected
-
-
-def test_nonconformity_is_the_distance_to_the_interval_or_minus_the_depth_in_it():
-    np.testing.assert_array_equal(nonconformity([0, 2, 5, 9], [1, 1, 1, 1], [6, 6, 6, 6]), [1, -1, -1, 3])
 
 
 @pytest.mark.parametrize("nominal", LEVELS)
@@ -180,40 +147,6 @@ def test_intervals_are_those_of_mapie(nominal, asymmetric):
     np.testing.assert_allclose(np.transpose(found), expected[:, :, 0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("nominal", LEVELS)
-@pytest.mark.parametrize("splitter", [KFold(5), LeaveOneOut()], ids=["cv+", "jackknife+"])
-def test_cross_conformal_intervals_are_those_of_mapie(nominal, splitter):
-    rng = np.random.default_rng(1)
-    x, new = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
-    y = x @ [1.0, -2.0] + rng.standard_t(3, size=40)
-    fold = np.zeros(40, dtype=int)
-    scores, ends = np.zeros(40), []
-    for index, (training, held_out) in enumerate(splitter.split(x)):
-        model = LinearRegression().fit(x[training], y[training])
-        guess = model.predict(x[held_out])
-        fold[held_out] = index
-        scores[held_out] = nonconformity(y[held_out], guess, guess)
-        ends.append(model.predict(new))
-    found = cross_conformal(scores, fold, np.array(ends), np.array(ends), nominal)
-    peer = CrossConformalRegressor(LinearRegression(), confidence_level=nominal, method="plus", cv=splitter)
-    _, expected = peer.fit_conformalize(x, y).predict_interval(new)
-    np.testing.assert_allclose(np.transpose(found), expected[:, :, 0], rtol=1e-10)
-
-
-def test_cross_conformal_of_a_model_that_is_not_fitted_is_split_conformal():
-    truth, lower, upper = stated(60)
-    new_lower, new_upper = np.array([-1.0, 3.0]), np.array([1.0, 3.5])
-    split = fit_conformal(truth, lower, upper, 0.9).apply(new_lower, new_upper)
-    cross = cross_conformal(
-        nonconformity(truth, lower, upper),
-        np.arange(60) % 4,
-        np.tile(new_lower, (4, 1)),
-        np.tile(new_upper, (4, 1)),
-        0.9,
-    )
-    np.testing.assert_allclose(cross, split, rtol=1e-12)
-
-
 @pytest.mark.parametrize("nominal", [*LEVELS, 0.998])
 @pytest.mark.parametrize("decimals", [0, 12], ids=["ties", "no ties"])
 def test_each_question_of_the_jackknife_is_adjusted_by_split_conformal_of_the_others(nominal, decimals):
@@ -223,18 +156,6 @@ def test_each_question_of_the_jackknife_is_adjusted_by_split_conformal_of_the_ot
         others = np.arange(60) != i
         split = fit_conformal(truth[others], lower[others], upper[others], nominal)
         np.testing.assert_array_equal(np.ravel(split.apply(lower[[i]], upper[[i]])), found[i])
-
-
-@pytest.mark.parametrize("nominal", LEVELS)
-def test_the_jackknife_is_cross_conformal_with_a_fold_per_question(nominal):
-    truth, lower, upper = stated(40)
-    found = np.transpose(jackknife_conformal(truth, lower, upper, nominal))
-    scores = nonconformity(truth, lower, upper)
-    for i in range(40):
-        others, ends = np.arange(40) != i, [np.full((39, 1), end[i]) for end in (lower, upper)]
-        cross = cross_conformal(scores[others], np.arange(39), *ends, nominal)
-        if cross[0] <= cross[1]:
-            np.testing.assert_allclose(np.ravel(cross), found[i], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])

@@ -3,10 +3,8 @@
 from confidence_tasks.statistics.intervals.conformal import (
     ConformalAdjustment,
     conformal_rank,
-    cross_conformal,
     fit_conformal,
     jackknife_conformal,
-    nonconformity,
 )
 from confidence_tasks.statistics.intervals.predictive_distribution import (
     SmallestSet,
@@ -35,14 +33,12 @@ __all__ = [
     "adjusted_interval_covariance",
     "conformal_rank",
     "coverage",
-    "cross_conformal",
     "degenerate_share",
     "empirical_distribution",
     "fit_conformal",
     "fit_temperature",
     "jackknife_conformal",
     "mean_width",
-    "nonconformity",
     "penalized_winkler_score",
     "smallest_set",
     "tempered",
