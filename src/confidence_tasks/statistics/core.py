@@ -1,8 +1,8 @@
-"""What every statistic shares: the number that says why it is missing, and the checks of its inputs."""
+"""What every statistic shares: the number that says why it is missing, the checks of its inputs, and roots."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
@@ -169,3 +169,41 @@ def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
     same_length(**{f"argument {i}": vector for i, vector in enumerate(vectors)})
     keep = np.logical_and.reduce([~np.isnan(vector) for vector in vectors])
     return tuple(vector[keep] for vector in vectors)
+
+
+_MAX_ROOT_STEPS = 200
+
+
+def decreasing_root(
+    function: Callable[[FloatArray], FloatArray],
+    low: FloatArray,
+    high: FloatArray,
+    *,
+    tolerance: float = 1e-12,
+) -> FloatArray:
+    """Find where a decreasing function is 0, in each row, by false position with the Illinois rule.
+
+    ``function`` takes and returns an array (R,), row by row; it is 0 or above at ``low`` and 0 or below at ``high``,
+    and within ``tolerance`` of 0 at the root. Dowell & Jarratt (1971), doi:10.1007/BF01934364.
+
+    Examples
+    --------
+    >>> decreasing_root(lambda x: 2.0 - x**2, np.zeros(1), np.full(1, 2.0)).round(6)
+    array([1.414214])
+    """
+    above, below = function(low), function(high)
+    middle, rose = low, np.zeros(low.shape, dtype=bool)
+    for step in range(_MAX_ROOT_STEPS):
+        span = below - above
+        middle = np.divide(low * below - high * above, span, out=middle.copy(), where=span != 0.0)
+        value = function(middle)
+        if np.abs(value).max(initial=0.0) < tolerance:
+            break
+        rises = value > 0.0
+        # An end of the bracket that stays twice in a row counts half, so that the other one moves too.
+        stays = (rises == rose) & (step > 0)
+        above = np.where(rises, value, np.where(stays, above / 2.0, above))
+        below = np.where(rises, np.where(stays, below / 2.0, below), value)
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+        rose = rises
+    return middle

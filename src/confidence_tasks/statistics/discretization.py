@@ -7,8 +7,15 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, as_vector
-from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, running_sums, tied
-from confidence_tasks.statistics.numerics import row_quantiles
+from confidence_tasks.statistics.inference.weights import (
+    Result,
+    Tied,
+    Weighting,
+    ratio,
+    row_quantiles,
+    running_sums,
+    tied,
+)
 
 __all__ = [
     "confidence_entropy",

@@ -12,13 +12,14 @@ from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import (
     Result,
     Weighting,
+    between,
+    first_beyond,
     ratio,
     running_sums,
     take,
     tied,
     trials,
 )
-from confidence_tasks.statistics.numerics import between, first_beyond
 
 __all__ = [
     "RiskCoverageCurve",

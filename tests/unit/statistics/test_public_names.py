@@ -59,7 +59,7 @@ def test_the_type_checker_and_the_interpreter_find_a_name_in_the_same_place() ->
 
 def test_every_folder_and_module_of_public_functions_is_a_family() -> None:
     parts = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert parts == {*statistics.FAMILIES, "__init__", "core", "numerics"}
+    assert parts == {*statistics.FAMILIES, "__init__", "core"}
 
 
 def test_a_name_of_a_family_is_named_with_its_place() -> None:

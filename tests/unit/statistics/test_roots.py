@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from confidence_tasks.statistics.numerics import decreasing_root
+from confidence_tasks.statistics.core import decreasing_root
 
 
 def test_each_row_has_its_own_root():

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from confidence_tasks.statistics import ece
-from confidence_tasks.statistics.calibration.error_interval import BinnedTrials
+from confidence_tasks.statistics.calibration.binning import BinnedTrials
 from confidence_tasks.statistics.core import Estimate
 from confidence_tasks.statistics.inference.limits import mover
 

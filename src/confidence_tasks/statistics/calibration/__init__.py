@@ -1,7 +1,11 @@
 """Calibration: errors over bins, proper scores, reliability curves, recalibration."""
 
-from confidence_tasks.statistics.calibration.binning import ReliabilityCurve, reliability_curve
-from confidence_tasks.statistics.calibration.error_interval import BinnedTrials, ece_interval
+from confidence_tasks.statistics.calibration.binning import (
+    BinnedTrials,
+    ReliabilityCurve,
+    ece_interval,
+    reliability_curve,
+)
 from confidence_tasks.statistics.calibration.errors import (
     HardEasyRegression,
     confidence_correlation,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
+from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges, folded_normal_mean
 from confidence_tasks.statistics.core import (
     BoolArray,
     Estimate,
@@ -18,12 +18,12 @@ from confidence_tasks.statistics.core import (
     as_probability,
     as_vector,
     check_level,
+    decreasing_root,
     label_index,
     same_length,
     undefined,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
-from confidence_tasks.statistics.numerics import decreasing_root, folded_normal_mean
 
 
 def ece(

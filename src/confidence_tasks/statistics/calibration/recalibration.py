@@ -18,12 +18,12 @@ from confidence_tasks.statistics.core import (
     as_binary,
     as_probability,
     check_option,
+    decreasing_root,
     label_index,
     same_length,
 )
 from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied, trials
-from confidence_tasks.statistics.numerics import decreasing_root
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-9

@@ -203,3 +203,40 @@ def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied
     every = (np.ones(values.shape[0]), *columns)
     counts, *sums = (weighting.grouped(index, distinct.shape[0], column) for column in every)
     return Tied(distinct, counts, tuple(sums), index)
+
+
+def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
+    """Number of entries of each ascending row (R, n) that are no more than each of its limits (R, m).
+
+    By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
+    """
+    n, row = up_to.shape[1], np.arange(len(limits))[:, np.newaxis]
+    found = np.zeros(limits.shape, dtype=np.intp)
+    for bit in reversed(range(n.bit_length())):
+        more = found + (1 << bit)
+        found = np.where((more <= n) & (up_to[row, np.minimum(more, n) - 1] <= limits), more, found)
+    return found
+
+
+def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
+    """Quantiles (R, m) of ascending values (g,) under running sums of weights (R, g), trials as if repeated.
+
+    They interpolate between trials linearly, as :func:`numpy.quantile` does.
+    """
+    rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * shares
+    whole = np.floor(rank)
+    places = first_beyond(up_to, np.concatenate([whole, whole + 1.0], axis=1))
+    below, above = np.split(values[np.minimum(places, values.size - 1)], 2, axis=1)
+    share, step = rank - whole, above - below
+    # Exact at both ends.
+    return np.where(share < 0.5, below + step * share, above - step * (1.0 - share))
+
+
+def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
+    """Sums (R, E + 1) between edges (R, E), of which running sums are given; an edge is a number of entries."""
+    if not up_to.shape[1]:
+        return np.zeros((len(edges), edges.shape[1] + 1))
+    row = np.arange(len(edges))[:, np.newaxis]
+    at_edge = np.where(edges > 0, up_to[row, np.maximum(edges - 1, 0)], 0.0)
+    sums: FloatArray = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
+    return sums

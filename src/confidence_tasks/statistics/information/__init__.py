@@ -1,14 +1,12 @@
 """Meta-information: how much of the uncertainty about correctness confidence removes."""
 
-from confidence_tasks.statistics.information.answer_entropy import (
-    meaning_clusters,
-    semantic_entropy,
-    token_entropy,
-)
 from confidence_tasks.statistics.information.estimates import (
     MetaInformation,
+    meaning_clusters,
     meta_information,
     meta_information_test,
+    semantic_entropy,
+    token_entropy,
 )
 from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
 

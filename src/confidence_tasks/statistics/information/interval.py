@@ -18,6 +18,7 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_binary,
     as_vector,
+    decreasing_root,
     label_index,
     same_length,
     undefined,
@@ -25,7 +26,6 @@ from confidence_tasks.statistics.core import (
 from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.statistics.information.estimates import log_factorials
-from confidence_tasks.statistics.numerics import decreasing_root
 
 FEWEST_APART = 2.0
 """Least number of right or wrong answers, whichever are fewer, that by chance would lie outside the fullest bin."""

@@ -6,22 +6,20 @@ from confidence_tasks.statistics.intervals.conformal import (
     fit_conformal,
     jackknife_conformal,
 )
-from confidence_tasks.statistics.intervals.predictive_distribution import (
+from confidence_tasks.statistics.intervals.scores import (
     SmallestSet,
     TemperatureFit,
-    empirical_distribution,
-    fit_temperature,
-    smallest_set,
-    tempered,
-    tunnel_index,
-)
-from confidence_tasks.statistics.intervals.scores import (
     adjusted_interval,
     adjusted_interval_covariance,
     coverage,
     degenerate_share,
+    empirical_distribution,
+    fit_temperature,
     mean_width,
     penalized_winkler_score,
+    smallest_set,
+    tempered,
+    tunnel_index,
     winkler_score,
 )
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector, same_length
-from confidence_tasks.statistics.numerics import as_decimal, first_beyond, rank
+from confidence_tasks.statistics.inference.weights import first_beyond
+from confidence_tasks.statistics.intervals.scores import as_decimal, rank
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
 """Lower and upper ends of some intervals."""

@@ -26,8 +26,7 @@ from confidence_tasks.statistics.core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting
-from confidence_tasks.statistics.numerics import between, row_quantiles
+from confidence_tasks.statistics.inference.weights import Result, Weighting, between, row_quantiles
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
