@@ -15,10 +15,10 @@ from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval.prompts import LEVELS
 from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.riskeval import task as riskeval
+from confidence_tasks.studies.riskeval import prompts as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES
 from confidence_tasks.studies.scales import SOURCES as SOURCES_OF_SCALES
-from confidence_tasks.studies.scales import task as scales
+from confidence_tasks.studies.scales import prompts as scales
 from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
 
 ENTRIES = sorted((ROOT / "register").glob("*/eval.yaml"))

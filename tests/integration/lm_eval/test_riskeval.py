@@ -13,7 +13,7 @@ from tests.items import riskeval_items
 from confidence_tasks import riskeval
 from confidence_tasks.simulation import answers
 from confidence_tasks.sources import load
-from confidence_tasks.studies.riskeval import task as tasks
+from confidence_tasks.studies.riskeval import prompts as tasks
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, penalty_text
 

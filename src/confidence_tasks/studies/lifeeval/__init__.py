@@ -9,7 +9,6 @@ from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Pap
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_replication = LazyModule("confidence_tasks.studies.lifeeval.replication")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
 _subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
 
@@ -90,5 +89,5 @@ STUDY = Study(
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=None,
-    replication=_replication.REPLICATION,
+    replication=_report.REPLICATION,
 )

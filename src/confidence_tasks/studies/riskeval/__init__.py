@@ -3,9 +3,10 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures, trials
+from confidence_tasks.studies.riskeval import measures, prompts, trials
 from confidence_tasks.studies.riskeval.prompts import (
     CONDITIONS,
+    DEFAULT_SOURCE,
     JUDGES,
     PARSERS,
     PENALTIES,
@@ -16,13 +17,8 @@ from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Pa
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_replication = LazyModule("confidence_tasks.studies.riskeval.replication")
 _report = LazyModule("confidence_tasks.studies.riskeval.report")
 _subject = LazyModule("confidence_tasks.studies.riskeval.subject")
-_task = LazyModule("confidence_tasks.studies.riskeval.task")
-
-DEFAULT_SOURCE = "gsm8k"
-"""The paper's source that needs no token."""
 
 STUDY = Study(
     name="riskeval",
@@ -30,8 +26,8 @@ STUDY = Study(
     title="RiskEval",
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
     scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),
-    stages=_task.riskeval_stages,
-    questions=_task.riskeval_questions,
+    stages=prompts.riskeval_stages,
+    questions=prompts.riskeval_questions,
     conditions=tuple(map(CONDITIONS.label, PENALTIES)),
     condition_parameter="penalties",
     read_condition=CONDITIONS.label_of,
@@ -39,8 +35,8 @@ STUDY = Study(
     read=trials.read_by_rules,
     explain=trials.explain,
     meanings=trials.MEANINGS,
-    metrics=_task.riskeval_metrics,
-    roles=_task.roles_needed,
+    metrics=measures.riskeval_metrics,
+    roles=trials.roles_needed,
     parameters=(
         Parameter(
             "source",
@@ -121,7 +117,7 @@ STUDY = Study(
         _report.thresholds,
         _general.reliability_overall,
         _general.selective_overall,
-        _replication.FIGURES,
+        _report.FIGURES,
     ),
     tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser),
     checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
@@ -131,5 +127,5 @@ STUDY = Study(
     instruments=_subject.INSTRUMENTS,
     reply_forms=_report.REPLY_FORMS,
     power=_subject.POWER,
-    replication=_replication.REPLICATION,
+    replication=_report.REPLICATION,
 )

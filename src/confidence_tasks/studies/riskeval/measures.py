@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
@@ -452,3 +453,15 @@ def _with_interval(
 
 OVER_PENALTIES: tuple[Measure, ...] = (SLOPE,)
 """Measures of all trials together."""
+
+
+def riskeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures over all penalties, over high ones, and under each."""
+    high = max(map(penalty_of, conditions)) >= HIGH_PENALTY
+    return TaskMetrics(
+        riskeval_summary,
+        {"conditions": list(conditions), "seed": parameters["seed"]},
+        MEASURES + COUNTS,
+        "high_penalty" if high else "all",
+        overall=tuple(REGIMES),
+    )

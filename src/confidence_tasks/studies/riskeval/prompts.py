@@ -7,13 +7,20 @@ the parser or the judge stays material to them.
 
 from __future__ import annotations
 
+import logging
 import math
+from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import blake2b
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from confidence_tasks.harness.inspect.samples import with_key
+from confidence_tasks.sources import SourceError, load
+from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import NumberedConditions
-from confidence_tasks.study.question import Question
+
+_log = logging.getLogger(__name__)
 
 Strategy = Literal["base", "use_confidence"]
 """``base`` states the scoring rule; ``use_confidence`` also says what confidence is for (appendix C.4)."""
@@ -163,3 +170,55 @@ def _options(question: Question) -> str:
 
 def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+DEFAULT_SOURCE = "gsm8k"
+"""The paper's source that needs no token."""
+
+WHOLE = frozenset({"gpqa_diamond"})
+"""Sources that are asked whole, as in the paper."""
+
+PAPER_SIZE = 128
+"""Questions asked of any other source when ``n`` is not given."""
+
+
+def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions, the same under every penalty, without those that are skipped for their picture.
+
+    ValueError if a question has a picture and ``images`` does not say what to do with it; SourceError if the source
+    cannot be had, which names the open one in place of a gated one.
+    """
+    source, n, images = (parameters[name] for name in ("source", "n", "images"))
+    size = n if n is not None or source in WHOLE else PAPER_SIZE
+    try:
+        questions = with_key(
+            load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
+        )
+    except SourceError as error:
+        if source in SOURCES and SOURCES[source].gated:
+            raise SourceError(f"{error}; source={DEFAULT_SOURCE}, the default, is open") from error
+        raise
+    plain = [question for question in questions if question.image is None]
+    if not (pictures := len(questions) - len(plain)) or images == "send":
+        return list(questions)
+    having = f"{pictures} of the {len(questions)} questions of {source} have a picture"
+    if images is None:
+        raise ValueError(
+            f"{having}: set images=send for a model with vision, or images=skip to leave them out"
+        )
+    _log.warning("%s, and are left out", having)
+    return plain
+
+
+def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call of the model under test."""
+
+    def ask(question: Question, condition: str, replies: Replies) -> str:
+        return solver_prompt(question)
+
+    def system(question: Question, condition: str) -> str:
+        return solver_system(penalty_of(condition), parameters["strategy"])
+
+    return [Stage("answer", ask, system=system)]

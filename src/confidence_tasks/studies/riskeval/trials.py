@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -96,6 +96,13 @@ MEANINGS: Mapping[Status, str] = {
 def needs_judge(question: Question, judge: Judge) -> bool:
     """Return whether any answer to ``question`` is judged by the judge's model."""
     return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
+
+
+def roles_needed(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
+    """Return the roles that a model must be bound to for these questions to be scored."""
+    judged = any(needs_judge(question, parameters["judge"]) for question in questions)
+    parsed = parameters["parser"] == "model"
+    return [role for role, needed in (("parser", parsed), ("judge", judged)) if needed]
 
 
 def riskeval_trial(

@@ -5,7 +5,7 @@ Dai (2026), arXiv:2603.09309.
 
 from collections.abc import Sequence
 
-from confidence_tasks.studies.scales import trials
+from confidence_tasks.studies.scales import prompts, trials
 from confidence_tasks.studies.scales.prompts import (
     ALL_SCALES,
     BOUNDARY,
@@ -19,10 +19,8 @@ from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter,
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_replication = LazyModule("confidence_tasks.studies.scales.replication")
 _report = LazyModule("confidence_tasks.studies.scales.report")
 _subject = LazyModule("confidence_tasks.studies.scales.subject")
-_task = LazyModule("confidence_tasks.studies.scales.task")
 
 SOURCES = "mmlu,gsm8k,truthfulqa"
 """The paper's three data sets (section 3.4)."""
@@ -38,8 +36,8 @@ STUDY = Study(
     title="Confidence scales",
     paper=Paper("Dai", 2026, "2603.09309"),
     scorer="scale_scorer",
-    stages=_task.scale_stages,
-    questions=_task.scale_questions,
+    stages=prompts.scale_stages,
+    questions=prompts.scale_questions,
     conditions=_labels(ALL_SCALES),
     condition_parameter="scales",
     read_condition=Scale.label_of,
@@ -47,7 +45,7 @@ STUDY = Study(
     read=trials.read_reply,
     options=("strict",),
     explain=trials.explain,
-    example=_task.worked_example,
+    example=_subject.worked_example,
     parameters=(
         Parameter(
             "scales", str | list[str] | None, None, "Scales, such as 0-10,14-86; by default the design's."
@@ -110,5 +108,5 @@ STUDY = Study(
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=_subject.POWER,
-    replication=_replication.REPLICATION,
+    replication=_report.REPLICATION,
 )

@@ -12,11 +12,13 @@ after the question, which ``b2`` keeps to, with the first option on that line; `
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, get_args
 
-from confidence_tasks.study.question import Question
+from confidence_tasks.harness.inspect.samples import listed, with_key
+from confidence_tasks.sources import load
+from confidence_tasks.study import Question, Replies, Stage
 
 _LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
 
@@ -231,3 +233,39 @@ def reply_in_format(
         return f"Solution: {reasoning}\nFinal Answer: {answer}\nConfidence: {confidence}"
     reply = f"Answer: {answer}\nConfidence: {confidence}"
     return f"Reasoning: {reasoning}\n{reply}" if elicitation == "cot" else reply
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+PAPER_SIZES = {"mmlu": 1000}
+"""Questions asked of a source when ``n`` is not given; other sources are asked whole."""
+
+
+def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
+    """Return the questions of every source."""
+    asked: dict[str, list[Question]] = {}
+    for source in listed(parameters["sources"], "sources"):
+        size = parameters["n"]
+        if size is None and source in PAPER_SIZES:
+            size = PAPER_SIZES[source] + parameters["fewshot"]
+        questions = with_key(
+            load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
+        )
+        if (name := questions[0].source) in asked:
+            raise ValueError(
+                f"{source} and another of the sources are both named {name}: rename one of the files"
+            )
+        asked[name] = [
+            replace(question, metadata={**question.metadata, "elicitation": parameters["elicitation"]})
+            for question in questions
+        ]
+    return [question for questions in asked.values() for question in questions]
+
+
+def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the only call."""
+
+    def ask(question: Question, condition: str, replies: Replies) -> str:
+        return scale_prompt(question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"])
+
+    return [Stage("answer", ask)]

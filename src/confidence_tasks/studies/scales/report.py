@@ -5,7 +5,9 @@ Dai (2026), arXiv:2603.09309, figures 2 to 5 and appendix A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import starmap
 from typing import TYPE_CHECKING
 
@@ -25,11 +27,37 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.paper import (
+    MODELS,
+    Axis,
+    Cell,
+    NotMade,
+    PaperFigure,
+    PaperTable,
+    Replication,
+    Runs,
+    TaskParameters,
+    Value,
+    by_group,
+    by_measure,
+    heading,
+    is_better,
+    is_worse,
+    spread,
+)
 from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items
-from confidence_tasks.statistics import complete, ece
+from confidence_tasks.statistics import Estimate, complete, ece
+from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.prompts import BASELINE, ELICITATIONS, Scale
+from confidence_tasks.studies.scales.prompts import (
+    BASELINE,
+    BOUNDARY,
+    ELICITATIONS,
+    GRANULARITY,
+    NONSTANDARD,
+    Scale,
+)
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
 
@@ -156,3 +184,351 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         lambda items: metrics_of_items(STUDY, items),
     ),
 }
+
+
+# Tables and figures of the paper ------------------------------------------------------------------------------
+
+_TASKS = ("scale_granularity", "scale_boundary", "scale_nonstandard")
+_SOURCES = {"MMLU": "mmlu", "GSM8K": "gsm8k", "TruthfulQA": "truthfulqa"}
+_BASE = {"task": _TASKS, "group": BASELINE.label}
+
+
+def _top_1(runs: Runs, cell: Cell) -> Value:
+    """Return what is stated most often, of each source where they differ."""
+    stated = [columns["confidence_raw"] for columns in runs.trials(cell)]
+    values = [float(top_value(each[~np.isnan(each)])) for each in stated]
+    return " / ".join(dict.fromkeys(f"{value:g}" for value in values if not math.isnan(value))) or None
+
+
+def _estimate(runs: Runs, cell: Cell, measure: str, group: str = "") -> float | None:
+    entry = runs.estimate(replace(cell, measure=measure, group=group or cell.group))
+    return None if entry is None else float(entry.interval.estimate)
+
+
+def _binning_gap(runs: Runs, cell: Cell) -> Value:
+    """Distance of the calibration errors in bins of equal width and of equal numbers."""
+    errors = [_estimate(runs, cell, measure=name) for name in ("ece", "ece_mass")]
+    return None if None in errors else abs(errors[0] - errors[1])  # type: ignore[operator]
+
+
+def _accuracy_change(runs: Runs, cell: Cell) -> Value:
+    """Largest difference of accuracy between two granularities."""
+    found = [_estimate(runs, cell, measure="accuracy", group=scale.label) for scale in GRANULARITY]
+    defined = [value for value in found if value is not None and not math.isnan(value)]
+    return spread(defined) if len(defined) > 1 else None
+
+
+def _width(runs: Runs, cell: Cell) -> Value:
+    scale = Scale.parse(cell.group)
+    return float(scale.upper - scale.lower) if runs.task_of(cell) else None
+
+
+_FIRST = "0-20"
+"""The scale that the paper's table 16 compares with 0-100; with the others it compares 0-100."""
+
+
+def _compared(runs: Runs, cell: Cell) -> Value:
+    """Difference of meta-d' between two scales, A minus B."""
+    task = runs.task_of(cell)
+    contrast = task.contrast(cell.model, cell.group, "meta_d") if task else None
+    if contrast is None:
+        return None if _side_a(runs, cell) is None else math.nan
+    of = contrast.interval
+    return (
+        of
+        if cell.group == _FIRST
+        else replace(of, estimate=_minus(of.estimate), low=_minus(of.high), high=_minus(of.low))
+    )
+
+
+def _minus(value: Estimate) -> Estimate:
+    return Estimate(-value, value.reason)
+
+
+def _side_a(runs: Runs, cell: Cell) -> Value:
+    return _estimate(
+        runs, cell, measure="meta_d", group=cell.group if cell.group == _FIRST else BASELINE.label
+    )
+
+
+def _side_b(runs: Runs, cell: Cell) -> Value:
+    return _estimate(
+        runs, cell, measure="meta_d", group=BASELINE.label if cell.group == _FIRST else cell.group
+    )
+
+
+def _spaced(scale: Scale) -> str:
+    return f"[{scale.lower}, {scale.upper}]"
+
+
+def _tight(scale: Scale) -> str:
+    return f"[{scale.lower},{scale.upper}]"
+
+
+def _scales(scales: Iterable[Scale], task: str) -> Axis:
+    """Return an axis of scales, the baseline of whatever task was run."""
+    return tuple(
+        heading(_tight(scale), group=scale.label, task=(task, *_TASKS) if scale == BASELINE else task)
+        for scale in scales
+    )
+
+
+_GRANULARITY = _scales(GRANULARITY, "scale_granularity")
+
+_META_D = by_measure("meta_d", "meta-d′")
+_M_RATIO = by_measure("mratio", "M-ratio")
+_STARRED = {"mark": ("*", is_better)}
+_DAGGERED = {"mark": ("†", is_worse)}
+
+_ONE_SOURCE: Axis = (
+    heading("Top-1", measure=_top_1),
+    by_measure("top3_share", "Top-3 (%)", percent=True, digits=1),
+    by_measure("distinct", "Unique", digits=0),
+    by_measure("entropy", "H (bits)"),
+    by_measure("accuracy", "Acc"),
+    by_measure("ece", "ECE ↓"),
+    _META_D,
+    _M_RATIO,
+)
+
+_DIAGNOSTICS: Axis = (
+    by_measure("round_share", "Round (%)", percent=True, digits=1),
+    by_measure("violation_rate", "Viol. (%)", percent=True, digits=1),
+    _META_D,
+    _M_RATIO,
+)
+
+REPLICATION = Replication(
+    name="scales",
+    title="Confidence scales: Dai (2026), arXiv:2603.09309",
+    tasks={name: TaskParameters("scales", "sources") for name in _TASKS},
+    items=(
+        NotMade("1", "Overview of the paper.", kind="figure", why="It is a drawing, not data."),
+        PaperTable(
+            "1",
+            "Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
+            " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
+            " most frequent, H the entropy (6.66 bits at most).",
+            columns=(
+                (
+                    heading(
+                        "Concentration",
+                        "Top-1",
+                        measure=_top_1,
+                        text="{} ({}%)",
+                        more=({"measure": "top1_share", "percent": True, "digits": 1, "name": "share"},),
+                    ),
+                    by_measure("top3_share", "Concentration", "Top-3 (%)", percent=True, digits=1),
+                    by_measure("distinct", "Distribution", "Unique", digits=0),
+                    by_measure("entropy", "Distribution", "H (bits)"),
+                    by_measure("accuracy", "Performance", "Acc", leading_zero=False),
+                    by_measure("auroc", "Performance", "AUROC", leading_zero=False),
+                    by_measure("ece", "Performance", "ECE ↓", leading_zero=False),
+                    by_measure("meta_d", "Performance", "meta-d′"),
+                    by_measure("mratio", "Performance", "M-ratio"),
+                ),
+            ),
+            at=_BASE,
+            order_by={"measure": "mratio"},
+        ),
+        PaperFigure(
+            "2",
+            "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
+            " most frequent value, share of the three most frequent, and number of distinct values of 101.",
+            name="discretisation_profile",
+            tasks=("scale_granularity",),
+            parameters=f"-T scales={BASELINE.label}",
+        ),
+        PaperTable(
+            "2",
+            "Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
+            " at .05, corrected by Bonferroni’s method.",
+            columns=((by_measure("meta_d", "meta-d′ ↑"), by_measure("mratio", "M-ratio ↑")), _GRANULARITY),
+            at=_STARRED,
+            best="row",
+        ),
+        PaperTable(
+            "3",
+            "Boundary placement. Util. is the share of the range between the 5th and the 95th percentile of"
+            " what is stated; † worse than [0,100] at .05, corrected.",
+            stubs=("Model", "Metric"),
+            rows=(
+                MODELS,
+                (
+                    _META_D,
+                    by_measure("mratio", "M-ratio", **_DAGGERED),
+                    by_measure("utilization", "Util.", percent=True, digits=1),
+                ),
+            ),
+            columns=(_scales(BOUNDARY, "scale_boundary"),),
+        ),
+        PaperTable(
+            "4",
+            "Non-standard ranges of one width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
+            " more than 5% of the width.",
+            stubs=("Model", "Metric"),
+            rows=(MODELS, _DIAGNOSTICS),
+            columns=(_scales(NONSTANDARD[:4], "scale_nonstandard"),),
+        ),
+        PaperTable(
+            "5",
+            "Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
+            stubs=("Model", "Metric"),
+            rows=(MODELS, _DIAGNOSTICS),
+            columns=(_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),),
+        ),
+        PaperFigure("3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)),
+        PaperTable(
+            "6",
+            "ECE in ten bins of equal width and of equal numbers, on MMLU.",
+            stubs=("Model", "Scale"),
+            rows=(MODELS, by_group({_spaced(scale): scale.label for scale in (BASELINE, GRANULARITY[2])})),
+            columns=(
+                (
+                    by_measure("ece", "Equal-Width"),
+                    by_measure("ece_mass", "Equal-Mass"),
+                    heading("|Δ|", measure=_binning_gap),
+                ),
+            ),
+            at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
+        ),
+        PaperTable(
+            "7",
+            "ECE by number of bins B, on MMLU.",
+            stubs=("Scale",),
+            rows=(by_group({_spaced(scale): scale.label for scale in GRANULARITY[2:]}),),
+            columns=(
+                MODELS,
+                tuple(
+                    by_measure(name, f"B = {bins}")
+                    for bins, name in ((10, "ece"), (15, "ece_15"), (20, "ece_20"))
+                ),
+            ),
+            at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
+        ),
+        PaperFigure("4 and 5", "What was stated on every scale, by model.", name="histograms"),
+        *(
+            PaperTable(
+                str(number),
+                f"Discretisation on 0–100: {name}.",
+                columns=(_ONE_SOURCE,),
+                at={**_BASE, "source": source},
+            )
+            for number, (name, source) in enumerate(_SOURCES.items(), start=8)
+        ),
+        PaperTable(
+            "11",
+            "ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
+            " corrected.",
+            columns=(_GRANULARITY,),
+            at={"measure": "ece", **_STARRED},
+        ),
+        PaperTable(
+            "12",
+            "M-ratio by granularity and source of questions.",
+            stubs=("Dataset", "Model"),
+            rows=(tuple(heading(name, source=source) for name, source in _SOURCES.items()), MODELS),
+            columns=(_GRANULARITY,),
+            at={"measure": "mratio"},
+        ),
+        PaperTable(
+            "13",
+            "Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
+            " a model.",
+            columns=(
+                (
+                    *(
+                        heading(*each.labels, **each.at, measure="accuracy", digits=3)
+                        for each in _GRANULARITY
+                    ),
+                    heading(
+                        "Δmax (%)", measure=_accuracy_change, task="scale_granularity", percent=True, digits=1
+                    ),
+                ),
+            ),
+        ),
+        PaperTable(
+            "14",
+            "Boundary placement, both ends; † worse than [0,100] at .05, corrected.",
+            stubs=("Model", "Scale"),
+            rows=(MODELS, _scales((BOUNDARY[0], BOUNDARY[-1]), "scale_boundary")),
+            columns=(
+                (
+                    _META_D,
+                    by_measure("mratio", "M-ratio", **_DAGGERED),
+                    by_measure("ece", "ECE ↓"),
+                    by_measure("utilization", "Utilization (%)", percent=True, digits=1),
+                ),
+            ),
+        ),
+        PaperTable(
+            "15",
+            "The narrow range beside [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
+            " bounds by more than 5% of the width; H: entropy in bits.",
+            stubs=("Model", "Scale"),
+            rows=(
+                MODELS,
+                (
+                    heading("[0,100] (baseline)", **_BASE),
+                    heading("[3,38]", group="3-38", task="scale_nonstandard"),
+                ),
+            ),
+            columns=(
+                (
+                    heading("Width", measure=_width, digits=0),
+                    by_measure("round_share", "Round-Pref (%)", percent=True, digits=1),
+                    by_measure("violation_rate", "Violation (%)", percent=True, digits=1),
+                    _META_D,
+                    _M_RATIO,
+                    by_measure("entropy", "H"),
+                ),
+            ),
+        ),
+        PaperTable(
+            "16",
+            "Differences of meta-d′ with 95% intervals.",
+            stubs=("Model", "Comparison (A vs. B)"),
+            rows=(
+                MODELS,
+                (
+                    heading("[0,20] vs [0,100]", group="0-20", task="scale_granularity"),
+                    heading("[0,100] vs [60,100]", group="60-100", task="scale_boundary"),
+                    heading("[0,100] vs [0,73]", group="0-73", task="scale_nonstandard"),
+                    heading("[0,100] vs [3,38]", group="3-38", task="scale_nonstandard"),
+                ),
+            ),
+            columns=(
+                (
+                    heading("meta-d′ (A)", measure=_side_a),
+                    heading("meta-d′ (B)", measure=_side_b),
+                    heading(
+                        "Δ [95% CI]",
+                        measure=_compared,
+                        sign=True,
+                        text="{} [{}, {}]",
+                        more=(
+                            {"limit": "low", "sign": False, "name": "low"},
+                            {"limit": "high", "sign": False, "name": "high"},
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        PaperTable(
+            "17",
+            "Replies out of bounds by more than 5% of the width (%).",
+            columns=(
+                tuple(
+                    heading(label, *each.labels, **each.at)
+                    for label, axis in (
+                        ("Granularity (G)", _GRANULARITY),
+                        ("Boundary (B)", _scales(BOUNDARY[1:], "scale_boundary")),
+                        ("Non-standard (N)", _scales(NONSTANDARD[1:], "scale_nonstandard")),
+                    )
+                    for each in axis
+                ),
+            ),
+            at={"measure": "violation_rate", "percent": True, "digits": 1},
+        ),
+    ),
+)
