@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 from confidence_tasks.harness.inspect.explanation import explanation, plain
 from confidence_tasks.reading.answers import is_refusal, read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
+from confidence_tasks.reading.fields import read_json_fields, read_probability
 from confidence_tasks.reading.grading import normalise_text, same_number
-from confidence_tasks.reading.json_reader import read_json_fields
 from confidence_tasks.reading.numbers import canonical, find_numbers, read_number
-from confidence_tasks.reading.stated_probability import read_probability
 from confidence_tasks.reading.token_probabilities import (
     letters,
     number_probability,
@@ -33,7 +32,7 @@ from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.question_sets.trials import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,

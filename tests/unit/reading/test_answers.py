@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.question_sets_replies import real_replies
 
-from confidence_tasks.reading.answers import FORMS, Answer, read_answer
-from confidence_tasks.reading.choices import LENIENT_CHOICES, PLAIN_CHOICES, WHOLE_CHOICES
-from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.reading.answers import (
+    FORMS,
+    LENIENT_CHOICES,
+    PLAIN_CHOICES,
+    WHOLE_CHOICES,
+    Answer,
+    read_answer,
+)
+from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.study.question import LETTERS, Kind
 
 CAPITALS = ("Paris", "London", "Rome", "Berlin")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.json_reader import RULES, JsonFields, read_json_fields
+from confidence_tasks.reading.fields import RULES, JsonFields, read_json_fields
 
 KEYS = ("Answer", "Confidence")
 WHOLE = {"Answer": "81", "Confidence": "0.7"}

@@ -15,7 +15,7 @@ from confidence_tasks.studies.question_sets.prompts import (
     judgement_reply,
     options_reply,
 )
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.question_sets.trials import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,

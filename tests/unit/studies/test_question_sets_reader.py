@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.stated_probability import read_probability
+from confidence_tasks.reading.fields import read_probability
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.question_sets.trials import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,

@@ -20,8 +20,8 @@ from confidence_tasks.reading.cleaning import (
     read_first_turn,
     strip_thoughts,
 )
-from confidence_tasks.reading.json_reader import RULES as JSON_RULES
-from confidence_tasks.reading.json_reader import read_json_fields
+from confidence_tasks.reading.fields import RULES as JSON_RULES
+from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.studies.fermieval.prompts import LARGEST_EXPONENT
 from confidence_tasks.study.trial import Status
 

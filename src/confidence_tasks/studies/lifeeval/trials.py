@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
 from confidence_tasks.reading.answers import Answer
+from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
-from confidence_tasks.reading.stated_probability import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
 from confidence_tasks.studies.lifeeval.prompts import OLDEST

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from functools import partial
 from typing import Any, Literal
 
 from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
@@ -30,80 +30,75 @@ _HONEST = (
     "believe it is that your answer is correct."
 )
 
+_BOOLEAN = (
+    "You are a helpful assistant. Based on what you know, first reason through the question and give your best "
+    f"answer.\n{CONFIDENCE_TOO}\n"
+    "Question: <Question>\n\n"
+    "Response: {\n"
+    f'    "Reasoning": "{REASONING}",\n'
+    '    "Answer": "<True or False>",\n'
+    '    "Confidence": "<Probability that your answer is correct. As a float from 0.0 to 1.0>"\n'
+    "}\n\n"
+    f"{_HONEST}"
+)
+_GIVEN_ANSWER = (
+    "You are a helpful assistant. Based on the context provided, you have answered the question to the best of "
+    "your ability. \n"
+    "Now, you must provide the probability that your answer is correct. Do not change your previous answer or any "
+    "reasoning. \n"
+    "Only provide the confidence you have in your old answer as a float from 0.0 to 1.0\n"
+    "Your role is to provide the probability that said answer is correct. Your response should be in a JSON format."
+    "\n"
+    "     For example:\n"
+    "Context: <Context>\n"
+    "Question: <Question>\n"
+    "Answer: <Your old answer>\n"
+    "Response:\n"
+    "{\n"
+    '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
+    "}"
+)
+_OWN_ANSWER = (
+    "You are a helpful assistant. Based on the context provided, answer the question as accurately as possible. \n"
+    f"{CONFIDENCE_TOO}"
+    "Context: <Context>\n"
+    "Question: <Question>\n"
+    "Response:\n"
+    "{\n"
+    '    "Answer": "<Your answer>",\n'
+    '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
+    "}"
+)
+_ANALYZE_OPTIONS = (
+    "Given the following question, analyze the options, and provide a concise reasoning for your selected "
+    "answer."
+)
+_ANALYZE_PASSAGE = (
+    "Given the following passage, analyze the question and the possible options. Then, provide a concise reasoning for "
+    "what is the best answer."
+)
 
-def _boolean_directions(choices: int) -> str:
+
+def _options_directions(choices: int, task: str, provide: str, total: str, shown: str) -> str:
+    """Return directions that ask for a probability of each option."""
+    options = "\n".join(f"{letter}) <Option {letter}>" for letter in LETTERS[:choices])
+    fields = ",\n".join(
+        f'"{letter}": "<Probability choice {letter} is correct. As a float from 0.0 to 1.0>"'
+        for letter in LETTERS[:choices]
+    )
     return (
-        "You are a helpful assistant. Based on what you know, first reason through the question and give your best "
-        f"answer.\n{CONFIDENCE_TOO}\n"
-        "Question: <Question>\n\n"
-        "Response: {\n"
-        f'    "Reasoning": "{REASONING}",\n'
-        '    "Answer": "<True or False>",\n'
-        '    "Confidence": "<Probability that your answer is correct. As a float from 0.0 to 1.0>"\n'
+        f"You are a helpful assistant. {task} Your reasoning should not exceed 100 words. \n"
+        f"Based on your reasoning, {provide} the best answer and the likelihood that each option is correct as a "
+        f"float from 0.0 to 1.0 in a JSON format. The probabilities should sum to {total}. For example:\n\n"
+        f"{shown}\n"
+        f"Options:\n{options}\n\n"
+        "Response:\n{\n"
+        f'"Reasoning": "{REASONING}",\n'
+        '"Answer": "<Your answer choice here, as a single letter and nothing else>",\n'
+        f"{fields}\n"
         "}\n\n"
         f"{_HONEST}"
     )
-
-
-def _given_answer_directions(choices: int) -> str:
-    return (
-        "You are a helpful assistant. Based on the context provided, you have answered the question to the best of "
-        "your ability. \n"
-        "Now, you must provide the probability that your answer is correct. Do not change your previous answer or any "
-        "reasoning. \n"
-        "Only provide the confidence you have in your old answer as a float from 0.0 to 1.0\n"
-        "Your role is to provide the probability that said answer is correct. Your response should be in a JSON format."
-        "\n"
-        "     For example:\n"
-        "Context: <Context>\n"
-        "Question: <Question>\n"
-        "Answer: <Your old answer>\n"
-        "Response:\n"
-        "{\n"
-        '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
-        "}"
-    )
-
-
-def _own_answer_directions(choices: int) -> str:
-    return (
-        "You are a helpful assistant. Based on the context provided, answer the question as accurately as possible. \n"
-        f"{CONFIDENCE_TOO}"
-        "Context: <Context>\n"
-        "Question: <Question>\n"
-        "Response:\n"
-        "{\n"
-        '    "Answer": "<Your answer>",\n'
-        '    "Confidence": "<The probability that your answer is correct as a float from 0.0 to 1.0>"\n'
-        "}"
-    )
-
-
-def _options_directions(task: str, provide: str, total: str, shown: str) -> Callable[[int], str]:
-    """Directions that ask for a probability of each option."""
-
-    def directions(choices: int) -> str:
-        letters = LETTERS[:choices]
-        options = "\n".join(f"{letter}) <Option {letter}>" for letter in letters)
-        fields = ",\n".join(
-            f'"{letter}": "<Probability choice {letter} is correct. As a float from 0.0 to 1.0>"'
-            for letter in letters
-        )
-        return (
-            f"You are a helpful assistant. {task} Your reasoning should not exceed 100 words. \n"
-            f"Based on your reasoning, {provide} the best answer and the likelihood that each option is correct as a "
-            f"float from 0.0 to 1.0 in a JSON format. The probabilities should sum to {total}. For example:\n\n"
-            f"{shown}\n"
-            f"Options:\n{options}\n\n"
-            "Response:\n{\n"
-            f'"Reasoning": "{REASONING}",\n'
-            '"Answer": "<Your answer choice here, as a single letter and nothing else>",\n'
-            f"{fields}\n"
-            "}\n\n"
-            f"{_HONEST}"
-        )
-
-    return directions
 
 
 def _boolean_body(question: Question) -> str:
@@ -112,28 +107,28 @@ def _boolean_body(question: Question) -> str:
     return f"Question: {asked if asked.endswith(('?', '.')) else asked + '?'}\nResponse:"
 
 
-def _given_answer_body(question: Question) -> str:
+def _context(question: Question, end: str) -> str:
     knowledge = question.metadata.get("knowledge", "").strip()
-    context = f"Context: {knowledge}\n" if knowledge else ""
-    return f"{context}Question: {question.text}\nAnswer: {question.metadata['answer']}\nResponse:"
+    return f"Context: {knowledge}{end}" if knowledge else ""
+
+
+def _given_answer_body(question: Question) -> str:
+    asked = f"Question: {question.text}\nAnswer: {question.metadata['answer']}\nResponse:"
+    return _context(question, "\n") + asked
 
 
 def _own_answer_body(question: Question) -> str:
     given = json.dumps(question.metadata["answer"], ensure_ascii=False)
-    knowledge = question.metadata.get("knowledge", "").strip()
-    context = f"Context: {knowledge}\n\n" if knowledge else ""
-    return f'{context}Question: {question.text}\n\nResponse:\n{{\n    "Answer": {given},\n    "Confidence": "'
+    asked = f'Question: {question.text}\n\nResponse:\n{{\n    "Answer": {given},\n    "Confidence": "'
+    return _context(question, "\n\n") + asked
 
 
-def _options_body(passage_label: str) -> Callable[[Question], str]:
-    def body(question: Question) -> str:
-        passage = question.metadata.get("passage", "")
-        parts = [f"{passage_label}: {passage}"] if passage else []
-        parts.append(f"Question: {question.metadata.get('question', question.text)}")
-        options = (f"{letter}) {text}" for letter, text in question.options.items())
-        return "\n".join([*parts, "Options:", *options, "", "Response:"])
-
-    return body
+def _options_body(passage_label: str, question: Question) -> str:
+    passage = question.metadata.get("passage", "")
+    parts = [f"{passage_label}: {passage}"] if passage else []
+    parts.append(f"Question: {question.metadata.get('question', question.text)}")
+    options = (f"{letter}) {text}" for letter, text in question.options.items())
+    return "\n".join([*parts, "Options:", *options, "", "Response:"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +139,8 @@ class QuestionSet:
     ----------
     form : {"boolean", "options", "judgement"}
         What a reply consists of.
-    directions : callable
-        From the number of options to the directions.
+    directions : str or callable
+        The directions, or the same from the number of options.
     body : callable
         From a question to what follows the directions.
     label : str
@@ -153,63 +148,43 @@ class QuestionSet:
     """
 
     form: Form
-    directions: Callable[[int], str]
+    directions: str | Callable[[int], str]
     body: Callable[[Question], str]
     label: str = "Directions:\n"
 
     def system(self, question: Question) -> str:
         """Return the system message for ``question``."""
-        return self.directions(len(question.choices))
+        given = self.directions
+        return given if isinstance(given, str) else given(len(question.choices))
 
     def prompt(self, question: Question) -> str:
         """Return the user message: the directions again, then the question."""
         return f"{self.label}{self.system(question)}\n\n{self.body(question)}"
 
 
-_ANALYZE_OPTIONS = (
-    "Given the following question, analyze the options, and provide a concise reasoning for your selected "
-    "answer."
-)
-_ANALYZE_PASSAGE = (
-    "Given the following passage, analyze the question and the possible options. Then, provide a concise reasoning for "
-    "what is the best answer."
-)
+def _options(label: str, *words: str) -> QuestionSet:
+    return QuestionSet(
+        "options", lambda choices: _options_directions(choices, *words), partial(_options_body, label)
+    )
 
-QUESTION_SETS: Mapping[str, QuestionSet] = MappingProxyType(
-    {
-        "boolq": QuestionSet("boolean", _boolean_directions, _boolean_body),
-        "sciq": QuestionSet(
-            "options",
-            _options_directions(_ANALYZE_OPTIONS, "provide", "1", "Question: <Question>"),
-            _options_body("Context"),
-        ),
-        "lsat_ar": QuestionSet(
-            "options",
-            _options_directions(
-                _ANALYZE_OPTIONS, "Provide", "1", "Context: <Context>\nQuestion: <Question>\n"
-            ),
-            _options_body("Context"),
-        ),
-        "sat_en": QuestionSet(
-            "options",
-            _options_directions(
-                _ANALYZE_PASSAGE, "Provide", "1.0", "Passage: <Passage>\nQuestion: <Question>\n"
-            ),
-            _options_body("Passage"),
-        ),
-        "halueval": QuestionSet(
-            "judgement", _given_answer_directions, _given_answer_body, label="Directions: "
-        ),
-    }
-)
+
+QUESTION_SETS: Mapping[str, QuestionSet] = {
+    "boolq": QuestionSet("boolean", _BOOLEAN, _boolean_body),
+    "sciq": _options("Context", _ANALYZE_OPTIONS, "provide", "1", "Question: <Question>"),
+    "lsat_ar": _options(
+        "Context", _ANALYZE_OPTIONS, "Provide", "1", "Context: <Context>\nQuestion: <Question>\n"
+    ),
+    "sat_en": _options(
+        "Passage", _ANALYZE_PASSAGE, "Provide", "1.0", "Passage: <Passage>\nQuestion: <Question>\n"
+    ),
+    "halueval": QuestionSet("judgement", _GIVEN_ANSWER, _given_answer_body, label="Directions: "),
+}
 """The question sets by the name of their task."""
 
-HALUEVAL_PROMPTS: Mapping[str, QuestionSet] = MappingProxyType(
-    {
-        "given_answer": QUESTION_SETS["halueval"],
-        "own_answer": QuestionSet("judgement", _own_answer_directions, _own_answer_body),
-    }
-)
+HALUEVAL_PROMPTS: Mapping[str, QuestionSet] = {
+    "given_answer": QUESTION_SETS["halueval"],
+    "own_answer": QuestionSet("judgement", _OWN_ANSWER, _own_answer_body),
+}
 """The wordings of HaluEval, the default first."""
 
 
@@ -246,12 +221,20 @@ _SHOWN = ("answer", "knowledge", "passage", "question")
 def question_set_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return questions that can be asked in the form of the set, with the answer that is to be judged, if one is."""
     name = parameters["task"]
-    asked = []
-    for question in load_asked(parameters):
+    asked = load_asked(parameters)
+    for question in asked:
         _check(name, QUESTION_SETS[name].form, question)
-        about = {"question_set": name, "given": question.metadata.get("answer", "")}
-        asked.append(replace(question, metadata={**question.metadata, **about}))
-    return asked
+    return [
+        replace(
+            question,
+            metadata={
+                **question.metadata,
+                "question_set": name,
+                "given": question.metadata.get("answer", ""),
+            },
+        )
+        for question in asked
+    ]
 
 
 def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:

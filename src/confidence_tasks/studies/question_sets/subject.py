@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from confidence_tasks.simulation.answers import answer, said, ways_to_say
@@ -24,63 +24,48 @@ from confidence_tasks.study.question import Question
 _REASONING = "I worked it out step by step."
 
 
-def _boolean(question: Question, request: StageRequest) -> Reply:
-    """Answer true or false and state a confidence."""
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Reply in the form of the question's set; HaluEval's prompt may break off where the probability stands."""
+    form = QUESTION_SETS[question.metadata["question_set"]].form
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     chosen = answer(question, correct=decision.correct, seed=request.seed)
-    stated = report(decision.confidence, PERCENT, subject, *key) / 100
-    said_true = decision.confidence if chosen == "yes" else 1.0 - decision.confidence
-    return Reply(
-        said(boolean_reply(chosen, stated, reasoning=_REASONING), subject, *key),
-        decision.confidence,
-        {"True": said_true, "False": 1.0 - said_true},
+    believed = _believed(form, question, {decision.correct: chosen}, decision.confidence, decision.correct)
+    stated = report(believed, PERCENT, subject, *key) / 100
+    if request.prompt.endswith('"Confidence": "'):
+        reply = continued_reply(stated)
+    else:
+        reply = _reply(form, question, chosen, stated, _REASONING)
+    behind: dict[str, float] = {}
+    if form == "options":
+        behind = dict(zip(question.options, _spread(question, chosen, believed), strict=True))
+    elif form == "boolean":
+        said_true = believed if chosen == "yes" else 1.0 - believed
+        behind = {"True": said_true, "False": 1.0 - said_true}
+    return Reply(said(reply, subject, *key), believed, behind)
+
+
+def _believed(
+    form: Form, question: Question, chosen: Mapping[bool, str], confidence: float, correct: bool
+) -> float:
+    """Return what is stated in a form: of options at least chance, in judging an answer the chance of ``yes``."""
+    if form == "options":
+        return max(confidence, 1.0 / len(question.options))
+    return confidence if form == "boolean" or chosen[correct] == "yes" else 1.0 - confidence
+
+
+def _reply(form: Form, question: Question, chosen: str, stated: float, reasoning: str = "") -> str:
+    if form == "options":
+        return options_reply(chosen, _spread(question, chosen, stated), reasoning=reasoning)
+    return (
+        boolean_reply(chosen, stated, reasoning=reasoning) if form == "boolean" else judgement_reply(stated)
     )
 
 
-def _options(question: Question, request: StageRequest) -> Reply:
-    """Answer with a letter and state a probability of every option; those not chosen share what is left."""
-    subject, key = request.subject, (request.seed, question.id)
-    decision = subject.decide(question.id, question.source, request.seed)
-    chosen = answer(question, correct=decision.correct, seed=request.seed)
-    share = _at_least_chance(question, decision.confidence)
-    stated = report(share, PERCENT, subject, *key) / 100
-    reply = options_reply(chosen, _spread(question, chosen, stated), reasoning=_REASONING)
-    behind = dict(zip(question.options, _spread(question, chosen, share), strict=True))
-    return Reply(said(reply, subject, *key), share, behind)
-
-
-def _at_least_chance(question: Question, confidence: float) -> float:
-    return max(confidence, 1.0 / len(question.options))
-
-
 def _spread(question: Question, chosen: str, probability: float) -> list[float]:
-    """Return a probability for every option."""
+    """Return a probability for every option; those not chosen share what is left."""
     rest = round((1.0 - probability) / (len(question.options) - 1), 3)
     return [probability if letter == chosen else rest for letter in question.options]
-
-
-def _judgement(question: Question, request: StageRequest) -> Reply:
-    """State the probability that the given answer is right, where the prompt breaks off if it does."""
-    form = continued_reply if request.prompt.endswith('"Confidence": "') else judgement_reply
-    subject, key = request.subject, (request.seed, question.id)
-    decision = subject.decide(question.id, question.source, request.seed)
-    believed = answer(question, correct=decision.correct, seed=request.seed) == "yes"
-    probability = decision.confidence if believed else 1.0 - decision.confidence
-    stated = report(probability, PERCENT, subject, *key) / 100
-    return Reply(said(form(stated), subject, *key), probability)
-
-
-_FORMS: Mapping[Form, Callable[[Question, StageRequest], Reply]] = {
-    "boolean": _boolean,
-    "options": _options,
-    "judgement": _judgement,
-}
-
-
-def respond(question: Question, request: StageRequest) -> Reply:
-    """Reply in the form of the question's set."""
-    return _FORMS[QUESTION_SETS[question.metadata["question_set"]].form](question, request)
 
 
 _OPTIONS = {"lsat_ar": 5}
@@ -110,25 +95,11 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
     )
     trials = []
     for question in questions:
-        stated = partial(_of_form, form, question)
+        chosen = {correct: answer(question, correct=correct, seed=0) for correct in (True, False)}
+        stated = partial(_believed, form, question, chosen)
         for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
-            reply = _reply(form, question, percent / 100, correct=correct)
+            reply = _reply(form, question, chosen[correct], percent / 100)
             for text, probability in ways_to_say(reply, subject):
                 trial = question_set_trial(form, question, text)
                 trials.append((trial, chance * probability / len(questions)))
     return long_run(measures_of(form), trials)
-
-
-def _of_form(form: Form, question: Question, confidence: float, correct: bool) -> float:
-    """Return what a subject states of its confidence in a form."""
-    if form == "options":
-        return _at_least_chance(question, confidence)
-    is_yes = answer(question, correct=correct, seed=0) == "yes"
-    return confidence if form == "boolean" or is_yes else 1.0 - confidence
-
-
-def _reply(form: Form, question: Question, stated: float, *, correct: bool) -> str:
-    chosen = answer(question, correct=correct, seed=0)
-    if form == "options":
-        return options_reply(chosen, _spread(question, chosen, stated))
-    return boolean_reply(chosen, stated) if form == "boolean" else judgement_reply(stated)

@@ -6,10 +6,24 @@ arXiv:2605.23909, sections 5 and 6, appendix C.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability, verdict
+from confidence_tasks.reading.answers import Answer, read_answer
+from confidence_tasks.reading.cleaning import bounded, strip_thoughts
+from confidence_tasks.reading.fields import (
+    KEYS,
+    JsonFields,
+    declines,
+    is_probability,
+    read_answer_and_confidence,
+    read_json_fields,
+    read_probability,
+    status_of,
+)
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
 from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form, answers_of
@@ -34,10 +48,161 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 
 if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute
+
+
+# Reading a reply ----------------------------------------------------------------------------------------------
+
+SUM_TOLERANCE = 0.015
+"""How far probabilities may miss a sum of 1 and still keep to the format: three of .33 do."""
+
+_TIE = 1e-9
+_CONTINUED = re.compile(
+    r"\s*+(?P<quote>[\"']?)(?P<confidence>[-+]?[\d.]{1,20}%?)(?=\s*+(?:[\"'}]|\Z))[\"']?(?P<rest>.*)",
+    re.DOTALL,
+)
+
+_CONTINUED_AGAIN = re.compile(r"^[ \t]{0,8}[\"']?[-+]?[\d.]{1,20}%?[\"'}]", re.MULTILINE)
+
+
+def read_boolean_reply(text: str) -> Reading:
+    """Read ``True`` or ``False``, as ``yes`` or ``no``, and a confidence; a hedged answer counts as what it claims.
+
+    Examples
+    --------
+    >>> read_boolean_reply('{"Answer": "True", "Confidence": 0.95}')
+    Reading(answer='yes', confidence_raw=0.95, status='ok', rules=())
+    >>> read_boolean_reply('{"Answer": "It depends", "Confidence": 0.7}').status
+    'missing_answer'
+    """
+    return read_answer_and_confidence(
+        text,
+        lambda said: read_answer(said.capitalize() if said in {"true", "false"} else said, "boolean"),
+    )
+
+
+def read_judgement(text: str, given: str) -> Reading:
+    r"""Read the confidence in an answer that was given; a number that continues the prompt's object counts as well.
+
+    The answer of the reading is the one that the confidence is about: the given one, or the one that the reply puts in
+    its place (rule ``own_answer``).
+
+    Examples
+    --------
+    >>> read_judgement('0.9"\n}', "Rome"), read_judgement('{"Confidence": 0.9}', "Rome").status
+    (Reading(answer='Rome', confidence_raw=0.9, status='ok', rules=()), 'ok')
+    >>> read_judgement('0.9"\n}\n\nExplanation: Rome it is.', "Rome")
+    Reading(answer='Rome', confidence_raw=0.9, status='repaired', rules=('around',))
+    >>> read_judgement('{"Answer": "No, Bonn.", "Confidence": "high"}', "Rome")
+    Reading(answer='No, Bonn.', confidence_raw=nan, status='missing_confidence', rules=('own_answer',))
+    """
+    text = bounded(text)
+    found = _continued(text) or read_json_fields(text, KEYS)
+    said = found.fields.get("Answer", "").strip()
+    own = not _folded(given).startswith(_folded(said))
+    value, interpreted = read_probability(found.fields.get("Confidence", ""))
+    rules = (*found.rules, *interpreted, *(("own_answer",) if own else ()))
+    speaks = "Confidence" in found.fields or bool(said)
+    status = status_of(
+        answered=speaks,
+        stated=not math.isnan(value),
+        inside=is_probability(value),
+        refused=not speaks and declines("", text),
+        rules=rules,
+    )
+    return Reading(said if own else given, value, status, rules)
+
+
+def _continued(text: str) -> JsonFields | None:
+    """Read a text that goes on with the object which the prompt began, once; None for any other."""
+    said = strip_thoughts(text)
+    continued = _CONTINUED.match(said)
+    if continued is None or _CONTINUED_AGAIN.search(continued["rest"]):
+        return None
+    rest = continued["rest"] if continued["rest"].strip("\"' \n\t") else "}"
+    found = read_json_fields(f'{{"Confidence": "{continued["confidence"]}"{rest}', KEYS)
+    thought = ("thought",) if said != text else ()
+    quote = ("opening_quote",) if continued["quote"] else ()
+    return replace(found, rules=(*thought, *quote, *found.rules))
+
+
+def _folded(answer: str) -> str:
+    """Return an answer without case, punctuation and spaces."""
+    return "".join(character for character in answer.casefold() if character.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsReading(Reading):
+    """What a reply says about every option.
+
+    Attributes
+    ----------
+    stated : tuple of float
+        The probabilities as stated, in the order of the options; NaN where none is.
+    probabilities : tuple of float
+        The same divided by their sum; empty unless all of them can be read and lie in [0, 1].
+    favourites : tuple of str
+        The letters of the options with the highest probability.
+    """
+
+    stated: tuple[float, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    favourites: tuple[str, ...] = ()
+
+
+def read_options_reply(text: str, choices: Sequence[str]) -> OptionsReading:
+    """Read an answer and a probability of every option, in the order shown; any text in, a reading out.
+
+    The answer is the favourite where the reply has no field for it, and the confidence the highest normalised
+    probability. The status is ``unreadable`` when all probabilities are 0, ``missing_confidence`` when one is missing,
+    ``out_of_range`` when one is outside [0, 1].
+
+    Examples
+    --------
+    >>> reading = read_options_reply('{"Answer": "B", "A": 0.2, "B": 0.6}', ("left", "right"))
+    >>> reading.answer, round(reading.confidence_raw, 3), reading.status, reading.rules
+    ('B', 0.75, 'repaired', ('normalised',))
+    """
+    text, letters = bounded(text), LETTERS[: len(choices)]
+    found = read_json_fields(text, ("Answer", *letters))
+    values = [read_probability(found.fields.get(letter, "")) for letter in letters]
+    stated = tuple(value for value, _ in values)
+    rules = tuple(dict.fromkeys((*found.rules, *(rule for _, used in values for rule in used))))
+    probabilities = _normalised(stated)
+    top = max(probabilities, default=math.nan)
+    favourites = tuple(letter for letter, p in zip(letters, probabilities, strict=False) if p >= top - _TIE)
+    if probabilities and abs(math.fsum(stated) - 1.0) > SUM_TOLERANCE:
+        rules = (*rules, "normalised")
+    said = found.fields.get("Answer", "")
+    if "Answer" in found.fields:
+        answer = read_answer(said, "choice", choices)
+    else:
+        answer = Answer(favourites[0], ("favourite",)) if len(favourites) == 1 else Answer("")
+    rules = (*rules, *answer.rules)
+    absent = [math.isnan(value) for value in stated]
+    status = status_of(
+        answered=answer.found,
+        stated=not any(absent) if answer.found else not all(absent),
+        inside=all(map(is_probability, stated)),
+        refused=not answer.found and all(absent) and declines(said, text),
+        rules=rules,
+    )
+    if not any(absent) and not any(stated):
+        status = "unreadable"  # probabilities that are all 0 say nothing
+    return OptionsReading(answer.text, top, status, rules, stated, probabilities, favourites)
+
+
+def _normalised(stated: Sequence[float]) -> tuple[float, ...]:
+    """Divide probabilities by their sum (equation 5); nothing when one is missing or impossible, or all are 0."""
+    total = math.fsum(stated) if all(map(is_probability, stated)) else 0.0
+    return tuple(value / total for value in stated) if total > 0 else ()
+
+
+# Trials -------------------------------------------------------------------------------------------------------
 
 
 class QuestionSetTrial(Trial):
@@ -100,7 +265,27 @@ def question_set_trial(
     >>> trial["correct"], trial["confidence"], trial["answer_correct"]
     (0.5, 0.4, 1.0)
     """
-    return _TRIALS[form](question, reply, tokens, given)
+    by_token = {} if form == "judgement" else option_probabilities(tokens, answers_of(question))
+    if form == "options":
+        return _options_trial(question, read_options_reply(reply, question.choices), by_token)
+    # One answer, which is the favourite as well; whether a given one is right is known beforehand (appendix C.1).
+    reading = read_judgement(reply, given) if form == "judgement" else read_boolean_reply(reply)
+    judged = "yes" if form == "judgement" else reading.answer
+    confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
+    correct = grade(judged, kind="boolean", gold=question.gold)
+    trial = _trial(
+        question,
+        reading,
+        by_token,
+        correct=correct,
+        confidence=confidence,
+        answer_correct=correct,
+        answer_confidence=confidence,
+        confidence_raw=reading.confidence_raw,
+    )
+    if form == "judgement" and "own_answer" not in reading.rules:
+        trial |= {"judged_correct": correct, "judged_confidence": confidence}
+    return trial
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> QuestionSetTrial:
@@ -110,79 +295,30 @@ def read_reply(question: Question, condition: str, replies: Replies) -> Question
     return question_set_trial(form, question, reply.text, reply.tokens, about.get("given", ""))
 
 
-def _boolean_trial(question: Question, reply: str, tokens: Sequence[Token], given: str) -> QuestionSetTrial:
-    """A trial of true or false with a confidence."""
-    from confidence_tasks.studies.question_sets.reader import read_boolean_reply
-
-    reading = read_boolean_reply(reply)
-    correct = grade(reading.answer, kind="boolean", gold=question.gold)
-    return _single(question, reading, correct, option_probabilities(tokens, answers_of(question)))
-
-
-def _judgement_trial(question: Question, reply: str, tokens: Sequence[Token], given: str) -> QuestionSetTrial:
-    """A trial of the confidence in a given answer; whether that is right is known beforehand (appendix C.1)."""
-    from confidence_tasks.studies.question_sets.reader import read_judgement
-
-    reading = read_judgement(reply, given)
-    trial = _single(question, reading, grade("yes", kind="boolean", gold=question.gold), {})
-    if "own_answer" not in reading.rules:
-        trial |= {"judged_correct": trial["correct"], "judged_confidence": trial["confidence"]}
-    return trial
-
-
-def _single(
-    question: Question, reading: Reading, correct: float, by_token: Mapping[str, float]
+def _options_trial(
+    question: Question, reading: OptionsReading, by_token: Mapping[str, float]
 ) -> QuestionSetTrial:
-    """A trial of one answer, which is the favourite as well."""
-    from confidence_tasks.reading.stated_probability import is_probability
-
-    confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
-    return _trial(
-        question,
-        by_token,
-        correct=correct,
-        confidence=confidence,
-        status=reading.status,
-        answer=reading.answer,
-        answer_correct=correct,
-        answer_confidence=confidence,
-        confidence_raw=reading.confidence_raw,
-        rules="+".join(reading.rules),
-    )
-
-
-def _options_trial(question: Question, reply: str, tokens: Sequence[Token], given: str) -> QuestionSetTrial:
     """A trial of a probability for every option."""
-    from confidence_tasks.studies.question_sets.reader import read_options_reply
-
-    reading = read_options_reply(reply, question.choices)
     answer = "" if reading.status == "unreadable" else reading.answer
     answer_correct = grade(answer, kind="choice", gold=question.gold)
     distribution = dict(zip(question.options, reading.probabilities, strict=False)) if answer else {}
     return _trial(
         question,
-        option_probabilities(tokens, answers_of(question)),
+        reading,
+        by_token,
         correct=_credit(question, reading.favourites) if distribution else answer_correct,
         confidence=reading.confidence_raw if distribution else math.nan,
-        status=reading.status,
-        answer=reading.answer,
         favourites="+".join(reading.favourites),
         answer_correct=answer_correct,
         answer_confidence=distribution.get(answer, math.nan),
         confidence_raw=dict(zip(question.options, reading.stated, strict=True)).get(answer, math.nan),
         stated=" ".join(f"{value:g}" for value in reading.stated),
-        rules="+".join(reading.rules),
     )
 
 
-_TRIALS: Mapping[Form, Callable[[Question, str, Sequence[Token], str], QuestionSetTrial]] = {
-    "boolean": _boolean_trial,
-    "options": _options_trial,
-    "judgement": _judgement_trial,
-}
-
-
-def _trial(question: Question, by_token: Mapping[str, float], **columns: Any) -> QuestionSetTrial:
+def _trial(
+    question: Question, reading: Reading, by_token: Mapping[str, float], **columns: Any
+) -> QuestionSetTrial:
     """Fill in the columns that every form shares."""
     top = max(by_token.values(), default=math.nan)
     favourites = [option for option, p in by_token.items() if p == top]
@@ -190,6 +326,9 @@ def _trial(question: Question, by_token: Mapping[str, float], **columns: Any) ->
         question_id=question.id,
         source=question.source,
         condition=question.source,
+        status=reading.status,
+        answer=reading.answer,
+        rules="+".join(reading.rules),
         gold=question.gold or "",
         stimulus={"yes": 1.0, "no": 0.0}.get(question.gold or "", math.nan),
         token_correct=_credit(question, favourites),

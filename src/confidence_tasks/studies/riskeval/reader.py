@@ -21,8 +21,7 @@ from confidence_tasks.reading.cleaning import (
     read_first_turn,
     strip_thoughts,
 )
-from confidence_tasks.reading.json_reader import read_json_fields
-from confidence_tasks.reading.stated_probability import LAYOUTS, status_of
+from confidence_tasks.reading.fields import LAYOUTS, read_json_fields, status_of
 from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,
     StatedConfidence,

@@ -24,7 +24,7 @@ from confidence_tasks.reading.cleaning import (
     last_box,
     read_first_turn,
 )
-from confidence_tasks.reading.stated_probability import ANSWER, CONFIDENCE, LAYOUTS, LINE_START, status_of
+from confidence_tasks.reading.fields import ANSWER, CONFIDENCE, LAYOUTS, LINE_START, status_of
 from confidence_tasks.studies.scales.prompts import TOP_K, Elicitation, Scale
 from confidence_tasks.study.question import Kind
 from confidence_tasks.study.trial import Reading
