@@ -57,7 +57,7 @@ def log_likelihood(parameters, s1, s2, place, s, phi=ndtr, log=np.log):
 
 @pytest.mark.parametrize("chunk", [3, 4096])
 def test_a_batch_fits_each_of_its_tables(rng, monkeypatch, chunk):
-    monkeypatch.setattr("confidence_tasks.statistics.sdt.meta_d._CHUNK", chunk)
+    monkeypatch.setattr("confidence_tasks.statistics.sdt.likelihood._CHUNK", chunk)
     s1, s2 = rng.integers(0, 30, (2, 10, 6))
     batch = fit_meta_d(s1, s2)
     assert batch.criteria.shape == (10, 5)
@@ -98,7 +98,7 @@ def test_an_empty_batch_is_a_batch():
         ([1, np.nan, 3, 4], [1, 2, 3, 4], {}, "finite"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"s": 0}, "s must be positive"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"s": np.nan}, "s must be positive"),
-        ([1, 2, 3, 4], [1, 2, 3, 4], {"s": [1.0, 2.0]}, "one for each of 1 tables"),
+        ([1, 2, 3, 4], [1, 2, 3, 4], {"s": [1.0, 2.0]}, "s must be a number or have shape"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"padding": "some"}, "padding"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"criterion": "fixed"}, "criterion"),
         ([1, 2, 3, 4], [1, 2, 3, 4], {"response": "S3"}, "response"),

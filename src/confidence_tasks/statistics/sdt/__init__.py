@@ -15,8 +15,14 @@ from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
     Metacognition,
     MetaD,
+    MetaDIntervals,
     fieller_interval,
     fit_meta_d,
+    m_ratio_2afc,
+    m_ratio_ratings,
+    meta_d_2afc,
+    meta_d_intervals,
+    meta_d_ratings,
 )
 from confidence_tasks.statistics.sdt.sensitivity import (
     TypeOne,
@@ -36,14 +42,6 @@ from confidence_tasks.statistics.sdt.threshold import (
     threshold_incomparable,
     threshold_influence,
     threshold_table,
-)
-from confidence_tasks.statistics.sdt.trials import (
-    MetaDIntervals,
-    m_ratio_2afc,
-    m_ratio_ratings,
-    meta_d_2afc,
-    meta_d_intervals,
-    meta_d_ratings,
 )
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypedDict
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 import scipy
@@ -13,188 +13,38 @@ from confidence_tasks.statistics.core import (
     BoolArray,
     Estimate,
     FloatArray,
-    IntArray,
     Reason,
     check_level,
     check_option,
+    per_row,
     undefined,
 )
+from confidence_tasks.statistics.inference.draws import Seed
+from confidence_tasks.statistics.inference.limits import Resampled
+from confidence_tasks.statistics.inference.resampling import Interval, as_estimate, check_options, interval_of
 from confidence_tasks.statistics.inference.weights import Result
-from confidence_tasks.statistics.sdt.count_tables import Padding, Reasons, Tables, known, settle, with_reason
+from confidence_tasks.statistics.sdt.count_tables import (
+    Padding,
+    Reasons,
+    Tables,
+    correctness_table,
+    known,
+    settle,
+    two_choice_table,
+    with_reason,
+)
 from confidence_tasks.statistics.sdt.likelihood import (
-    FAR,
-    CellDerivatives,
-    Expansion,
-    Maximum,
-    cell_derivatives,
-    eliminate_thresholds,
-    maximise,
+    MetaDProblems,
+    MetaDSolution,
     pack,
     scatter,
+    solve,
     unpack,
 )
-from confidence_tasks.statistics.sdt.sensitivity import response_rates
-
-#: Direction away from the type-1 criterion: to the left for response S1, to the right for S2.
-_DIRECTION = np.array([-1.0, 1.0])[:, np.newaxis, np.newaxis]
-#: Means of S1 and S2 in units of meta-d'.
-_PLACE = np.array([-0.5, 0.5])[:, np.newaxis]
-#: Bound of meta-d': beyond, the likelihood of finite counts is flat.
-_LARGEST = 20.0
-#: Tables fitted at a time, so that the work stays in the cache.
-_CHUNK = 4096
-
-
-class MetaDSolution(NamedTuple):
-    """Maximum-likelihood estimates in standard deviations of S1, each with the batch last."""
-
-    meta_d: FloatArray  # (B,)
-    thresholds: FloatArray  # (2, K - 1, B) outwards from the criterion, packed as the counts
-    log_likelihood: FloatArray  # (B,)
-    converged: BoolArray  # (B,)
-    variance: FloatArray  # (B,) of meta-d' with the criterion known
-    criterion_effect: FloatArray  # (B,)
-
-
-@dataclass(frozen=True, slots=True)
-class MetaDProblems:
-    """Type-2 data of a batch of tables, and where their type-1 criterion lies."""
-
-    counts: FloatArray  # (2 sides, 2 stimuli, K, B) from next to the criterion outwards; empty ratings last
-    criterion: FloatArray  # (B,) from the midpoint of the means
-    relative: bool  # whether that is in units of meta-d', otherwise in standard deviations of S1
-    s: FloatArray  # (B,) sd(S1) / sd(S2)
-    scale: FloatArray = field(init=False)  # (2, B) one over the standard deviations
-    slope: FloatArray = field(init=False)  # (2, 2, B) from mean to criterion: slope x meta-d' + offset
-    offset: FloatArray = field(init=False)  # (2, 2, B)
-
-    def __post_init__(self) -> None:
-        scale = np.stack([np.ones_like(self.s), self.s])
-        shift = np.stack([self.criterion, np.zeros_like(self.criterion)])
-        along, fixed = shift if self.relative else shift[::-1]
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "slope", _DIRECTION * scale * (along - _PLACE))
-        object.__setattr__(self, "offset", _DIRECTION * scale * fixed)
-
-    def take(self, index: IntArray) -> Self:
-        """Return some of the tables."""
-        return type(self)(self.counts[..., index], self.criterion[index], self.relative, self.s[index])
-
-    def boundaries(self, meta_d: FloatArray, thresholds: FloatArray) -> FloatArray:
-        """Return criterion and thresholds in standard units from the mean of either stimulus."""
-        criterion = (self.slope * meta_d + self.offset)[:, :, np.newaxis]
-        outwards = self.scale[:, np.newaxis] * thresholds[:, np.newaxis]
-        return np.concatenate([criterion, criterion + outwards], axis=2)
-
-    def start(self, meta_d: FloatArray) -> FloatArray:
-        """Return thresholds (2, K - 1, B) that give each stimulus about its observed proportions."""
-        smooth = self.counts + 0.5 / self.counts.shape[2]
-        reaching = smooth[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-        total = reaching[:, :, :1]
-        criterion = (self.slope * meta_d + self.offset)[:, :, np.newaxis]
-        near = np.clip(criterion, -6.0, 6.0)
-        distance = -scipy.special.ndtri(reaching[:, :, 1:] / total * scipy.special.ndtr(-near)) - near
-        # Far out in the tail the distribution is exponential, and distances shrink with the criterion's.
-        distance *= 6.0 / np.maximum(np.abs(criterion), 6.0) / self.scale[:, np.newaxis]
-        thresholds = (total * distance).sum(axis=1) / total.sum(axis=1)
-        return np.where(self._used(), thresholds, FAR)
-
-    def expand(self, border: FloatArray, thresholds: FloatArray) -> Expansion:
-        """Expand the log-likelihood to second order in meta-d' (the border) and thresholds."""
-        cells = cell_derivatives(self.boundaries(border[0], thresholds), self.counts)
-        return self._expansion(cells, _row_sums(cells))
-
-    def conclude(self, top: Maximum) -> MetaDSolution:
-        """Read value, variance and the effect of the criterion off the expansion at the maximum."""
-        meta_d = top.border[0]
-        cells = cell_derivatives(self.boundaries(meta_d, top.thresholds), self.counts)
-        row_sums = _row_sums(cells)
-        expansion = self._expansion(cells, row_sums)
-        reduced = eliminate_thresholds(expansion)
-        towards = _DIRECTION * self.scale
-        shift = towards * (meta_d if self.relative else np.ones_like(meta_d))
-        score = (self.slope * shift * row_sums.sum(axis=2)).sum(axis=(0, 1))
-        if self.relative:
-            score += (towards * cells.gradient.sum(axis=2)).sum(axis=(0, 1))
-        outwards = (self.scale * shift)[:, :, np.newaxis] * row_sums[:, :, 1:]
-        score += (reduced.response[0] * outwards.sum(axis=1)).sum(axis=(0, 1))
-        variance = -1.0 / reduced.schur[0, 0]
-        converged = top.converged & (variance > 0.0) & np.isfinite(variance)
-        return MetaDSolution(meta_d, top.thresholds, expansion.value, converged, variance, score * variance)
-
-    def _expansion(self, cells: CellDerivatives, row_sums: FloatArray) -> Expansion:
-        scale1, scale2 = self.scale
-        gradient, diagonal, off = (a[:, :, 1:] for a in (cells.gradient, cells.diagonal, cells.off_diagonal))
-        pull = self.scale[:, np.newaxis] * self.slope[:, :, np.newaxis] * row_sums[:, :, 1:]
-        return Expansion(
-            value=cells.log_likelihood.sum(axis=(0, 1)),
-            border_gradient=(self.slope * cells.gradient.sum(axis=2)).sum(axis=(0, 1))[np.newaxis],
-            threshold_gradient=scale1 * gradient[:, 0] + scale2 * gradient[:, 1],
-            border_hessian=(self.slope**2 * row_sums.sum(axis=2)).sum(axis=(0, 1))[np.newaxis, np.newaxis],
-            mixed_hessian=(pull[:, 0] + pull[:, 1])[np.newaxis],
-            diagonal=scale1**2 * diagonal[:, 0] + scale2**2 * diagonal[:, 1],
-            off_diagonal=scale1**2 * off[:, 0] + scale2**2 * off[:, 1],
-        )
-
-    def _used(self) -> BoolArray:
-        """Which thresholds have trials beyond them, shape (2, K - 1, B)."""
-        return np.asarray(self.counts[:, :, 1:].sum(axis=1) > 0.0)
-
-
-def _row_sums(cells: CellDerivatives) -> FloatArray:
-    """Return the row sums of the Hessian: the change of the gradient when all boundaries move together."""
-    sums = cells.diagonal.copy()
-    sums[:, :, 1:] += cells.off_diagonal
-    sums[:, :, :-1] += cells.off_diagonal
-    return sums
-
-
-@np.errstate(all="ignore")  # a step too far, or a flat likelihood, shows in its value
-def solve(problems: MetaDProblems, guess: FloatArray) -> MetaDSolution:
-    """Fit every table, from a first guess (B,) of meta-d' and then, where that is not enough, from others."""
-    chunks = [np.arange(i, min(i + _CHUNK, guess.size)) for i in range(0, max(guess.size, 1), _CHUNK)]
-    parts = [_solve_chunk(problems.take(index), guess[index]) for index in chunks]
-    return MetaDSolution(*(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))
-
-
-def _solve_chunk(problems: MetaDProblems, guess: FloatArray) -> MetaDSolution:
-    best = _climb(problems, guess)
-    # With both means on one side of the criterion there can be a maximum of either sign, and for unequal
-    # variances several: look for the others.
-    at_criterion = problems.slope[1] * best.border[0] + problems.offset[1]
-    one_sided = at_criterion[0] * at_criterion[1] >= 0.0
-    modest = 1.0 / np.hypot(0.5, problems.criterion)
-    fixed = [] if (problems.s == 1.0).all() else [np.full(guess.shape, m) for m in (1.0, -1.0, 3.0, -3.0)]
-    for start in (-best.border[0], modest, -modest, *fixed):
-        _retry(problems, best, one_sided | ~best.converged, start)
-    return problems.conclude(best)
-
-
-def _climb(problems: MetaDProblems, meta_d: FloatArray) -> Maximum:
-    return maximise(problems, meta_d[np.newaxis], problems.start(meta_d), limit=_LARGEST)
-
-
-def _retry(problems: MetaDProblems, best: Maximum, where: BoolArray, meta_d: FloatArray) -> None:
-    """Climb from other starts at ``where``, and update ``best`` where the maximum is higher."""
-    index = np.flatnonzero(where)
-    if not index.size:
-        return
-    some = problems.take(index)
-    again = _climb(some, meta_d[index])
-    height = some.expand(again.border, again.thresholds).value
-    known = some.expand(best.border[:, index], best.thresholds[..., index]).value
-    better = again.converged & ((height > known) | ~best.converged[index])
-    for kept, new in zip(best, again, strict=True):
-        kept[..., index[better]] = new[..., better]
-
+from confidence_tasks.statistics.sdt.sensitivity import ZERO, PlacedCriterion, place_criterion
 
 #: Below this d', or when its 95% interval holds 0, the M-ratio is flagged as unstable.
 SMALLEST_D_PRIME = 0.5
-
-#: A d' below this is 0 but for rounding.
-ZERO = 1e-12
-
-FiellerKind: TypeAlias = Literal["bounded", "exclusive", "unbounded", "undefined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,12 +83,10 @@ class Metacognition:
     unstable: bool | BoolArray
 
     def fieller_interval(self, level: float = 0.95) -> FiellerInterval:
-        """Return the interval of M-ratio that stays right where d' is near 0; for one table, not for a batch."""
+        """Return the interval of M-ratio that stays right where d' is near 0; for one table."""
         values = (self.meta_d, self.d_prime, self.meta_d_se, self.d_prime_se, self.covariance)
-        if not all(isinstance(value, float) for value in values):
-            raise ValueError(
-                "fieller_interval is for one table; call the function fieller_interval for each of a batch"
-            )
+        if np.ndim(self.meta_d):
+            raise ValueError("fieller_interval is for one table; call the function for each of a batch")
         return fieller_interval(*(float(value) for value in values), level=level)
 
 
@@ -301,7 +149,7 @@ class FiellerInterval:
 
     low: Estimate
     high: Estimate
-    kind: FiellerKind
+    kind: Literal["bounded", "exclusive", "unbounded", "undefined"]
 
 
 def fieller_interval(
@@ -320,12 +168,8 @@ def fieller_interval(
 
     Parameters
     ----------
-    numerator, denominator : float
-        The estimates.
-    numerator_se, denominator_se : float
-        Their standard errors.
-    covariance : float, default 0
-        Their covariance.
+    numerator, denominator, numerator_se, denominator_se, covariance : float
+        The estimates, their standard errors and their covariance.
     level : float, default 0.95
         In (0, 1).
 
@@ -429,7 +273,7 @@ def fit_meta_d(
         Added to every cell. 1/(2K) leaves meta-d' nearly unbiased; 0.5 ("hautus") is what papers do that cite
         Hautus (1995), and costs .07 to .14 of meta-d' at 200 trials.
     s : float or array_like, shape (B,), default 1
-        sd(S1) / sd(S2), of each table or of all.
+        sd(S1) / sd(S2).
     criterion : {"relative", "absolute"}, default "relative"
         Where the type-1 criterion of the meta-d' model lies: at the same multiple of meta-d' as the observed
         criterion of d' (Maniscalco & Lau), or at the same place.
@@ -468,60 +312,38 @@ def fit_meta_d(
     >>> fit_meta_d([10, 10, 10, 10], [10, 10, 10, 10]).m_ratio.reason
     <Reason.ZERO_D_PRIME: "d'=0">
     """
-    _check_options(criterion, response, compat)
+    check_option("criterion", criterion, get_args(Criterion))
+    check_option("response", response, get_args(Response))
+    check_option("compat", compat, (None, "metadpy"))
     tables = Tables.of(nR_S1, nR_S2)
-    ratios = _as_ratios(s, len(tables.s1))
+    ratios = per_row(s, "s", len(tables.s1))
+    if not (np.isfinite(ratios) & (ratios > 0.0)).all():
+        raise ValueError(f"s must be positive, got {s!r}")
     padded = tables.padded(padding)
-    type1 = _type1(padded, ratios, relative=criterion == "relative", compat=compat is not None)
+    type1 = place_criterion(padded, ratios, relative=criterion == "relative", compat=compat is not None)
     counts = _sides(padded, response)
     d_reasons = with_reason(tables.reasons, ~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
     solution, reasons = _solutions(type1, counts, ratios, d_reasons)
     unit = np.sqrt(2.0 / (1.0 + ratios**2)) * ratios
+    with np.errstate(invalid="ignore"):  # the sampling errors of the ratings and of the type-1 criterion
+        variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
+        covariance = solution.criterion_effect * type1.covariance
+    moments = Moments(
+        unit * type1.d1,
+        unit**2 * type1.d1_variance,
+        unit * solution.meta_d,
+        unit**2 * variance,
+        unit**2 * covariance,
+        d_reasons,
+        reasons,
+    )
     return MetaD(
-        **summary(_moments(type1, solution, unit, d_reasons, reasons), tables.batch),
+        **summary(moments, tables.batch),
         criterion=settle(unit * type1.midpoint, d_reasons, tables.batch),
         criteria=_criteria(type1, solution, counts, unit, known(reasons), tables.batch),
         log_likelihood=settle(solution.log_likelihood, reasons, tables.batch),
         converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
-
-
-class _TypeOneFit(NamedTuple):
-    """The type-1 model of tables, in standard deviations of S1; each (B,)."""
-
-    d1: FloatArray
-    d1_variance: FloatArray
-    midpoint: FloatArray  # distance of the criterion from the midpoint of the means
-    criterion: FloatArray  # the same, in units of d1 where the criterion is relative
-    criterion_variance: FloatArray
-    covariance: FloatArray  # of criterion and d1
-    relative: bool
-
-
-def _type1(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> _TypeOneFit:
-    hit, false_alarm = response_rates(tables)
-    # Gradients in (zH, zF).
-    one = np.ones_like(s)
-    d_gradient = np.stack([1.0 / s, -one])
-    c_gradient = np.stack([-1.0 / (1.0 + s)] * 2) if compat else np.stack([-0.5 / s, -0.5 * one])
-    z, variance = np.stack([hit.z, false_alarm.z]), np.stack([hit.variance, false_alarm.variance])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        d1, midpoint = (d_gradient * z).sum(axis=0), (c_gradient * z).sum(axis=0)
-        criterion, gradient = midpoint, c_gradient
-        if relative:
-            d1 = np.where(np.abs(d1) < ZERO, 0.0, d1)
-            centred = (d1 == 0.0) & (np.abs(midpoint) < ZERO)
-            criterion = np.where(centred, 0.0, midpoint / d1)
-            gradient = np.where(centred, 0.0, (c_gradient - criterion * d_gradient) / d1)
-        return _TypeOneFit(
-            d1,
-            (d_gradient**2 * variance).sum(axis=0),
-            midpoint,
-            criterion,
-            (gradient**2 * variance).sum(axis=0),
-            (gradient * d_gradient * variance).sum(axis=0),
-            relative,
-        )
 
 
 def _sides(tables: Tables, response: Response) -> FloatArray:
@@ -535,7 +357,7 @@ def _sides(tables: Tables, response: Response) -> FloatArray:
 
 
 def _solutions(
-    type1: _TypeOneFit, counts: FloatArray, ratios: FloatArray, d_reasons: Reasons
+    type1: PlacedCriterion, counts: FloatArray, ratios: FloatArray, d_reasons: Reasons
 ) -> tuple[MetaDSolution, Reasons]:
     """Fit the tables that can be fitted; add the reasons of the others."""
     packed, left = pack(counts)
@@ -544,32 +366,14 @@ def _solutions(
     reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
     reasons = with_reason(reasons, ~informative, Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(known(reasons))
-    problems = MetaDProblems(packed, type1.criterion, relative=type1.relative, s=ratios)
+    problems = MetaDProblems.of(packed, type1.criterion, relative=type1.relative, s=ratios)
     guess = np.clip(type1.d1[fitted], -10.0, 10.0)
     solution = scatter(solve(problems.take(fitted), guess), fitted, len(reasons))
     return solution, with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
 
 
-def _moments(
-    type1: _TypeOneFit, solution: MetaDSolution, unit: FloatArray, d_reasons: Reasons, reasons: Reasons
-) -> Moments:
-    """Combine the sampling errors of the ratings and of the type-1 criterion."""
-    with np.errstate(invalid="ignore"):
-        variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
-        covariance = solution.criterion_effect * type1.covariance
-    return Moments(
-        unit * type1.d1,
-        unit**2 * type1.d1_variance,
-        unit * solution.meta_d,
-        unit**2 * variance,
-        unit**2 * covariance,
-        d_reasons,
-        reasons,
-    )
-
-
 def _criteria(
-    type1: _TypeOneFit,
+    type1: PlacedCriterion,
     solution: MetaDSolution,
     counts: FloatArray,
     unit: FloatArray,
@@ -587,22 +391,220 @@ def _criteria(
     return criteria.T if batch else criteria[:, 0]
 
 
-def _as_ratios(s: ArrayLike, n_tables: int) -> FloatArray:
-    """Return the ratio of standard deviations of every table, (B,)."""
-    ratios = np.asarray(s, dtype=np.float64)
-    if not (np.isfinite(ratios) & (ratios > 0.0)).all():
-        raise ValueError(f"s must be positive, got {s!r}")
-    if ratios.shape not in ((), (n_tables,)):
-        raise ValueError(
-            f"s must be a number, or one for each of {n_tables} tables, got shape {ratios.shape}"
-        )
-    return np.broadcast_to(ratios, n_tables)
+def meta_d_2afc(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    stimulus: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    **options: Unpack[MetaDOptions],
+) -> Result:
+    """Compute meta-d' of items with two alternatives, such as true and false: the textbook meta-d'.
+
+    d' and meta-d' come from different parts of the data, stimulus x response and the ratings.
+
+    Parameters
+    ----------
+    correct, confidence, stimulus, n_ratings, edges, weights
+        As in :func:`two_choice_table`.
+    **options
+        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (R,)
+        NaN where :func:`fit_meta_d` has no meta-d'. For d', criteria and standard errors call it with
+        :func:`two_choice_table`.
+
+    Examples
+    --------
+    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 2, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> round(meta_d_2afc(correct, confidence, stimulus, n_ratings=2, edges=[2.5]), 3)
+    2.081
+    """
+    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings, edges=edges, weights=weights)
+    return fit_meta_d(*table, **options).meta_d
 
 
-def _check_options(criterion: str, response: str, compat: str | None) -> None:
-    for name, value, allowed in (
-        ("criterion", criterion, ("relative", "absolute")),
-        ("response", response, ("both", "S1", "S2")),
-        ("compat", compat, (None, "metadpy")),
-    ):
-        check_option(name, value, allowed)
+def m_ratio_2afc(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    stimulus: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    **options: Unpack[MetaDOptions],
+) -> Result:
+    """Compute meta-d' / d' of items with two alternatives; arguments are those of :func:`meta_d_2afc`.
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (R,)
+        NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
+
+    Examples
+    --------
+    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 2, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> round(m_ratio_2afc(correct, confidence, stimulus, n_ratings=2, edges=[2.5]), 3)
+    1.984
+    """
+    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings, edges=edges, weights=weights)
+    return fit_meta_d(*table, **options).m_ratio
+
+
+def meta_d_ratings(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    **options: Unpack[MetaDOptions],
+) -> Result:
+    """Compute meta-d' with correctness in the place of the stimulus.
+
+    .. warning::
+       d' and meta-d' then come from one table of correctness x confidence, in which the "response" is high
+       confidence. Meta-d' is about d' by construction: M-ratio is near 1 whatever the metacognition, and what
+       moves it is the base rate and the ratio of variances. The author of the study that used it withdrew it
+       (arXiv:2603.25112, version 2). It is here to replicate version 1; use :func:`meta_information`.
+
+    Parameters
+    ----------
+    correct, confidence, n_ratings, edges, weights
+        As in :func:`correctness_table`: 2K bins of confidence.
+    **options
+        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`. The study pads with
+        0.5 (``"hautus"``).
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (R,)
+        NaN where :func:`fit_meta_d` has no meta-d'.
+
+    References
+    ----------
+    Cacioli (2026), arXiv:2603.25112, version 1, section 3.2.
+
+    Examples
+    --------
+    >>> correct = [0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1]
+    >>> round(meta_d_ratings(correct, range(16), n_ratings=2), 3)
+    1.21
+    """
+    table = correctness_table(correct, confidence, n_ratings=n_ratings, edges=edges, weights=weights)
+    return fit_meta_d(*table, **options).meta_d
+
+
+def m_ratio_ratings(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    **options: Unpack[MetaDOptions],
+) -> Result:
+    """Compute meta-d' / d' with correctness in the place of the stimulus.
+
+    .. warning::
+       Near 1 by construction, whatever the metacognition: see :func:`meta_d_ratings`, whose arguments it takes.
+
+    Returns
+    -------
+    Estimate, or ndarray of shape (R,)
+        NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
+
+    Examples
+    --------
+    >>> correct = [0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1]
+    >>> round(m_ratio_ratings(correct, range(16), n_ratings=2), 3)
+    0.957
+    """
+    table = correctness_table(correct, confidence, n_ratings=n_ratings, edges=edges, weights=weights)
+    return fit_meta_d(*table, **options).m_ratio
+
+
+@dataclass(frozen=True, slots=True)
+class MetaDIntervals:
+    """Percentile bootstrap intervals over trials.
+
+    Attributes
+    ----------
+    d_prime, meta_d, m_diff : Interval
+        Each leaves out the resamples in which it is undefined, and counts them.
+    m_ratio : Interval
+        Also leaves out the resamples with abs(M) above the largest ratio allowed; ``n_undefined`` includes them.
+    n_dropped : int
+        How many resamples that were: report it.
+    """
+
+    d_prime: Interval
+    meta_d: Interval
+    m_ratio: Interval
+    m_diff: Interval
+    n_dropped: int
+
+
+def meta_d_intervals(
+    nR_S1: ArrayLike,
+    nR_S2: ArrayLike,
+    *,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    largest_ratio: float = 10.0,
+    seed: Seed = 0,
+    **options: Unpack[MetaDOptions],
+) -> MetaDIntervals:
+    """Compute bootstrap intervals for the fit of one count table.
+
+    Counting trials drawn with replacement is a multinomial draw from their table, so this is the bootstrap over trials
+    with fixed rating edges. For edges taken anew in each resample, or repeated questions, hand :func:`meta_d_2afc` and
+    its like to :func:`~confidence_tasks.statistics.bootstrap`.
+
+    Parameters
+    ----------
+    nR_S1, nR_S2 : array_like of int, shape (2K,)
+        Whole counts, as in :func:`fit_meta_d`. Resamples are padded, not the table itself.
+    n_resamples, level
+        Number of resamples, and nominal coverage, in (0, 1).
+    largest_ratio : float, default 10
+        Resamples whose M-ratio is larger in size are dropped from its interval, and counted.
+    seed : int or numpy.random.Generator, default 0
+        Source of the draws.
+    **options
+        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
+
+    Returns
+    -------
+    MetaDIntervals
+        Limits are NaN, with a reason, where the estimate is.
+
+    Examples
+    --------
+    >>> intervals = meta_d_intervals([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], n_resamples=2000)
+    >>> round(intervals.m_ratio.estimate, 2), intervals.m_ratio.low < 0.7, intervals.n_dropped
+    (0.92, True, 0)
+    """
+    check_options(n_resamples, level)
+    if not largest_ratio > 0.0:
+        raise ValueError(f"largest_ratio must be positive, got {largest_ratio}")
+    table = np.stack([np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)])
+    if table.ndim != 2:
+        raise ValueError(f"nR_S1 and nR_S2 must have shape (2K,), got {table.shape[1:]}")
+    if (table % 1.0).any():
+        raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
+    n_trials = int(table.sum())
+    drawn = np.random.default_rng(seed).multinomial(n_trials, table.ravel() / max(n_trials, 1), n_resamples)
+    s1, s2 = np.moveaxis(drawn.reshape(n_resamples, *table.shape), 1, 0)
+    point, resampled = fit_meta_d(*table, **options), fit_meta_d(s1, s2, **options)
+    extreme = np.abs(resampled.m_ratio) > largest_ratio
+    intervals = {}
+    for name in ("d_prime", "meta_d", "m_diff", "m_ratio"):
+        values = np.where((name == "m_ratio") & extreme, np.nan, getattr(resampled, name))
+        found = Resampled(as_estimate(getattr(point, name)), values, n_trials)
+        intervals[name] = interval_of(found, level, "percentile", seed)
+    return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))

@@ -42,6 +42,8 @@ from confidence_tasks.statistics.sdt.likelihood import (
 
 #: Intercepts and log slopes beyond this are on their way to infinity.
 _LARGEST = 20.0
+#: A d' below this is 0 but for rounding.
+ZERO = 1e-12
 _SQRT_HALF = np.sqrt(0.5)
 
 
@@ -118,15 +120,9 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
     fitted = np.flatnonzero(known(reasons))
     found = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(reasons))
     reasons = with_reason(reasons, ~found.converged, Reason.NOT_CONVERGED)
-    values = {
-        "slope": found.slope,
-        "slope_se": found.slope_se,
-        "intercept": found.intercept,
-        "d_a": found.d_a,
-        "d_a_se": found.d_a_se,
-        "area": scipy.special.ndtr(_SQRT_HALF * found.d_a),
-        "log_likelihood": found.log_likelihood,
-    }
+    values = {"area": scipy.special.ndtr(_SQRT_HALF * found.d_a), **found._asdict()}
+    for name in ("thresholds", "converged"):
+        del values[name]
     criteria = np.where(known(reasons), unpack(found.thresholds, counts, first=-np.inf)[0], np.nan)
     return UnequalVarianceSDT(
         **{name: settle(value, reasons, tables.batch) for name, value in values.items()},
@@ -153,10 +149,7 @@ class _Solution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Problems:
-    """Likelihoods in the intercept a and log slope of the z-ROC, and the criteria t.
-
-    In standard units a criterion lies at t from S1, and at slope x t - a from S2.
-    """
+    """Likelihoods in intercept a and log slope of the z-ROC and criteria t, which lie at slope x t - a from S2."""
 
     counts: FloatArray  # (1, 2 stimuli, 2K, B)
 
@@ -316,6 +309,44 @@ def response_rates(tables: Tables) -> tuple[Rate, Rate]:
     hit = z_rate(tables.s2[:, k:].sum(axis=1), tables.s2[:, :k].sum(axis=1))
     false_alarm = z_rate(tables.s1[:, k:].sum(axis=1), tables.s1[:, :k].sum(axis=1))
     return hit, false_alarm
+
+
+class PlacedCriterion(NamedTuple):
+    """The type-1 model of tables, in standard deviations of S1; each (B,)."""
+
+    d1: FloatArray
+    d1_variance: FloatArray
+    midpoint: FloatArray  # distance of the criterion from the midpoint of the means
+    criterion: FloatArray  # the same, in units of d1 where the criterion is relative
+    criterion_variance: FloatArray
+    covariance: FloatArray  # of criterion and d1
+    relative: bool
+
+
+def place_criterion(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> PlacedCriterion:
+    """Return where the criterion of tables lies, and how far apart the means are, whose deviations have the ratio s."""
+    hit, false_alarm = response_rates(tables)
+    # Gradients in (zH, zF).
+    d_gradient = np.stack([1.0 / s, np.full_like(s, -1.0)])
+    c_gradient = np.stack([-1.0 / (1.0 + s)] * 2) if compat else np.stack([-0.5 / s, np.full_like(s, -0.5)])
+    z, variance = np.stack([hit.z, false_alarm.z]), np.stack([hit.variance, false_alarm.variance])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d1, midpoint = (d_gradient * z).sum(axis=0), (c_gradient * z).sum(axis=0)
+        criterion, gradient = midpoint, c_gradient
+        if relative:
+            d1 = np.where(np.abs(d1) < ZERO, 0.0, d1)
+            centred = (d1 == 0.0) & (np.abs(midpoint) < ZERO)
+            criterion = np.where(centred, 0.0, midpoint / d1)
+            gradient = np.where(centred, 0.0, (c_gradient - criterion * d_gradient) / d1)
+        return PlacedCriterion(
+            d1,
+            (d_gradient**2 * variance).sum(axis=0),
+            midpoint,
+            criterion,
+            (gradient**2 * variance).sum(axis=0),
+            (gradient * d_gradient * variance).sum(axis=0),
+            relative,
+        )
 
 
 def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
