@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.integration.faults.kills import Inspect, Killed, kill_and_resume, undisturbed
 from tests.small_runs import SMALL_RUNS
 
-from confidence_tasks.sources.storage import mirror_folder
+from confidence_tasks.sources.source import mirror_folder
 
 
 def line(found: Killed) -> str:

@@ -17,7 +17,7 @@ from tests.integration.faults.loopback import ENVIRONMENT
 from tests.integration.faults.misbehaviours import MISBEHAVIOURS, fates
 from tests.small_runs import SMALL_RUNS
 
-from confidence_tasks.sources.storage import mirror_folder
+from confidence_tasks.sources.source import mirror_folder
 
 
 def main() -> None:

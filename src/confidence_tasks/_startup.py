@@ -96,7 +96,7 @@ def _add_model() -> None:
 
 
 def _say_mistakes() -> None:
-    from confidence_tasks.harness.lm_eval.commands import say_mistakes
+    from confidence_tasks.harness.lm_eval.groups import say_mistakes
 
     say_mistakes()
 

@@ -24,7 +24,7 @@ from confidence_tasks.study.reference import LazyModule
 ENTRY_POINTS = "confidence_tasks.studies"
 """Group of entry points, and the package of this distribution's own studies."""
 
-_replies = LazyModule("confidence_tasks.report.reply_form")
+_replies = LazyModule("confidence_tasks.report.score_replies")
 
 _log = logging.getLogger(__name__)
 
@@ -85,6 +85,7 @@ def power_designs() -> Mapping[str, Any]:
 def reply_forms() -> Mapping[str, Any]:
     """Return how files of replies are scored, by the name that ``confidence-tasks score --study`` takes."""
     loaded = (
-        study.reply_forms.load() if study.reply_forms else _replies.reply_forms(study) for study in studies()
+        study.reply_forms.load() if study.reply_forms else _replies.default_forms(study)
+        for study in studies()
     )
     return {name: form for forms in loaded for name, form in forms.items()}

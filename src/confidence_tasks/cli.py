@@ -16,12 +16,12 @@ from confidence_tasks.sources.source import SourceError
 COMMANDS: Mapping[str, str] = {
     "cache": "confidence_tasks.report.commands.report:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
-    "lm-eval-path": "confidence_tasks.harness.lm_eval.commands:lm_eval_path",
+    "lm-eval-path": "confidence_tasks.harness.lm_eval.groups:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
-    "new-study": "confidence_tasks.new_study.command:new_study",
+    "new-study": "confidence_tasks.new_study:new_study",
     "power": "confidence_tasks.report.commands.power:power",
     "report": "confidence_tasks.report.commands.report:report",
-    "rescore": "confidence_tasks.report.commands.rescore:rescore",
+    "rescore": "confidence_tasks.report.commands.score:rescore",
     "score": "confidence_tasks.report.commands.score:score",
     "sources": "confidence_tasks.sources.commands:sources",
 }

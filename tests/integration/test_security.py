@@ -16,8 +16,7 @@ from confidence_tasks.report.commands.report import report
 from confidence_tasks.sources.fermi import COMMIT, FILES
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.sources.own_file import read_own_file
-from confidence_tasks.sources.source import SourceError
-from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.sources.source import SourceError, write_atomically
 from confidence_tasks.sources.table import SOURCES
 
 PACKAGE = Path(confidence_tasks.__file__).parent

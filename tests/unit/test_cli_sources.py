@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from confidence_tasks.cli import main
-from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.source import CACHE_VARIABLE, MIRROR_VARIABLE
 from confidence_tasks.sources.table import SOURCES
 
 

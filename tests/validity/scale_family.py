@@ -18,7 +18,7 @@ from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
 from confidence_tasks.report.groups import TrialSubset
-from confidence_tasks.report.power_design import decide, paired_draws
+from confidence_tasks.report.power import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.resampling import as_estimate

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from confidence_tasks.report.power import power_curve
-from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.statistics import auroc2, permutation_test
 
 pytestmark = pytest.mark.slow

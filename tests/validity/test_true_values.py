@@ -10,9 +10,8 @@ from tests.items import items_of, reply_to
 from tests.unit.simulation.test_true_values import STUDIES, true_values
 
 from confidence_tasks.reading.token_probabilities import answer_tokens
-from confidence_tasks.simulation.profiles import PROFILES
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial

@@ -16,9 +16,8 @@ from rich.markup import escape
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed, one_of
-from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import StageCall
-from confidence_tasks.simulation.subject import pick
+from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns

@@ -31,7 +31,7 @@ from msgspec.msgpack import decode, encode
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
-from confidence_tasks.sources.storage import cache_folder, write_atomically
+from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.statistics import Estimate, Reason
 
 MOST_BYTES = 1 << 30

@@ -12,11 +12,10 @@ import pandas as pd
 
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
-from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.figures.svg import figure_svg
+from confidence_tasks.report.figures.figure import Figure, figure_svg
 from confidence_tasks.report.labels import decimals_for, json_number, measure_label, why_missing
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 

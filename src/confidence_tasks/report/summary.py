@@ -22,7 +22,10 @@ from confidence_tasks.report.compare import (
 from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.export import estimates_frame
-from confidence_tasks.report.given_trials import (
+from confidence_tasks.report.groups import Columns, Group, split_by_source
+from confidence_tasks.report.labels import why_missing
+from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.summary import (
     Data,
     collected,
     grouped,
@@ -31,9 +34,6 @@ from confidence_tasks.report.given_trials import (
     trials_of_logs,
     trials_of_table,
 )
-from confidence_tasks.report.groups import Columns, Group, split_by_source
-from confidence_tasks.report.labels import why_missing
-from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.summary_tables import Differences, Summary
 from confidence_tasks.statistics import Interval, Reason
 from confidence_tasks.statistics.core import undefined

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from confidence_tasks.report.figures.figure import Colour, series
-from confidence_tasks.report.given_trials import grouped
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
+from confidence_tasks.report.summary import grouped
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
 

@@ -23,9 +23,8 @@ from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.export import LATEX
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
-from confidence_tasks.report.figures.figure import Colour, Figure
+from confidence_tasks.report.figures.figure import SHARED, Colour, Figure, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
-from confidence_tasks.report.figures.svg import SHARED, share_parts
 from confidence_tasks.report.labels import STATUSES, TITLE, VIEWER
 from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.page.first_screen import (
@@ -45,8 +44,7 @@ from confidence_tasks.report.page.tasks import (
     task_view,
 )
 from confidence_tasks.report.paper import Replication
-from confidence_tasks.report.paper.files import html_table
-from confidence_tasks.report.paper.filled import Filled, filled_papers
+from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
 from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped

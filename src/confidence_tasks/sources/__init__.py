@@ -74,7 +74,7 @@ def load(
     ['arithmetic-s7-00000', 'arithmetic-s7-00001']
     """
     from confidence_tasks.sources.own_file import is_own_file, load_own_file
-    from confidence_tasks.sources.storage import mirror_folder
+    from confidence_tasks.sources.source import mirror_folder
 
     check_number(n)
     if is_own_file(name):

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from confidence_tasks.sources import find_source
-from confidence_tasks.sources.source import Source, SourceError
-from confidence_tasks.sources.storage import mirror_folder
+from confidence_tasks.sources.source import Source, SourceError, mirror_folder
 from confidence_tasks.sources.table import SOURCES
 
 _mirror_option = click.option(

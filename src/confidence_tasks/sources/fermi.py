@@ -18,8 +18,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from confidence_tasks.sources.source import Source, SourceError, State, ordered
-from confidence_tasks.sources.storage import cache_folder, sha256_of, without_network, write_atomically
+from confidence_tasks.sources.source import (
+    Source,
+    SourceError,
+    State,
+    cache_folder,
+    ordered,
+    sha256_of,
+    without_network,
+    write_atomically,
+)
 from confidence_tasks.study.question import Question
 
 REPOSITORY = "landy8697/open-scioly-fermi"

@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from confidence_tasks.sources.shapes import Row, RowIdentity, Shape
-from confidence_tasks.sources.source import RowError, Source, SourceError, State, ordered
-from confidence_tasks.sources.storage import (
+from confidence_tasks.sources.source import (
     MIRROR_VARIABLE,
+    RowError,
+    Source,
+    SourceError,
+    State,
     cache_folder,
+    ordered,
     sha256_of,
     without_network,
     write_atomically,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_planning = LazyModule("confidence_tasks.report.power_design")
+_planning = LazyModule("confidence_tasks.report.power")
 _groups = LazyModule("confidence_tasks.report.groups")
 _staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
@@ -314,7 +314,7 @@ class Study:
         By name, how files of replies to it are scored without a model
         (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
     power : Reference, optional
-        How it is simulated for power analysis (:class:`~confidence_tasks.report.power_design.PowerDesign`): by default
+        How it is simulated for power analysis (:class:`~confidence_tasks.report.power.PowerDesign`): by default
         as answers with a confidence; None for not at all.
     overviews : Reference, optional
         Tuple of tables that set its tasks beside those of other studies
@@ -375,7 +375,7 @@ class Study:
     true_values: Callable[..., Mapping[str, float]] | None = None
     instruments: Reference | None = None
     reply_forms: Reference | None = None
-    power: Reference | None = _planning.power_designs
+    power: Reference | None = _planning.default_designs
     overviews: Reference | None = None
     replication: Reference | None = None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from confidence_tasks.study.statistic_names import check_statistic, statistic
+from confidence_tasks.study.reference import check_statistic, statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
 from confidence_tasks.harness.lm_eval.groups import task_groups
-from confidence_tasks.simulation.profiles import PROFILES
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob

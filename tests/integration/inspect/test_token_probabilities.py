@@ -11,7 +11,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks import boolq, lifeeval, nlp_metad
-from confidence_tasks.harness.inspect.token_probabilities import (
+from confidence_tasks.harness.inspect.model_calls import (
     EMPTY_REPLIES,
     has_probabilities,
 )

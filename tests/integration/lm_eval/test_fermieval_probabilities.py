@@ -10,7 +10,7 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.token_scores import ended, score_tokens
+from confidence_tasks.harness.lm_eval.stage_requests import ended, score_tokens
 from confidence_tasks.studies.fermieval_logprob.trials import (
     INTEGERS,
     integer_probabilities,

@@ -6,7 +6,7 @@ import math
 import pytest
 from lm_eval.api.model import LM, CachingLM, TemplateLM
 
-from confidence_tasks.harness.lm_eval.token_scores import StageGeneration, score_tokens
+from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration, score_tokens
 from confidence_tasks.reading.token_probabilities import (
     letters,
     number_span,

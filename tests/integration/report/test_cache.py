@@ -20,8 +20,7 @@ from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures.figure import Figure, Panel
-from confidence_tasks.report.figures.svg import panel_svg
+from confidence_tasks.report.figures.figure import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import TrialFile

@@ -18,7 +18,7 @@ from tests.unit.report.test_paper import table
 
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.figures.figure import Colour
-from confidence_tasks.report.paper.files import paper_frame, write_paper
+from confidence_tasks.report.paper.filled import paper_frame, write_paper
 from confidence_tasks.studies.scales.prompts import GRANULARITY
 
 

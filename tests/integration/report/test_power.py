@@ -12,8 +12,7 @@ from tests.unit.report.full_studies import ALPHA, SETTINGS, Setting, rejections,
 
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.cli import main
-from confidence_tasks.report.power import FEWEST, power_curve
-from confidence_tasks.report.power_design import OF_QUESTION, OF_REPLY, decide, paired_draws
+from confidence_tasks.report.power import FEWEST, OF_QUESTION, OF_REPLY, decide, paired_draws, power_curve
 from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.subject import Subject, uniform
 from confidence_tasks.sources import Question

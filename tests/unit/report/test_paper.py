@@ -20,7 +20,7 @@ from tests.unit.report.runs import write
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.export import latex
 from confidence_tasks.report.paper import NotMade, PaperTable, heading
-from confidence_tasks.report.paper.files import html_table, latex_paper_table, write_paper
+from confidence_tasks.report.paper.filled import html_table, latex_paper_table, write_paper
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.prompts import GRANULARITY
 

@@ -14,7 +14,7 @@ from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.report import Requirement, report, subject_of
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.trial_files import TrialFile
-from confidence_tasks.simulation.profiles import PROFILES
+from confidence_tasks.simulation.subject import PROFILES
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
+from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject, normal, pick, uniform
 
 N = 20_000
 PHI = NormalDist().cdf

@@ -9,8 +9,7 @@ from scipy import integrate
 from scipy.stats import norm
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation.profiles import PROFILES
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import PROFILES, Subject
 
 STUDIES = {study.name: study for study in studies()}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from confidence_tasks.sources import SourceError, fermi, find_source, load
 from confidence_tasks.sources.fermi import FILES, Archive, read_archive
-from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.source import CACHE_VARIABLE, MIRROR_VARIABLE
 
 
 @pytest.fixture(scope="module")

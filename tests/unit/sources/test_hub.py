@@ -13,7 +13,7 @@ import pytest
 
 from confidence_tasks.sources import SourceError, find_source, load, shapes
 from confidence_tasks.sources.hub import HubSource, RowSelection
-from confidence_tasks.sources.storage import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.source import CACHE_VARIABLE, MIRROR_VARIABLE
 
 ROWS = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(5)]
 

@@ -5,24 +5,30 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.sources import storage
-from confidence_tasks.sources.storage import cache_folder, mirror_folder, sha256_of, write_atomically
+from confidence_tasks.sources.source import (
+    CACHE_VARIABLE,
+    MIRROR_VARIABLE,
+    cache_folder,
+    mirror_folder,
+    sha256_of,
+    write_atomically,
+)
 
 
 def test_cache_folder_can_be_chosen(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(storage.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     assert cache_folder() == tmp_path
-    monkeypatch.delenv(storage.CACHE_VARIABLE)
+    monkeypatch.delenv(CACHE_VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_folder().name == "confidence_tasks"
 
 
 def test_mirror_argument_goes_before_the_variable(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(storage.MIRROR_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     (tmp_path / "other").mkdir()
     assert mirror_folder() == tmp_path
     assert mirror_folder(tmp_path / "other") == tmp_path / "other"
-    monkeypatch.delenv(storage.MIRROR_VARIABLE)
+    monkeypatch.delenv(MIRROR_VARIABLE)
     assert mirror_folder() is None
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.methods import method_table, sampling_intervals, side_by_side
 from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import ndtri
 from tests.items import reply_to
 
-from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval
 from confidence_tasks.studies.fermieval import STUDY

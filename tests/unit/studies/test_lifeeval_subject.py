@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.items import items_of, reply_to
 
-from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval import STUDY

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from tests.items import reply_to
 
 from confidence_tasks.reading.token_probabilities import answer_tokens
-from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition import STUDY

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.items import reply_to
 
-from confidence_tasks.simulation.profiles import make_subject
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
 from confidence_tasks.studies.question_sets import STUDY

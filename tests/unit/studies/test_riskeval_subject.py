@@ -5,8 +5,7 @@ import math
 import pytest
 from tests.items import reply_to
 
-from confidence_tasks.simulation.profiles import PROFILES, make_subject
-from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of

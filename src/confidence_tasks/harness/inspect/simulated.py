@@ -22,7 +22,6 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.staged import as_usage_error, first_call
 from confidence_tasks.simulation.instruments import assist, make_instrument
-from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import (
     Reply,
     StageCall,
@@ -31,6 +30,7 @@ from confidence_tasks.simulation.reply import (
     stage_call,
     token_logprobs,
 )
+from confidence_tasks.simulation.subject import make_subject
 
 
 class _Simulated(ModelAPI):

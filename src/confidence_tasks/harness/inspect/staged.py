@@ -34,11 +34,17 @@ from confidence_tasks.harness.compat import provider_of
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
+    ProbabilityGate,
     ask_once,
     call_cache,
+    forced_text,
+    has_probabilities,
+    is_local,
+    rejects_logprobs,
     reply_text,
     reply_tokens,
     require_roles,
+    text_logprobs,
     tokens_used,
 )
 from confidence_tasks.harness.inspect.samples import (
@@ -48,14 +54,6 @@ from confidence_tasks.harness.inspect.samples import (
     effort_settings,
     listed,
     without_shown_question,
-)
-from confidence_tasks.harness.inspect.token_probabilities import (
-    ProbabilityGate,
-    forced_text,
-    has_probabilities,
-    is_local,
-    rejects_logprobs,
-    text_logprobs,
 )
 from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
 from confidence_tasks.harness.staged import (

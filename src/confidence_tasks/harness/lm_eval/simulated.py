@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from confidence_tasks.harness.lm_eval.token_scores import StageGeneration
+from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
 from confidence_tasks.harness.staged import as_usage_error, first_call
-from confidence_tasks.simulation.profiles import make_subject
 from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.study.stage import Token
 
 

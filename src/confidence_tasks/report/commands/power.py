@@ -23,8 +23,8 @@ from confidence_tasks.report.console import (
     seed_option,
 )
 from confidence_tasks.report.labels import group_label, json_number, measure_label, number, signed
-from confidence_tasks.simulation.profiles import PROFILES
-from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.simulation.subject import PROFILES
+from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +162,7 @@ def power(
     tests it. The power is the proportion of studies in which the test finds the difference. Only questions that both
     answer readably count: plan for more if replies may be unreadable. No model and no network are needed.
     """
-    from confidence_tasks.report.figures.svg import figure_svg
+    from confidence_tasks.report.figures.figure import figure_svg
     from confidence_tasks.report.power import QUESTIONS, power_curve
 
     with said_of_usage(), progress("simulating studies") as advance:

@@ -36,9 +36,8 @@ from confidence_tasks.report.labels import (
     number,
     why_missing,
 )
-from confidence_tasks.simulation.profiles import make_subject
-from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.sources.storage import write_atomically
+from confidence_tasks.simulation.subject import Subject, make_subject
+from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.parameter import meant
 
 if TYPE_CHECKING:
@@ -229,7 +228,7 @@ def _judged(requirements: Sequence[Requirement], made: Report) -> list[Verdict]:
 def _write_files(made: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
     """Write what is beside the page."""
     from confidence_tasks.report.export import write_figures, write_tables
-    from confidence_tasks.report.paper.files import write_paper
+    from confidence_tasks.report.paper.filled import write_paper
 
     if tables is not None:
         write_tables(made.results, made.extras, tables, made.overviews)

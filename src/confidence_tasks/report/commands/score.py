@@ -1,19 +1,37 @@
-"""``confidence-tasks score``: replies that are already there, into an Inspect log."""
+"""``confidence-tasks score`` and ``rescore``: replies that are already there, read without a model."""
 
 from __future__ import annotations
 
+import errno
 import os
-from pathlib import Path
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import click
+import fsspec
+from rich.markup import escape
 
 from confidence_tasks.catalogue import reply_forms
-from confidence_tasks.report.console import StudyChoice, json_option, list_option, print_json, print_table
+from confidence_tasks.report.console import (
+    StudyChoice,
+    errors,
+    json_option,
+    list_option,
+    print_json,
+    print_table,
+    progress,
+    workers_of,
+    workers_options,
+)
 from confidence_tasks.report.labels import json_number, measure_label, number
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
+
+    from confidence_tasks.report.workers import Job
 
 
 def _listing() -> str:
@@ -123,3 +141,195 @@ def _print(log: EvalLog) -> None:
     ]
     print_table(rows, frozenset(conditions))
     click.echo(log.location)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one log."""
+
+    path: str
+    changed_trials: int = 0
+    changed_metrics: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    written: str = ""
+    error: str = ""
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--write", is_flag=True, help="Put the new scores and metrics into the logs.")
+@click.option(
+    "-o",
+    "--output",
+    help="Write the rescored logs into this folder; subfolders are kept.",
+)
+@workers_options
+@json_option
+def rescore(
+    logs: tuple[str, ...],
+    write: bool,
+    output: str | None,
+    jobs: int | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    """Read the replies in logs anew and compute every metric again.
+
+    No model is called; no key and no network are needed. Without --write or --output the logs are left alone, and what
+    would change is told. LOG is an Inspect log or a folder of them, local or at any address that fsspec opens; logs are
+    written to any such address too, but those of the web. A rescored log says when it was and by which version, and
+    reports take the newest reading of a run.
+
+    Exits with 1 when a log could not be rescored.
+    """
+    if write and output is not None:
+        raise click.UsageError("--write and --output exclude each other")
+    from confidence_tasks.report.collection import LOG_SUFFIXES, files_under, why_nothing
+
+    for empty in (log for log in logs if not files_under(log)):
+        errors.print(f"[yellow]skipped[/] {escape(empty)}: {why_nothing(empty)}", highlight=False)
+    found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
+    paths = {_address(path): path for path in found}
+    targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
+    if write or output is not None:
+        _refuse_read_only(targets.values())
+    work = [(path, (path, targets[path] if write or output is not None else "")) for path in paths.values()]
+    outcomes = _rescore_each(work, jobs, scheduler)
+    if as_json:
+        print_json([_outcome_record(outcome) for outcome in outcomes])
+    else:
+        _print_outcomes(outcomes)
+    if not outcomes:
+        errors.print("no logs were found")
+    if not outcomes or any(outcome.error for outcome in outcomes):
+        raise SystemExit(1)
+
+
+def _address(path: str) -> str:
+    """Return the full address of a file, by which two ways to write it are the same."""
+    system, root = fsspec.core.url_to_fs(path)
+    return str(system.unstrip_protocol(root))
+
+
+def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return where each log is written: as it lies below the folder that all logs have in common.
+
+    ``paths`` has the logs by their full addresses. Raises UsageError if a log would be written over itself or
+    another.
+    """
+    parts = {path: PurePosixPath(address.partition("://")[2]).parts for address, path in paths.items()}
+    shared = len(os.path.commonprefix([its[:-1] for its in parts.values()]))  # noqa: RUF071 - parts, no letters
+    targets = {path: "/".join((folder.rstrip("/"), *its[shared:])) for path, its in parts.items()}
+    sources = dict(paths)
+    for path, target in targets.items():
+        other = sources.setdefault(_address(target), path)
+        if other != path or _address(target) == _address(path):
+            raise click.UsageError(
+                f"{path} would be written over {other}: name another folder, or use --write to put the new scores"
+                " into the logs themselves"
+            )
+    return targets
+
+
+def _refuse_read_only(targets: Iterable[str]) -> None:
+    """Raise UsageError for addresses of the web, which would take a log as a form that is posted."""
+    for target in targets:
+        if target.startswith(("http://", "https://")):
+            raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
+
+
+def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
+    """Rescore logs, wherever there is room; return what became of each, in the same order."""
+    from confidence_tasks.report.collection import is_much
+    from confidence_tasks.report.workers import Lost
+
+    outcomes: dict[int, Outcome] = {}
+    with workers_of(jobs, scheduler) as workers, progress("rescoring") as advance:
+        chosen = workers.if_worth(is_much([path for path, _ in work]))
+        for number, found in chosen.run(_rescore, work, advance):
+            path, _ = work[number]
+            outcomes[number] = Outcome(path, error=found.reason) if isinstance(found, Lost) else found
+    return [outcomes[number] for number in range(len(work))]
+
+
+def _rescore(path: str, target: str) -> Outcome:
+    """Rescore a log, or say why not: one log must not cost the others."""
+    from confidence_tasks.harness.inspect.model_calls import RoleError
+    from confidence_tasks.harness.inspect.staged import LostRepliesError
+    from confidence_tasks.report.collection import why_unreadable
+    from confidence_tasks.report.rescore import rescore as rescored
+    from confidence_tasks.report.trial_files import NotTrialsError
+
+    with tempfile.TemporaryDirectory() as scratch:
+        made = str(Path(scratch) / PurePosixPath(target).name) if target else ""
+        try:
+            done = rescored(path, made)
+        except (NotTrialsError, RoleError, LostRepliesError) as error:
+            return Outcome(path, error=str(error))
+        except Exception as error:
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            said = f"there is no room for the new log in {tempfile.gettempdir()} ({error})"
+            return Outcome(path, error=said if full else why_unreadable(path, error))
+        if target:
+            try:
+                _put(made, target)
+            except Exception as error:
+                return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
+    changed = {name: (done.before.get(name), done.after.get(name)) for name in done.changed_metrics}
+    return Outcome(path, done.changed_trials, changed, target)
+
+
+def _put(made: str, target: str) -> None:
+    """Put a log in its place whole or not at all: it may be the only one of replies that were paid for."""
+    from inspect_ai.log import read_eval_log
+
+    system, root = fsspec.core.url_to_fs(target)
+    if system.exists(root):
+        there, new = (read_eval_log(path, header_only=True).eval for path in (target, made))
+        if there.eval_id != new.eval_id:
+            raise FileExistsError(f"there is a log of another run, of {there.created}")
+    folder, _, name = root.rpartition("/")
+    unfinished = f"{folder}/.unfinished-{name}"
+    if folder:
+        system.makedirs(folder, exist_ok=True)
+    try:
+        system.put_file(made, unfinished)
+        system.mv(unfinished, root)
+    finally:
+        if system.exists(unfinished):
+            system.rm(unfinished)
+
+
+def _outcome_record(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "log": outcome.path,
+        "changed_trials": outcome.changed_trials,
+        "changed_metrics": {
+            name: {
+                when: None if value is None else json_number(value)
+                for when, value in zip(("before", "after"), values, strict=True)
+            }
+            for name, values in outcome.changed_metrics.items()
+        },
+        "written": outcome.written,
+        "error": outcome.error,
+    }
+
+
+def _print_outcomes(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        if outcome.error:
+            click.echo(f"failed   {outcome.path}: {outcome.error}")
+            continue
+        count = len(outcome.changed_metrics)
+        said = (
+            f"{outcome.changed_trials} trials and {count} metrics changed"
+            if count or outcome.changed_trials
+            else "same"
+        )
+        click.echo(f"ok       {outcome.path}: {said}")
+        if count:
+            rows = [
+                {"metric": name, "before": f"{before}", "after": f"{after}"}
+                for name, (before, after) in outcome.changed_metrics.items()
+            ]
+            print_table(rows, frozenset({"before", "after"}))

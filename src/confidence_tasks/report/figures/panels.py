@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.report.figures.figure import Colour
-from confidence_tasks.report.figures.svg import tips
+from confidence_tasks.report.figures.figure import Colour, tips
 from confidence_tasks.statistics import risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve

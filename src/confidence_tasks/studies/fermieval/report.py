@@ -22,7 +22,7 @@ from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items, number_in, whole_number_in
+from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, number_in, whole_number_in
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics.intervals import adjusted_interval_covariance
 from confidence_tasks.studies.fermieval import STUDY

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name
+from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name
 from confidence_tasks.simulation.answers import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, uniform

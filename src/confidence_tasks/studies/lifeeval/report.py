@@ -46,7 +46,13 @@ from confidence_tasks.report.paper import (
     looked_up,
 )
 from confidence_tasks.report.paper import mean as mean_of_values
-from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items, told_apart, whole_number_in
+from confidence_tasks.report.score_replies import (
+    ReplyForm,
+    Row,
+    metrics_of_items,
+    told_apart,
+    whole_number_in,
+)
 from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, load_life_table
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.statistics import complete, ece, overconfidence

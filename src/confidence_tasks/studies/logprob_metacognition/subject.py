@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import (
+from confidence_tasks.report.power import (
     METACOGNITION,
     Draws,
     EffectParameter,

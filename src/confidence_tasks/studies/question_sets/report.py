@@ -20,7 +20,7 @@ from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, 
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import ordered_by_group
-from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items, told_apart
+from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, told_apart
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_subset, common_table, stated_against_token

@@ -37,7 +37,7 @@ from confidence_tasks.report.paper import (
     TaskParameters,
     by_measure,
 )
-from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items
+from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
 from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES

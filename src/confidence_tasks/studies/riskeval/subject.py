@@ -15,7 +15,7 @@ import numpy as np
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import Draws, EffectParameter, PowerDesign, by_name, decide
+from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name, decide
 from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
 from confidence_tasks.simulation.reply import Reply, StageRequest

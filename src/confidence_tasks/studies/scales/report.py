@@ -45,7 +45,7 @@ from confidence_tasks.report.paper import (
     is_worse,
     spread,
 )
-from confidence_tasks.report.reply_form import ReplyForm, Row, metrics_of_items
+from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
 from confidence_tasks.statistics import Estimate, complete, ece
 from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from confidence_tasks.report.groups import Columns
-from confidence_tasks.report.power_design import (
+from confidence_tasks.report.power import (
     METACOGNITION,
     Draws,
     EffectParameter,
