@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias
 from uuid import uuid4
 
 import pandas as pd
@@ -28,13 +29,13 @@ from confidence_tasks.harness.inspect.viewer import provenance
 from confidence_tasks.harness.staged import STUDY, default_parameters, is_single, task_metrics
 from confidence_tasks.report.rescore import NO_MODEL, score_samples
 from confidence_tasks.sources.own_file import (
-    EXTRA_CELLS,
     LIST_FIELDS,
     QUESTION_FIELDS,
+    READERS,
+    Readers,
     csv_rows,
-    json_lines,
+    file_rows,
     parse_question,
-    unreadable,
 )
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.definition import Study
@@ -280,21 +281,10 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
     SourceError
         If the file cannot be read, or is larger; the message names the line.
     """
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
+    if path.suffix.lower() not in _READERS:
         raise SourceError(f"{path}: its name ends in none of {', '.join(_READERS)}")
-    if not path.is_file():
-        raise SourceError(f"{path}: no such file")
-    if path.stat().st_size > MAX_BYTES:
-        raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MiB")
-    try:
-        for count, (line, row) in enumerate(reader(path), start=1):
-            where = f"{path}, line {line}"
-            if count > MAX_REPLIES:
-                raise SourceError(f"{where}: more than {MAX_REPLIES:,} replies")
-            yield where, _cleaned(row, where)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: {unreadable(error)}") from error
+    for where, row in file_rows(path, _READERS, MAX_BYTES, MAX_REPLIES, "replies"):
+        yield where, _cleaned(row, where)
 
 
 def _cleaned(row: Any, where: str) -> Row:
@@ -318,28 +308,11 @@ def _encodable(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    with path.open(encoding="utf-8-sig") as file:
-        yield from json_lines(file)
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        header = file.readline()
-        file.seek(0)
-        # An empty cell is a field that is missing; an empty reply is what a model said.
-        empty = {"reply": ""} if "reply" in header else {}
-        for line, row in csv_rows(file):
-            if EXTRA_CELLS in row:
-                raise SourceError(f"{path}, line {line}: {EXTRA_CELLS}")
-            yield line, empty | row
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
+def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
     try:
-        table = pd.read_parquet(path)
+        table = pd.read_parquet(file.name)
     except ValueError as error:
-        raise SourceError(f"{path}: not Parquet: {error}") from error
+        raise SourceError(f"{file.name}: not Parquet: {error}") from error
     for number, row in enumerate(table.to_dict("records"), start=1):
         yield number, {str(name): _plain(str(name), value) for name, value in row.items()}
 
@@ -352,11 +325,8 @@ def _plain(name: str, value: Any) -> Any:
     return None if pd.isna(value) else value
 
 
-_READERS: Mapping[str, Callable[[Path], Iterator[tuple[int, Any]]]] = {
-    ".jsonl": _json_rows,
-    ".csv": _csv_rows,
-    ".parquet": _parquet_rows,
-}
+_READERS: Readers = {**READERS, ".csv": partial(csv_rows, kept="reply"), ".parquet": _parquet_rows}
+"""An empty cell is a field that is missing; an empty reply is what a model said."""
 
 
 # Logs -------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, get_args
+from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
 from confidence_tasks.sources.source import RowError, SourceError, ordered
 from confidence_tasks.sources.table import SOURCES
@@ -41,8 +41,6 @@ QUESTION_FIELDS = frozenset(
     {"question", "answer", "choices", "kind", "aliases", "id", "subject", "level", "metadata"}
 )
 LIST_FIELDS = frozenset({"choices", "aliases"})
-EXTRA_CELLS = "more cells than columns"
-"""Field that holds the cells of a CSV row which have no column."""
 
 _ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _NUMBER = re.compile(
@@ -53,7 +51,7 @@ _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 
 def is_own_file(name: str) -> bool:
     """Return whether the name of a source is the path of a file of questions."""
-    return Path(name).suffix.lower() in _READERS
+    return Path(name).suffix.lower() in READERS
 
 
 def load_own_file(path: Path, n: int | None, seed: int, key: str = "answer") -> list[Question]:
@@ -71,37 +69,43 @@ def read_own_file(path: Path, key: str = "answer") -> list[Question]:
     if source in SOURCES:
         raise SourceError(f"{path}: {source!r} is the name of another source: rename the file")
     questions: dict[str, Question] = {}
-    try:
-        if not path.is_file():
-            raise SourceError(f"{path}: no such file")
-        if path.stat().st_size > MAX_BYTES:
-            raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MiB")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, row in _READERS[path.suffix.lower()](file):
-                _add(questions, source, row, f"{path}, line {line}", key)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: {unreadable(error)}") from error
+    for where, row in file_rows(path, READERS, MAX_BYTES, MAX_QUESTIONS, "questions"):
+        try:
+            question = parse_question(source, row, key=key)
+            if question.id in questions:
+                raise RowError("repeats an earlier question, or its id")
+        except RowError as error:
+            raise SourceError(f"{where}: {error}") from error
+        questions[question.id] = question
     if not questions:
         raise SourceError(f"{path}: no questions")
     return list(questions.values())
 
 
-def _add(questions: dict[str, Question], source: str, row: Any, where: str, key: str) -> None:
+Readers: TypeAlias = Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]]
+"""By suffix, what yields the rows of an open file, each with its line."""
+
+
+def file_rows(
+    path: Path, readers: Readers, max_bytes: int, max_rows: int, what: str
+) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a file, each with the place where it stands.
+
+    SourceError if the file cannot be read or is larger; it names the line.
+    """
+    if not path.is_file():
+        raise SourceError(f"{path}: no such file")
+    if path.stat().st_size > max_bytes:
+        raise SourceError(f"{path}: larger than {max_bytes // 2**20} MiB")
     try:
-        question = parse_question(source, row, key=key)
-        if question.id in questions:
-            raise RowError("repeats an earlier question, or its id")
-    except RowError as error:
-        raise SourceError(f"{where}: {error}") from error
-    if len(questions) >= MAX_QUESTIONS:
-        raise SourceError(f"{where}: more than {MAX_QUESTIONS} questions")
-    questions[question.id] = question
-
-
-def unreadable(error: OSError | UnicodeDecodeError) -> str:
-    """Say why a file of text cannot be read, and what to do about letters in another encoding."""
-    fix = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
-    return f"cannot be read: {error}{fix}"
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for count, (line, row) in enumerate(readers[path.suffix.lower()](file), start=1):
+                if count > max_rows:
+                    raise SourceError(f"{path}, line {line}: more than {max_rows:,} {what}")
+                yield f"{path}, line {line}", row
+    except (OSError, UnicodeDecodeError) as error:
+        fix = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+        raise SourceError(f"{path}: cannot be read: {error}{fix}") from error
 
 
 def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
@@ -118,27 +122,28 @@ def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON number")
 
 
-def csv_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
-    """Yield the cells of each row that are not empty, with its line; SourceError says what is not CSV with commas."""
-    reader = csv.DictReader(file, strict=True, restkey=EXTRA_CELLS)
+def csv_rows(file: TextIO, kept: str = "") -> Iterator[tuple[int, Any]]:
+    """Yield the cells of each row that are not empty, and that of the column ``kept``, with its line.
+
+    SourceError says what is not CSV with commas.
+    """
+    reader = csv.DictReader(file, strict=True)
     try:
         columns = list(reader.fieldnames or ())
         if other := [mark for mark in ";\t" if len(columns) == 1 and mark in columns[0]]:
             raise SourceError(f"{file.name}: its columns are parted by {other[0]!r}: save it with commas")
         for row in reader:
-            filled: dict[str, Any] = {column: cell for column, cell in row.items() if cell}
-            for column in LIST_FIELDS:
-                if column in filled:
-                    filled[column] = [entry.strip() for entry in filled[column].split("|")]
+            if None in row:
+                raise SourceError(f"{file.name}, line {reader.line_num}: more cells than columns")
+            filled: dict[str, Any] = {name: cell or "" for name, cell in row.items() if cell or name == kept}
+            for column in LIST_FIELDS & filled.keys():
+                filled[column] = [entry.strip() for entry in filled[column].split("|")]
             yield reader.line_num, filled
     except csv.Error as error:
         raise SourceError(f"{file.name}, line {reader.line_num}: not CSV: {error}") from error
 
 
-_READERS: Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]] = {
-    ".jsonl": json_lines,
-    ".csv": csv_rows,
-}
+READERS: Readers = {".jsonl": json_lines, ".csv": csv_rows}
 
 
 def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:

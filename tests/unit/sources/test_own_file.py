@@ -152,7 +152,7 @@ def test_csv_is_read_like_json_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("question,answer\nQ?,1,2\n", "line 2: unknown field more cells than columns"),
+        ("question,answer\nQ?,1,2\n", "line 2: more cells than columns"),
         ("prompt,answer\nQ?,1\n", "line 2: unknown field prompt"),
         ('question,answer\n"Q?\n', "not CSV"),
         ("question\tanswer\nQ?\tA\n", r"its columns are parted by '\\t': save it with commas"),
