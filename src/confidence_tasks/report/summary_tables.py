@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from confidence_tasks.report.figures.figure import Colour, series
+from confidence_tasks.report.groups import in_order
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
-from confidence_tasks.report.summary import grouped
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
 
@@ -19,6 +22,16 @@ if TYPE_CHECKING:
 _DECIMALS = 3
 _WORDS = frozenset({"measure", "reason"})
 """Columns that are set flush left."""
+
+
+def grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.int64]]]:
+    """Yield the labels of each group and the positions of its trials, in the order of the numbers in the labels."""
+    if not by:
+        yield (), np.arange(len(trials))
+        return
+    labels = {name: pd.Categorical(trials[name], in_order(trials[name]), ordered=True) for name in by}
+    for key, rows in pd.DataFrame(labels).groupby(list(by), observed=True):
+        yield tuple(map(str, key)), rows.index.to_numpy()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
@@ -76,80 +76,62 @@ SAID_ELSEWHERE: Mapping[str, str] = {
 """Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRules:
+class MetadataRules(NamedTuple):
     """What a study reads of the metadata of its tasks, and what it refuses there.
 
-    Attributes
-    ----------
-    study : str
-        Name of the study.
-    types : mapping of str to type
-        The parameters that are taken, and their types.
-    fixed : mapping of str to str
-        What stubs say that cannot be changed, such as the source of a study that has but one.
-    elsewhere : mapping of str to str
-        The other parameters of Inspect's tasks, and how to say the same to lm-eval.
-
-    Examples
-    --------
-    >>> rules = MetadataRules("scales", {"n": int}, {}, {"scales": "name tasks, such as --tasks a"})
-    >>> rules.check({"scales": "0-10"})
-    Traceback (most recent call last):
-    ...
-    ValueError: metadata: scales has no parameter 'scales' on lm-eval: name tasks, such as --tasks a
+    ``types`` are those of the parameters that are taken, ``fixed`` is what stubs say that cannot be changed, such as
+    the source of a study that has but one, and ``elsewhere`` says how to tell lm-eval the other parameters of Inspect's
+    tasks.
     """
 
-    study: str
     types: Mapping[str, Any]
     fixed: Mapping[str, str]
     elsewhere: Mapping[str, str]
-
-    def check(self, given: Mapping[str, Any]) -> None:
-        """Check the names and the types of what the metadata says.
-
-        lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of
-        the study. Other names may be meant for another task of the same run, so they are warned of.
-
-        Raises
-        ------
-        ValueError
-            For a parameter that lm-eval is told in another way, another value of what is fixed, or a value of another
-            type.
-        """
-        passed = {*self.types, *_HARNESS, *model_arguments()}
-        for name in given:
-            if name in passed or given[name] == self.fixed.get(name):
-                continue
-            if name in self.fixed:
-                raise ValueError(
-                    f"metadata: {self.study} has {name}={self.fixed[name]!r} and no other, not {given[name]!r}"
-                )
-            if name in self.elsewhere:
-                raise ValueError(
-                    f"metadata: {self.study} has no parameter {name!r} on lm-eval: {self.elsewhere[name]}"
-                )
-            warn_once(f"metadata: {unknown_parameter(self.study, name, self.types)}. It is ignored")
-        for name in self.types.keys() & given.keys():
-            check_value(name, given[name], self.types[name])
 
 
 @cache
 def metadata_rules(study: Study) -> MetadataRules:
     """Return what a study reads of the metadata of its tasks."""
-    every = [each for task in study.designs for each in study.task_parameters(task)]
+    every = {each.name: each.type for task in study.designs for each in study.task_parameters(task)}
     others = {study.condition_parameter, *SAID_ELSEWHERE}
-    taken = {each.name: each.type for each in every if each.name not in others}
-    if "sources" in {each.name for each in every}:
+    taken = {name: kind for name, kind in every.items() if name not in others}
+    if "sources" in every:
         taken["source"] = str
     conditions = study.designs[study.first_task].conditions or study.conditions
     named = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
     return MetadataRules(
-        study.name,
         {STUDY: str, "condition": str, "question_seed": int, **taken},
         {} if "source" in taken else {"source": study.source or study.name},
         {**SAID_ELSEWHERE, study.condition_parameter: f"name tasks, such as --tasks {named}"},
     )
+
+
+def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
+    """Check the names and the types of what the metadata of a study's task says.
+
+    lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of
+    the study. Other names may be meant for another task of the same run, so they are warned of.
+
+    Raises
+    ------
+    ValueError
+        For a parameter that lm-eval is told in another way, another value of what is fixed, or a value of another type.
+    """
+    types, fixed, elsewhere = metadata_rules(study)
+    passed = {*types, *_HARNESS, *model_arguments()}
+    for name in (each for each in given if each not in passed):
+        if name in elsewhere:
+            raise ValueError(
+                f"metadata: {study.name} has no parameter {name!r} on lm-eval: {elsewhere[name]}"
+            )
+        if name not in fixed:
+            warn_once(f"metadata: {unknown_parameter(study.name, name, types)}. It is ignored")
+        elif given[name] != fixed[name]:
+            raise ValueError(
+                f"metadata: {study.name} has {name}={fixed[name]!r} and no other, not {given[name]!r}"
+            )
+    for name in types.keys() & given.keys():
+        check_value(name, given[name], types[name])
 
 
 class StudyOfStages(ConfigurableTask):
@@ -172,7 +154,7 @@ class StudyOfStages(ConfigurableTask):
         stub = {key: value for key, value in config.items() if key != "class"}
         given = stub.get("metadata") or {}
         parameters = {name: value for name, value in given.items() if value is not None}
-        metadata_rules(self.study).check(parameters)
+        check_metadata(self.study, parameters)
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
