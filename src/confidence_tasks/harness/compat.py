@@ -215,25 +215,14 @@ def running_sample() -> Mapping[str, Any] | None:
 def extend_lm_eval_index(
     configurations: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]], warn: Callable[[Exception], object]
 ) -> None:
-    """Add tasks and groups to every index of lm-eval that has lm-eval's own tasks.
+    """Add tasks and groups, each by name with its configuration, to every index that has lm-eval's own tasks.
 
-    A name that lm-eval or the user's ``--include_path`` has already keeps its meaning.
+    A name that lm-eval or the user's ``--include_path`` has already keeps its meaning. What prevents an index from
+    being extended is handed to ``warn``; lm-eval goes on with its own tasks.
 
     Needs ``lm_eval.tasks.manager.TaskIndex`` with two static methods: ``build``, which returns the index, a dictionary
-    of entries with a ``yaml_path``, and ``process_cfg(configuration, path, index)``, which adds an entry. Tested on
-    lm-eval 0.4.12 and 0.4.13.
-
-    Parameters
-    ----------
-    configurations : callable
-        Returns the name and the configuration of each task and group. It is called when an index is built.
-    warn : callable
-        Called with what prevents an index from being extended; lm-eval goes on with its own tasks.
-
-    Raises
-    ------
-    Exception
-        If ``TaskIndex`` is missing or different.
+    of entries with a ``yaml_path``, and ``process_cfg(configuration, path, index)``, which adds an entry; an exception
+    is raised if it is missing or different. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     manager = import_module("lm_eval.tasks.manager")
     built_in = Path(str(manager.__file__)).parent
@@ -258,17 +247,10 @@ def extend_lm_eval_index(
 
 
 def register_lm_eval_model(name: str, target: str) -> None:
-    """Make a model known to ``lm_eval --model``, unless lm-eval has found its entry point itself.
+    """Make a model, ``module:class``, known to ``lm_eval --model``, unless lm-eval has found its entry point itself.
 
     Needs ``lm_eval.api.registry.model_registry``. lm-eval registers its own models only while there are none, so
     they must come first. Tested on lm-eval 0.4.12 and 0.4.13.
-
-    Parameters
-    ----------
-    name : str
-        Name of the model.
-    target : str
-        Its module and class, separated by a colon.
     """
     import_module("lm_eval.models")
     registry = import_module("lm_eval.api.registry").model_registry
@@ -279,15 +261,8 @@ def register_lm_eval_model(name: str, target: str) -> None:
 def add_request_type(name: str, method: Callable[..., Any]) -> None:
     """Have lm-eval answer requests of a further type, on every model without a method of that name.
 
-    Needs ``lm_eval.evaluator.evaluate`` to send the requests of a type to the model's method of that name, with their
-    list. Tested on lm-eval 0.4.12 and 0.4.13.
-
-    Parameters
-    ----------
-    name : str
-        The request type.
-    method : callable
-        ``method(model, requests)`` returns a response for each request.
+    ``method(model, requests)`` returns a response for each request. Needs ``lm_eval.evaluator.evaluate`` to send the
+    requests of a type to the model's method of that name, with their list. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     setattr(import_module("lm_eval.api.model").LM, name, method)
 

@@ -42,10 +42,7 @@ def load_study(reference: str) -> Study:
 def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[Parameter]) -> dict[str, Any]:
     """Return the parameters of a run: those given, and the defaults of the others.
 
-    Raises
-    ------
-    ValueError
-        If one is unknown, of another type, none of its choices or out of its bounds; the message names the fix.
+    ValueError if one is unknown, of another type, none of its choices or out of its bounds; the message names the fix.
     """
     known = {parameter.name: parameter for parameter in declared}
     for name, value in given.items():
@@ -116,20 +113,8 @@ def is_single(stages: Sequence[Stage]) -> bool:
 def sample_seed(seed: int, question: str, repeat: int, stage: Stage, condition: str, number: int) -> int:
     """Return the seed of a sampled call, the same on both harnesses.
 
-    Parameters
-    ----------
-    seed : int
-        The run's.
-    question : str
-        Identifier of the question.
-    repeat : int
-        Number of the trial among repeated ones, from 1.
-    stage : Stage
-        The stage.
-    condition : str
-        Counts where the stage has a temperature for each, and calls of its own by it.
-    number : int
-        Number of the sample, from 0.
+    It depends on the run's seed, the question, the number of the trial among repeated ones, from 1, and that of the
+    sample, from 0. The condition counts where the stage has a temperature for each, and calls of its own by it.
     """
     own = (condition,) if callable(stage.temperature) else ()
     return pick(_LARGEST_SEED, seed, question, repeat, stage.name, number, *own)

@@ -43,18 +43,9 @@ STABLE_ACCURACY = 0.015
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to know about the numbers.
+    """Something to know about the numbers: what was found, what it does to them and what can be done, and where.
 
-    Attributes
-    ----------
-    severity : {"serious", "warning", "note"}
-        How far it calls the numbers into question.
-    title : str
-        What was found, in a few words.
-    meaning : str
-        What it does to the numbers, and what can be done.
-    where : tuple of str
-        Models, conditions and files that it applies to.
+    ``severity`` says how far it calls the numbers into question.
     """
 
     severity: Severity
@@ -216,12 +207,9 @@ def unlike_notice(questions: Collection[tuple[str, str]]) -> Iterator[Notice]:
 
 
 def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
-    """Return condition, source and id of what some trials ask in another text than others.
+    """Return condition, source and id of what some trials, given by their columns, ask in another text than others.
 
-    Parameters
-    ----------
-    asked : iterable of mapping
-        Columns of trials. Trials without a digest of their question differ from no other.
+    Trials without a digest of their question differ from no other.
     """
     keys = ("condition", "source", "question_id", QUESTION)
     texts = set[tuple[str, ...]]().union(

@@ -25,16 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExtraTable:
-    """A table with its title.
+    """A table with its title, and how to read it; the first column of the frame heads the rows.
 
     Attributes
     ----------
     name : str
         File name without its suffix.
-    title, note : str
-        What it shows, and how to read it.
-    frame : DataFrame
-        The numbers and texts; the first column heads the rows.
     decimals : int, optional
         Of every number, where all are of one kind; by default as many as tell the numbers of a column apart.
     trials : mapping of str to sequence of (ModelTrials, int)

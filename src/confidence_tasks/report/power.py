@@ -125,10 +125,8 @@ class PowerDesign:
         tell questions apart.
     trials : callable
         ``trials(replies, condition)``: the trials of these questions, ``n_replies`` for each, question by question.
-    measures : mapping of str to Measure
-        What differences can be planned for.
-    effects : mapping of str to EffectParameter
-        What moves each of these.
+    measures, effects : mapping of str to Measure, and to EffectParameter
+        What differences can be planned for, and what moves each of these.
     """
 
     condition: str

@@ -48,11 +48,8 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 def setup_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     """Return parameters as texts, but for those that do not matter and those that may hold a secret.
 
-    Parameters
-    ----------
-    parameters : mapping
-        By name; a value may be a mapping or a list, in which secrets are looked for too. An address loses its user,
-        its password and its fragment, and a digest stands for its query.
+    Secrets are looked for in mappings and lists, too. An address loses its user, its password and its fragment, and a
+    digest stands for its query.
 
     Examples
     --------

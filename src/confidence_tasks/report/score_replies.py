@@ -58,10 +58,8 @@ class ReplyForm:
         What a condition begins with.
     item : callable
         Makes a question and a row into what was asked; ValueError says what is wrong with a field.
-    scorer : callable
-        Makes the study's scorer, without a model's help.
-    metrics : callable
-        Makes the study's metrics of what was asked.
+    scorer, metrics : callable
+        Make the study's scorer, without a model's help, and its metrics of what was asked.
     kind : str, optional
         The only kind that its questions have.
     key : str

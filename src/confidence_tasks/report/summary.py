@@ -443,7 +443,7 @@ def _difference(each: Comparison) -> dict[str, Any]:
     }
 
 
-# Trials as they are given ----------------------------------------------------------------------------------------------
+# Trials as they are given -----------------------------------------------------------------------------------------
 
 
 Data: TypeAlias = pd.DataFrame | Path | Iterable[Path]

@@ -54,22 +54,14 @@ from confidence_tasks.study.reference import loaded
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
+    """A report: the page, self-contained, and what is in it.
 
     Attributes
     ----------
-    html : str
-        The page, self-contained.
-    results : tuple of TaskResults
-        Its numbers, by task.
-    figures : tuple of Figure
-        Its figures.
-    extras : tuple of ExtraTable
-        Its tables beside the measures.
+    results, figures, extras, overviews
+        Its numbers by task, its figures, its tables beside the measures, and its tasks side by side.
     tasks : tuple of TaskView
         What the page shows of each task.
-    overviews : tuple of Overview
-        Its tasks side by side.
     papers : tuple of (Replication, list)
         What the studies' papers number, with the models of the report.
     lost : tuple of Skipped

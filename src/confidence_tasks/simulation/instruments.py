@@ -21,12 +21,9 @@ class Instrument:
     Attributes
     ----------
     misreading : float
-        Share of replies in which a parser finds the other decision: it takes an answer for an abstention, and an
-        abstention for an answer.
-    false_right : float
-        Share of wrong answers that a judge finds right.
-    false_wrong : float
-        Share of right answers that a judge finds wrong.
+        Share of replies in which a parser takes an answer for an abstention, or an abstention for an answer.
+    false_right, false_wrong : float
+        Share of wrong answers that a judge finds right, and of right answers that it finds wrong.
     garbling : float
         Share of calls that are replied to in words instead of JSON.
     """

@@ -16,21 +16,10 @@ from confidence_tasks.study.stage import Replies
 
 @dataclass(frozen=True, slots=True)
 class StageRequest:
-    """One call of a study, put to a subject.
+    """One call of a study, put to a subject, with the replies of earlier stages.
 
-    Attributes
-    ----------
-    subject : Subject
-        Who is asked.
-    prompt : str
-        The user message.
-    condition, stage : str
-        The condition, and the name of the stage.
-    replies : mapping of str to sequence of ModelReply
-        The replies of earlier stages.
-    seed : str
-        The randomness of this call: equal seeds give equal replies. Above temperature zero it differs between samples;
-        :func:`subject_seed` is the same in every call.
+    ``seed`` is the randomness of this call: equal seeds give equal replies. Above temperature zero it differs between
+    samples; :func:`subject_seed` is the same in every call.
     """
 
     subject: Subject
@@ -45,16 +34,9 @@ class StageRequest:
 class Reply:
     """What a subject says.
 
-    Attributes
-    ----------
-    text : str
-        The reply.
-    confidence : float
-        The confidence in [0, 1] behind it, which its token probabilities carry.
-    alternatives : mapping of str to float
-        The probability of every word that could stand in the place of the answer, where the format has such a place.
-    tokens : tuple of (str, float)
-        The reply's tokens with their log-probabilities, where they differ, and an end token; else they are its words.
+    ``confidence``, in [0, 1], is what its token probabilities carry. ``alternatives`` has the probability of every word
+    that could stand in the place of the answer, where the format has such a place. ``tokens`` are those of the reply
+    with their log-probabilities, where they differ, and an end token; else they are its words.
     """
 
     text: str
@@ -65,19 +47,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class StageCall:
-    """What a harness knows of a call of a study, beside its prompt and the model.
-
-    Attributes
-    ----------
-    study : Study
-        The study.
-    question : Question
-        What is asked, with its key.
-    condition, stage : str
-        The condition, and the name of the stage.
-    replies : mapping of str to sequence of ModelReply
-        The replies of earlier stages.
-    """
+    """What a harness knows of a call of a study, beside its prompt and the model: the question has its key."""
 
     study: Study
     question: Question

@@ -164,20 +164,9 @@ class Subject:
     def confidence_at(
         self, quantile: float, condition: str, *, correct: bool, accuracy: float, shift: float = 0.0
     ) -> float:
-        """Return the confidence at a quantile of the evidence that the subject has given an outcome.
+        """Return the confidence at a quantile of the evidence, in (0, 1), that the subject has given an outcome.
 
-        Parameters
-        ----------
-        quantile : float
-            In (0, 1).
-        condition : str
-            The condition it is asked under.
-        correct : bool
-            Whether it is right.
-        accuracy : float
-            Probability of that.
-        shift : float
-            Of the logit, by noise.
+        ``accuracy`` is the probability of being right, and ``shift`` that of the logit by noise.
         """
         meta = _sensible(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
         evidence = _cut_normal(meta / 2 if correct else -meta / 2, quantile)

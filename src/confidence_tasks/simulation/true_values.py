@@ -64,19 +64,9 @@ def sloppily(reply: str, strayed: Sequence[str], subject: Subject) -> list[tuple
 def long_run(
     measures: Iterable[Measure], trials: Iterable[tuple[Mapping[str, Any], float]]
 ) -> dict[str, float]:
-    """Evaluate measures on trials that are weighted by their probabilities.
+    """Evaluate measures, by name, on the trials that can be, weighted by their probabilities.
 
-    Parameters
-    ----------
-    measures : iterable of Measure
-        Measures of one study. Numbers of trials are left out, as are measures that are not defined.
-    trials : iterable of (mapping, float)
-        Trials that can be, with their probabilities.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure.
+    Numbers of trials are left out, as are measures that are not defined.
     """
     import numpy as np
 

@@ -61,15 +61,7 @@ _TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The usable questions of the archive, and what became of all others.
-
-    Attributes
-    ----------
-    questions : tuple of Question
-        Questions with an integer exponent of ten as gold, in the archive's order.
-    excluded : mapping of str to int
-        Number of items dropped, by reason.
-    """
+    """The usable questions of the archive, in its order, and the number of items that were dropped, by reason."""
 
     questions: tuple[Question, ...]
     excluded: Mapping[str, int]

@@ -33,16 +33,10 @@ _SHIPPED = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """The rows of a split that a paper asks.
+    """The rows of a split that a paper asks: a shipped list of their numbers, from 0, in the paper's order.
 
-    Attributes
-    ----------
-    file : str
-        Shipped list of their numbers, from 0, in the paper's order.
-    of : int
-        Number of rows of the whole split.
-    sha256 : str
-        Hash of their required columns, by which a mirror that holds these rows alone is known.
+    ``of`` is the number of rows of the whole split, ``sha256`` the hash of their required columns, by which a mirror
+    that holds these rows alone is known.
     """
 
     file: str

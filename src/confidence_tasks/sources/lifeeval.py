@@ -24,14 +24,10 @@ HIGHEST_LAST_AGE = 150
 
 @dataclass(frozen=True, slots=True)
 class LifeTable:
-    """Probabilities of death by sex and age.
+    """Probabilities of death by sex and age, named after population and year.
 
-    Attributes
-    ----------
-    name : str
-        Name of the table: population and year.
-    male, female : tuple of float
-        Probability that a person who has reached age x dies before age x + 1, for x = 0, 1, ... in [0, 1].
+    ``male`` and ``female`` have the probability that a person who has reached age x dies before age x + 1, for x = 0,
+    1, ... in [0, 1].
     """
 
     name: str

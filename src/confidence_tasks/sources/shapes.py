@@ -34,10 +34,8 @@ class Shape:
 
     Attributes
     ----------
-    columns : tuple of str
-        Columns that every row must have.
-    optional : tuple of str
-        Columns that are used where they exist.
+    columns, optional : tuple of str
+        Columns that every row must have, and those that are used where they exist.
     key : str or None
         Column with the publisher's own identifier; None numbers the rows.
     read : callable

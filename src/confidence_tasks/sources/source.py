@@ -36,8 +36,6 @@ class Source(ABC):
 
     Attributes
     ----------
-    name : str
-        Name of the source in this package.
     licence : str
         Licence of the questions, as their publisher states it.
     size : int or None

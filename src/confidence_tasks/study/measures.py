@@ -189,15 +189,7 @@ GRADED = ("correct", "confidence")
 
 @dataclass(frozen=True, slots=True)
 class StatisticCall:
-    """A call of a function of ``confidence_tasks.statistics``, with the columns that a study can check.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns of trials that it reads.
-    run : callable
-        Makes the call.
-    """
+    """A call of a function of ``confidence_tasks.statistics``, with the columns of trials that a study can check."""
 
     columns: tuple[str, ...]
     run: Callable[..., Any]
@@ -218,18 +210,14 @@ def statistic_of(
     Parameters
     ----------
     name : str
-        The function, called as ``function(*columns, weights=..., **options)``.
+        The function, called as ``function(*columns, weights=..., **options)``; ValueError if there is none, or no such
+        option.
     *needed : str
         Columns it takes, in order; a trial where one of them is NaN is left out.
     constants : sequence of str
         Columns that hold one value in all trials of a condition, passed as keyword options of the same name.
     **options
         Keyword options of the function.
-
-    Raises
-    ------
-    ValueError
-        If there is no such function or option.
     """
     check_statistic(name, len(needed), [*constants, *options])
 
@@ -459,17 +447,9 @@ def calibration_error(
 ) -> Measure:
     """Make the measure of an expected calibration error, over the trials that have both columns.
 
-    Parameters
-    ----------
-    name, description : str
-        As of a measure.
-    correct, confidence : str
-        Columns it takes.
-    graded : bool
-        Whether ``correct`` holds probabilities of being right. Otherwise the fewer of right and wrong answers decide
-        its differences.
-    **options
-        Keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut into bins.
+    If ``graded``, ``correct`` holds probabilities of being right; otherwise the fewer of right and wrong answers decide
+    its differences. ``options`` are keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut
+    into bins.
     """
     return Measure(
         name,
@@ -569,20 +549,11 @@ def summarise(
     measures: Sequence[Measure],
     conditions: Sequence[str],
 ) -> dict[str, float]:
-    """Return every measure in every condition, keyed ``name/condition``, measure by measure.
+    """Return every measure in every condition, keyed ``name/condition``, measure by measure, in the design's order.
 
     Where a condition holds trials of several sources, its value is the mean over the sources, as the papers pool
     their data sets; numbers of trials are added up. A condition without trials gives NaN, so that the keys are always
     the same.
-
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of one study.
-    measures : sequence of Measure
-        What to compute.
-    conditions : sequence of str
-        The design's conditions, in its order.
     """
     cells: dict[str, dict[str, list[Mapping[str, Any]]]] = {condition: {} for condition in conditions}
     for trial in trials:

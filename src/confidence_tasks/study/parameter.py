@@ -206,13 +206,7 @@ CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was kil
 
 
 def source_parameters(source: str) -> tuple[Parameter, ...]:
-    """Return the parameters that say which questions of which source are asked.
-
-    Parameters
-    ----------
-    source : str
-        The default source.
-    """
+    """Return the parameters that say which questions of which source, by default the one given, are asked."""
     return (
         Parameter("source", str, source, "Name of a question source, or path of a question file."),
         Parameter("n", int | None, None, "Number of questions; all by default.", low=1),

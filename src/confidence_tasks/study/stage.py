@@ -12,16 +12,10 @@ from confidence_tasks.study.question import Question
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a reply.
+    """A token of a reply as it stands there, with its spaces.
 
-    Attributes
-    ----------
-    text : str
-        The token as it stands in the reply, with its spaces.
-    logprob : float
-        Natural logarithm of its probability.
-    alternatives : mapping of str to float
-        The most probable tokens in its place, and their log-probabilities.
+    ``logprob`` is the natural logarithm of its probability; ``alternatives`` are the most probable tokens in its place
+    with theirs.
     """
 
     text: str
@@ -31,20 +25,17 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model returned for one prompt.
+    """What a model returned for one prompt; the text is empty if it said nothing.
 
     Attributes
     ----------
-    text : str
-        The reply; empty if the model said nothing.
     tokens : tuple of Token
-        Its tokens, if the stage asked for log-probabilities and the provider gave them.
-    input_tokens, output_tokens : float
-        Tokens that the call used; NaN if the harness does not tell. Inspect's ``hf`` provider counts padding.
+        If the stage asked for log-probabilities and the provider gave them.
+    input_tokens, output_tokens, reasoning_tokens : float
+        Tokens that the call used; the last are part of the output. NaN if the harness does not tell. Inspect's ``hf``
+        provider counts padding.
     problem : str
         Why there are no tokens; empty if there are, or if they were not asked for.
-    reasoning_tokens : float
-        Those of the output that went into reasoning; NaN if the provider does not tell.
     """
 
     text: str

@@ -89,14 +89,8 @@ def _sides(trials: Columns) -> Columns:
 def of_threshold(name: str, quantity: str, description: str, threshold: float = HIGH_CONFIDENCE) -> Measure:
     """Make a measure of the four cells that a threshold makes of right and wrong, high and low.
 
-    Parameters
-    ----------
-    name, description : str
-        As of a measure.
-    quantity : {"meta_d", "m_ratio"}
-        What is computed of them.
-    threshold : float
-        Confidence from which on it is high, in (0, 1).
+    ``quantity`` is what is computed of them, ``meta_d`` or ``m_ratio``; from ``threshold``, in (0, 1), on, confidence
+    is high.
     """
     statistic = f"{quantity}_threshold"
     return Measure(

@@ -19,23 +19,10 @@ from confidence_tasks.study.parameter import METRICS
 def metrics_of(
     study: Study, logged: TaskMetrics, which: str = METRICS.default, efforts: Sequence[str] = ()
 ) -> list[Any]:
-    """Return what a task logs.
+    """Return what a task logs: the headline measures, or all; NaN without trials, so that the keys are always the same.
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    logged : TaskMetrics
-        What the task computes. The summary gives NaN without trials, so that the keys are always the same.
-    which : {"headline", "all"}
-        Which of its measures are logged.
-    efforts : sequence of str
-        The efforts at which the task asks; empty for that of the run.
-
-    Raises
-    ------
-    ValueError
-        If ``which`` is neither.
+    ``efforts`` are those at which the task asks; none for that of the run. ValueError if ``which`` is neither
+    ``headline`` nor ``all``.
     """
     METRICS.check(which)
     names = list(logged.names or study.headline) if which == METRICS.default else None
@@ -120,18 +107,9 @@ def condition_summary(
     conditions: Sequence[str],
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return measures of a study in every condition.
+    """Return measures of a study, all or those of some names, in every condition, in the order of the design.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of the study.
-    study : str
-        Where the study is (:attr:`~confidence_tasks.study.Study.reference`).
-    conditions : sequence of str
-        The conditions, in the order of the design.
-    names : sequence of str, optional
-        Names of the measures; by default all.
+    ``study`` is where it is (:attr:`~confidence_tasks.study.Study.reference`).
     """
     measures: Sequence[Measure] = resolve_name(study).measures
     return summarise(trials, named(measures, names), conditions)

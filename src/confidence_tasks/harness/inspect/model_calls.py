@@ -58,16 +58,8 @@ def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolic
     """Return how calls of a model are cached: for ever, apart from those of a model made with other arguments.
 
     Models that run here are not cached: their replies are not paid for, and what is behind their name may change, a
-    subject with this package and weights with the next step of training.
-
-    Parameters
-    ----------
-    model : Model
-        The model to be called.
-    per_epoch : bool
-        Whether each epoch calls anew, as it must where the model is under test.
-    attempt : int
-        How many cached replies to the same call cannot be used.
+    subject with this package and weights with the next step of training. With ``per_epoch`` each epoch calls anew, as
+    it must where the model is under test. ``attempt`` cached replies to the same call cannot be used.
     """
     if type(model.api).__name__ in _RUN_HERE:
         return False
@@ -85,21 +77,10 @@ async def ask_once(
 ) -> TaskState:
     """Ask the model under test, unless the cache has a usable reply already.
 
-    A reply without choices, which a provider in trouble may send and the cache would keep for ever, is asked for anew.
-    A call of a tool, though there are none, is a reply; Inspect would ask again for as long as the model calls.
-
-    Parameters
-    ----------
-    state : TaskState
-        The sample.
-    generate : Generate
-        Inspect's way to ask.
-    cache : bool
-        Whether replies are kept.
-    usable : callable
-        Whether a reply out of the cache will do; one that will not was kept by an earlier run, and is asked for anew.
-    settings
-        Settings of generation.
+    A reply out of the cache that is not ``usable`` was kept by an earlier run, and is asked for anew; so is a reply
+    without choices, which a provider in trouble may send and the cache would keep for ever. A call of a tool, though
+    there are none, is a reply; Inspect would ask again for as long as the model calls. ``settings`` are those of
+    generation.
     """
     messages = list(state.messages)
     for attempt in itertools.count():
@@ -154,25 +135,10 @@ def can_ask(role: str, store: Store) -> bool:
 
 
 async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cache: bool = True) -> str:
-    """Ask the model of a role, unless the sample's store or the cache has its reply already.
+    """Ask the model of a role, unless the sample's store or the cache has its reply already, and return what it says.
 
-    Equal questions from samples that run at the same time wait for each other, so that one of them is paid for.
-
-    Parameters
-    ----------
-    role : str
-        Name of the role.
-    system, prompt : str
-        The two messages.
-    state : TaskState
-        The sample. Its store keeps the reply with a digest of what was asked, and its metadata count the tokens.
-    cache : bool, default True
-        Whether replies are cached.
-
-    Returns
-    -------
-    str
-        The reply.
+    Equal questions from samples that run at the same time wait for each other, so that one of them is paid for. The
+    store of the sample keeps the reply with a digest of what was asked, and its metadata count the tokens.
 
     Raises
     ------
@@ -299,12 +265,8 @@ class ProbabilityGate:
     """Lets the first reply of each model through alone; the others only if it came with token probabilities.
 
     So a run with a model that gives none stops at once, whatever the number of connections and even where errors of
-    samples are tolerated, and one with a model that does pays for no extra call.
-
-    Attributes
-    ----------
-    purpose : str
-        What needs them, as the beginning of a sentence: ``stage 'answer' of nlp_metad needs``.
+    samples are tolerated, and one with a model that does pays for no extra call. ``purpose`` says what needs them, as
+    the beginning of a sentence: ``stage 'answer' of nlp_metad needs``.
     """
 
     purpose: str
@@ -372,21 +334,12 @@ def is_local(model: Model) -> bool:
 async def text_logprobs(
     model: Model, messages: Sequence[ChatMessage], text: str, alternatives: int = 0
 ) -> list[Logprob]:
-    """Return the tokens of a text with their log-probabilities as the reply to messages.
+    """Return the tokens of a text with their log-probabilities as the reply of a model of the ``hf`` provider.
 
     The provider reports, at each step, the probability of the most probable token in place of the sampled one, and goes
     on after the end. So the text is put through the model once more, after the tokens of the prompt that it was given.
-
-    Parameters
-    ----------
-    model : Model
-        A model of the ``hf`` provider.
-    messages : sequence of ChatMessage
-        What the model was asked.
-    text : str
-        What it said, or might have said. It is tokenised anew: a sampled text may have been made of other tokens.
-    alternatives : int
-        Number of the most probable tokens to list for each token.
+    It is tokenised anew: a sampled text may have been made of other tokens. So many of the most probable
+    ``alternatives`` are listed for each token.
     """
     prompt = hf_prompt(model, messages)
     async with concurrency(f"text_logprobs {id(model.api)}", 1, visible=False):

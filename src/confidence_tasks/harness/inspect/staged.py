@@ -442,16 +442,9 @@ def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
     """Run the stages of a study, and keep every reply in the sample's store, unless the output is the only one.
 
-    The sample's metadata keep the tokens that the calls took.
-
-    Parameters
-    ----------
-    study : str
-        Where the study is (:attr:`~confidence_tasks.study.Study.reference`).
-    parameters : dict
-        Those of the task.
-    n_conditions : int
-        Under how many conditions each question is asked.
+    ``study`` is where the study is (:attr:`~confidence_tasks.study.Study.reference`), ``parameters`` are those of the
+    task, and each question is asked under so many conditions. The sample's metadata keep the tokens that the calls
+    took.
     """
     loaded = load_study(study)
     stages = loaded.stages_of(parameters)

@@ -42,10 +42,6 @@ class TaskGroup:
 
     Attributes
     ----------
-    name : str
-        Name of the study's group.
-    study : Study
-        The study.
     sources : mapping of str to sequence of str
         The sources of each condition.
     offline : mapping of str to str

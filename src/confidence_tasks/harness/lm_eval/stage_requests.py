@@ -52,19 +52,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class StageGeneration(Instance):
-    """A call of one stage, as a request to generate.
-
-    Attributes
-    ----------
-    call : StageCall
-        What a simulated subject is told of it.
-    stage : Stage
-        The stage.
-    prompt : str
-        The user message.
-    number : int
-        Number of the sample.
-    """
+    """A call of one stage, as a request to generate; a simulated subject is told the ``call``."""
 
     call: StageCall = field(kw_only=True)
     stage: Stage = field(kw_only=True)
@@ -251,17 +239,8 @@ def _asked_of_candidates(
 def ended(written: Mapping[tuple[int, ...], str], begun: Mapping[tuple[int, ...], float]) -> dict[str, float]:
     """Return the probability of each candidate as a whole reply, from those that its tokens begin one.
 
-    Parameters
-    ----------
-    written : mapping of tuple of int to str
-        The tokens of each candidate.
-    begun : mapping of tuple of int to float
-        The probability that a reply begins with these tokens.
-
-    Returns
-    -------
-    dict of str to float
-        A reply that goes on beyond the candidates counts as the one that it goes on from.
+    ``written`` has the candidates by their tokens. A reply that goes on beyond the candidates counts as the one that it
+    goes on from.
 
     Examples
     --------
@@ -287,12 +266,7 @@ Turns = list[dict[str, str]]
 class StagesRequest(Instance):
     """A request for all stages of a document; the first prompt is its first argument.
 
-    Attributes
-    ----------
-    parameters : dict
-        The study's parameters.
-    turns : list of dict
-        The conversation that the first prompt was made of; empty without a chat template.
+    ``turns`` are the conversation that the first prompt was made of; none without a chat template.
     """
 
     parameters: dict[str, Any] = field(kw_only=True)

@@ -160,17 +160,7 @@ def crossed(axes: Sequence[Axis]) -> list[Heading]:
 
 @dataclass(frozen=True, slots=True)
 class PaperItem:
-    """What the paper numbers.
-
-    Attributes
-    ----------
-    number : str
-        Its number in the paper.
-    caption : str
-        What it shows.
-    kind : {"table", "figure"}
-        What the paper calls it.
-    """
+    """What the paper numbers, a table or a figure, with its number and its caption."""
 
     number: str
     caption: str
@@ -247,8 +237,7 @@ class PaperFigure(PaperItem):
     parameters : str
         Parameters of the runs that it shows, as on the command line.
     sources : mapping of str to str
-        The sources of questions that it shows, with the titles of their panels; the figure's other panels are left out.
-        By default it shows all panels.
+        The sources of questions that it shows, by default all, with the titles of their panels.
     """
 
     name: str
@@ -278,16 +267,9 @@ class TaskParameters:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """Everything that a paper numbers.
+    """Everything that a paper numbers, in its order, and the tasks that the numbers come from.
 
-    Attributes
-    ----------
-    name, title : str
-        Name of its folder, and the paper in a few words.
-    tasks : mapping of str to TaskParameters
-        The tasks that the paper's numbers come from.
-    items : tuple of PaperItem
-        Tables, figures and what cannot be made, in the paper's order.
+    ``name`` is that of its folder, ``title`` the paper in a few words.
     """
 
     name: str
@@ -333,17 +315,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 class Runs:
-    """The results of a report by task, for the tables of one paper.
-
-    Parameters
-    ----------
-    results : iterable of TaskResults
-        The tasks of the report.
-    extras : iterable of ExtraTable
-        Its tables beside the measures.
-    figures : iterable of Figure
-        Its figures.
-    """
+    """The results of a report by task, its tables beside the measures and its figures, for the tables of one paper."""
 
     def __init__(
         self,

@@ -60,14 +60,10 @@ class Filled:
 
     Attributes
     ----------
-    item : PaperItem
-        What it is.
     notes : tuple of str
         Why numbers are missing, over which sources means are, which runs are lacking, and why it cannot be made.
-    stubs : tuple of str
-        Headings of the columns that name the rows of a table.
-    columns : tuple of tuple of str
-        Headings of each column of numbers, outermost first.
+    stubs, columns : tuple
+        Headings of the columns that name the rows of a table; those of each column of numbers, outermost first.
     names : tuple of tuple of str
         Names of the numbers of each column, for files.
     rows : tuple of (tuple of str, tuple of FilledCell)
