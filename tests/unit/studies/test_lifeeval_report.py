@@ -28,9 +28,9 @@ from confidence_tasks.studies.lifeeval.report import (
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
     group_labels,
+    lifeeval_summary,
     lifeeval_trial,
     maximum_score,
-    summarise_groups,
 )
 
 RADII = (1, 5, 10, 20)
@@ -97,7 +97,7 @@ def test_the_report_agrees_with_the_log(two_models, tmp_path):
     told.to_csv(tmp_path / "trials.csv", index=False)
     (results,) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=10)).results
     for model, its in two_models.groupby("model"):
-        logged = summarise_groups(its.drop(columns="model").to_dict("records"), MEASURES, RADII)
+        logged = lifeeval_summary(its.drop(columns="model").to_dict("records"), radii=RADII)
         groups = [group for group in results.groups[model] if group.by in ("all", "radius")]
         for measure, group in product(MEASURES, groups):
             entry = results.estimate(model, group.label, measure.name)

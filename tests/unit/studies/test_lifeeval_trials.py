@@ -12,12 +12,11 @@ from confidence_tasks.sources.lifeeval import lifeeval_question, load_life_table
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
-    TOKEN_MEASURES,
     age_band,
     guess_score,
+    lifeeval_summary,
     lifeeval_trial,
     maximum_score,
-    summarise_groups,
 )
 from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Token
@@ -166,7 +165,7 @@ def perfect_trials(window="half_open"):
 
 
 def test_who_knows_the_table_is_perfect_in_every_group():
-    summary = summarise_groups(perfect_trials(), MEASURES, RADII)
+    summary = lifeeval_summary(perfect_trials(), radii=RADII)
     for group in {name.partition("/")[2] for name in summary}:
         assert summary[f"ece/{group}"] == pytest.approx(0.0, abs=1e-12)
         assert summary[f"overconfidence/{group}"] == pytest.approx(0.0, abs=1e-12)
@@ -178,7 +177,7 @@ def test_who_knows_the_table_is_perfect_in_every_group():
 
 
 def test_groups_are_radius_sex_and_age_band():
-    summary = summarise_groups([], MEASURES, (1, 20))
+    summary = lifeeval_summary([], radii=(1, 20))
     groups = list(dict.fromkeys(name.partition("/")[2] for name in summary))
     assert groups == [
         *("all", "radius=1", "radius=20", "sex=female", "sex=male"),
@@ -196,7 +195,7 @@ def test_every_age_has_a_band():
 
 def test_a_constant_confidence_shows_the_whole_hard_easy_effect():
     trials = [{**trial, "confidence": 0.8, "confidence_raw": 0.8} for trial in perfect_trials()]
-    summary = summarise_groups(trials, MEASURES, RADII)
+    summary = lifeeval_summary(trials, radii=RADII)
     assert summary["hard_easy/all"] == pytest.approx(1.0)
     assert math.isnan(summary["confidence_correlation/all"])
 
@@ -204,7 +203,7 @@ def test_a_constant_confidence_shows_the_whole_hard_easy_effect():
 def test_a_trial_that_cannot_be_read_leaves_every_measure_but_the_parse_rates():
     whole = perfect_trials()
     broken = [*whole, lifeeval_trial(case(), "")]
-    before, after = (summarise_groups(trials, MEASURES, RADII) for trials in (whole, broken))
+    before, after = (lifeeval_summary(trials, radii=RADII) for trials in (whole, broken))
     moved = {
         name.partition("/")[0] for name in before if before[name] != pytest.approx(after[name], nan_ok=True)
     }
@@ -213,7 +212,7 @@ def test_a_trial_that_cannot_be_read_leaves_every_measure_but_the_parse_rates():
 
 def test_token_measures_compare_the_token_probability_with_the_score():
     trials = [{**trial, "token_confidence": 1.0} for trial in perfect_trials()]
-    summary = summarise_groups(trials, TOKEN_MEASURES, RADII)
+    summary = lifeeval_summary(trials, radii=RADII, token_probabilities=True)
     mean = np.mean([trial["correct"] for trial in trials])
     assert summary["token_confidence/all"] == 1.0
     assert summary["token_ece/all"] == pytest.approx(1.0 - mean)

@@ -69,7 +69,7 @@ STUDY = Study(
     },
     columns=("mas",),
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
-    condition_numbers=_report.radius_column,
+    condition_numbers=prompts.CONDITIONS.columns,
     domains={
         "age": Domain(0.0, 150.0, needed=True),
         "difficulty": Domain(0.0, 1.0, needed=True),

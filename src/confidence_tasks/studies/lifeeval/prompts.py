@@ -16,6 +16,7 @@ from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.sources import load
 from confidence_tasks.sources.lifeeval import RADII, load_life_table
 from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study.parameter import NumberedConditions
 
 CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
@@ -99,15 +100,20 @@ OLDEST = 150
 # Questions and calls ------------------------------------------------------------------------------------------
 
 
-def radius_label(text: str) -> str:
-    """Return the label of a radius.
+def _radius(number: float, named: str) -> float:
+    if not (number >= 1 and number.is_integer()):
+        raise ValueError("write radius=5")
+    return number
 
-    Examples
-    --------
-    >>> radius_label("5"), radius_label("radius=20")
-    ('radius=5', 'radius=20')
-    """
-    return f"radius={one_of([str(radius) for radius in RADII], text.removeprefix('radius='), 'radii')}"
+
+CONDITIONS = NumberedConditions("radius", "radius=", _radius)
+"""Radii in years."""
+
+
+def radius_label(text: str) -> str:
+    """Return the label of one of the study's radii, as a user names it."""
+    named = text.removeprefix(CONDITIONS.prefix)
+    return CONDITIONS.prefix + one_of([str(radius) for radius in RADII], named, "radii")
 
 
 def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:

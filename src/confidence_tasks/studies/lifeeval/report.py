@@ -5,8 +5,9 @@ arXiv:2605.23909, section 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,6 +59,7 @@ from confidence_tasks.sources.source import SourceError
 from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.life_table import best_guess, close_life_table
 from confidence_tasks.studies.lifeeval import STUDY
+from confidence_tasks.studies.lifeeval.prompts import CONDITIONS
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.question import Question
@@ -77,11 +79,6 @@ _AGE_LINES = (
     ("score", "score", Colour.RIGHT),
     ("confidence", "confidence", Colour.WRONG),
 )
-
-
-def radius_column(condition: str) -> dict[str, float]:
-    """Return the radius that a condition stands for."""
-    return {"radius": radius_of(condition)}
 
 
 @figure_by_model(
@@ -201,31 +198,34 @@ def common_table(
     """
     trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
-    n = len(common[["question_id", "condition"]].drop_duplicates())
-    of_all = len(trials[["question_id", "condition"]].drop_duplicates())
     rows_by_model = {label: its["row"].to_numpy() for label, its in common.groupby("model")}
     nothing = np.array([], dtype=np.int64)
     ordered = ordered_by_group(results.models, results.settings.groups)
-    own = {
-        model.label: _on_rows(results, model, rows_by_model.get(model.label, nothing), measures)
+    rows = {
+        model.label: [
+            (model.label, _on_rows(results, model, rows_by_model.get(model.label, nothing), measures))
+        ]
         for model in ordered
     }
-    means: dict[str, list[tuple[str, list[Estimated | None]]]] = {}
     for group, names in results.settings.groups:
-        members = [model for model in members_of(ordered, names) if model.label in rows_by_model]
-        if members:
+        if members := [model for model in members_of(ordered, names) if model.label in rows_by_model]:
             asked = [(model, rows_by_model[model.label]) for model in members]
             last = max(members, key=ordered.index)
-            means.setdefault(last.label, []).append((f"{group} (mean)", _mean_over(results, asked, measures)))
-    rows = [row for label, entries in own.items() for row in ((label, entries), *means.get(label, []))]
-    every = "every model" if len(own) > 1 else "the model"
+            rows[last.label].append((f"{group} (mean)", _mean_over(results, asked, measures)))
+    every = "every model" if len(rows) > 1 else "the model"
     return table_of_entries(
         name,
         title,
-        f"On the {n:,} of {of_all:,} questions that {every} answered with a confidence. {note}",
-        rows,
+        f"On the {_distinct(common):,} of {_distinct(trials):,} questions that {every} answered with a confidence."
+        f" {note}",
+        [row for its in rows.values() for row in its],
         measures,
     )
+
+
+def _distinct(trials: pd.DataFrame) -> int:
+    """Return the number of questions, of which one under two conditions counts as two."""
+    return len(trials[["question_id", "condition"]].drop_duplicates())
 
 
 def _on_rows(
@@ -249,19 +249,12 @@ def _mean_over(
         cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
         drawn = distributions(columns, cells, measures, results.settings)
         of_models.append(
-            {
-                measure.name: together(measure, [drawn[cell, measure.name] for cell in cells])
-                for measure in measures
-            }
+            {each.name: together(each, [drawn[cell, each.name] for cell in cells]) for each in measures}
         )
     whole = {name: mean([its[name] for its in of_models], skips_undefined=True) for name in names}
     n = min(len(rows) for _, rows in asked)
-    return [
-        Estimated(
-            "", "all", "all", "", measure.name, interval_of_measure(measure, whole, results.settings), n
-        )
-        for measure in measures
-    ]
+    intervals = {each.name: interval_of_measure(each, whole, results.settings) for each in measures}
+    return [Estimated("", "all", "all", "", name, interval, n) for name, interval in intervals.items()]
 
 
 @extra_table(
@@ -328,20 +321,6 @@ def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
     return answered[pd.MultiIndex.from_frame(answered[keys]).isin(common)]
 
 
-def radius_of(condition: str) -> int:
-    """Return the radius that a condition asks for; ValueError if it is none.
-
-    Examples
-    --------
-    >>> radius_of("radius=5")
-    5
-    """
-    name, _, radius = condition.partition("=")
-    if name != "radius" or not radius.isdecimal():
-        raise ValueError("write radius=5")
-    return int(radius)
-
-
 def by_radius_sex_and_age(columns: Columns) -> list[Group]:
     """Group trials of LifeEval: all of them, then by radius, by sex and by band of the minimum age.
 
@@ -354,7 +333,7 @@ def by_radius_sex_and_age(columns: Columns) -> list[Group]:
     """
     told = zip(columns["condition"], columns["sex"], columns["age"], strict=True)
     rows = [{"condition": condition, "sex": sex, "age": age} for condition, sex, age in told]
-    radii = sorted({radius_of(str(condition)) for condition in columns["condition"]})
+    radii = sorted({int(CONDITIONS.number(str(condition))) for condition in columns["condition"]})
     groups = []
     for by, labels in group_labels(radii).items():
         of_rows = np.array([GROUPINGS[by](row) for row in rows], dtype=object)
@@ -425,33 +404,22 @@ _SETS = {
 }
 """The question sets in the order of the paper's table 1."""
 
-_IN_ALPHABETICAL_ORDER = {
-    "BoolQ": "boolq",
-    "HaluEval": "halueval",
-    "LSAT-AR": "lsat_ar",
-    "LifeEval": "lifeeval",
-    "SAT-EN": "sat_en",
-    "SciQ": "sciq",
-}
+_IN_ALPHABETICAL_ORDER = dict(sorted((name.removesuffix("-QA"), task) for name, task in _SETS.items()))
 """The same in the order of tables 3 and 4."""
 
 _TASKS = tuple(_SETS.values())
 
 
-def _asked(runs: Runs, cell: Cell) -> Value:
+def _asked(
+    runs: Runs, cell: Cell, kept: Callable[[pd.DataFrame], pd.DataFrame] = lambda trials: trials
+) -> Value:
     """Return the number of questions, under each condition, that any model was asked."""
     task = runs.results.get(cell.tasks[0])
-    return None if task is None else float(_distinct(trials_frame(task.task_trials)))
+    return None if task is None else float(_distinct(kept(trials_frame(task.task_trials))))
 
 
-def _answered_by_all(runs: Runs, cell: Cell) -> Value:
-    """Return the number of these that every model answered with a confidence."""
-    task = runs.results.get(cell.tasks[0])
-    return None if task is None else float(_distinct(common_subset(trials_frame(task.task_trials))))
-
-
-def _distinct(trials: Any) -> int:
-    return len(trials[["question_id", "condition"]].drop_duplicates())
+_answered_by_all = partial(_asked, kept=common_subset)
+"""Returns the number of these that every model answered with a confidence."""
 
 
 def _completions(runs: Runs, cell: Cell) -> Value:

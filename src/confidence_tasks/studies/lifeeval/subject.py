@@ -19,7 +19,7 @@ from confidence_tasks.simulation.answers import said, ways_to_say
 from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.simulation.true_values import long_run
-from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
+from confidence_tasks.studies.lifeeval.prompts import CONDITIONS, lifeeval_reply
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.subject import report, reports
 from confidence_tasks.study.question import Question
@@ -37,8 +37,7 @@ def _belief(question: Question, subject: Subject, score: float) -> tuple[int, fl
     from confidence_tasks.statistics.life_table import best_guess
 
     about = question.metadata
-    hazard = math.exp(subject.hazard_noise * score)
-    table = _believed_table(about["table"], about["sex"], hazard)
+    table = _believed_table(about["table"], about["sex"], math.exp(subject.hazard_noise * score))
     best = best_guess(table, minimum_age=about["age"], radius=about["radius"], window=about["window"])
     return best.age, float(best.score)
 
@@ -88,10 +87,9 @@ def true_values(
     {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
     """
     from confidence_tasks.sources.lifeeval import lifeeval_questions
-    from confidence_tasks.studies.lifeeval.report import radius_of
     from confidence_tasks.studies.lifeeval.trials import MEASURES, lifeeval_trial
 
-    radius_of(condition)
+    CONDITIONS.number(condition)
     table = parameters.get("table", "")
     scoring = {
         "window": parameters.get("window", "half_open"),

@@ -16,8 +16,8 @@ from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
-from confidence_tasks.sources.lifeeval import LifeTable, load_life_table
-from confidence_tasks.studies.lifeeval.prompts import OLDEST
+from confidence_tasks.sources.lifeeval import load_life_table
+from confidence_tasks.studies.lifeeval.prompts import CONDITIONS, OLDEST
 from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     CONFIDENCE,
@@ -130,10 +130,7 @@ class LifeEvalTrial(Trial):
     rules: str
 
 
-@lru_cache(maxsize=8)
-def _life_table(path: str) -> LifeTable:
-    return load_life_table(path or None)
-
+_life_table = lru_cache(maxsize=8)(load_life_table)
 
 Case: TypeAlias = tuple[str, str, int, int, Window]
 
@@ -151,7 +148,7 @@ def _scores(case: Case) -> tuple[tuple[float, ...], float]:
     from confidence_tasks.statistics.life_table import best_guess, close_life_table, window_probability
 
     path, sex, age, radius, window = case
-    q = close_life_table(_life_table(path).probabilities(sex))
+    q = close_life_table(_life_table(path or None).probabilities(sex))
     scores = window_probability(q, range(OLDEST + 1), minimum_age=age, radius=radius, window=window)
     return tuple(scores.tolist()), float(best_guess(q, minimum_age=age, radius=radius, window=window).score)
 
@@ -335,27 +332,10 @@ def group_labels(radii: Sequence[int]) -> dict[str, list[str]]:
     """
     return {
         "all": ["all"],
-        "radius": [f"radius={radius}" for radius in radii],
+        "radius": [CONDITIONS.label(radius) for radius in radii],
         "sex": ["sex=female", "sex=male"],
         "age": [age_band(low) for low, _ in AGE_BANDS],
     }
-
-
-def summarise_groups(
-    trials: Sequence[Mapping[str, Any]],
-    measures: Sequence[Measure],
-    radii: Sequence[int],
-    *,
-    whole: bool = True,
-) -> dict[str, float]:
-    """Return the measures over all trials, by radius, and as a whole in brief by sex and age, keyed ``name/group``."""
-    summary: dict[str, float] = {}
-    for grouping, labels in group_labels(radii).items():
-        if grouping in IN_BRIEF and not whole:
-            continue
-        grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
-        summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
-    return summary
 
 
 def lifeeval_summary(
@@ -365,18 +345,28 @@ def lifeeval_summary(
     token_probabilities: bool = False,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return the measures that are named over all trials and by radius; by default all, some of them by sex and age."""
-    measures = MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
-    return summarise_groups(trials, named(measures, names), radii, whole=names is None)
+    """Return the measures over all trials and by radius, keyed ``name/group``.
+
+    By default all of them, and the first of them by sex and age as well; else those that are named.
+    """
+    measures = named(_measures(token_probabilities), names)
+    summary: dict[str, float] = {}
+    for grouping, labels in group_labels(radii).items():
+        if names is None or grouping not in IN_BRIEF:
+            grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
+            summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
+    return summary
+
+
+def _measures(token_probabilities: bool) -> tuple[Measure, ...]:
+    return MEASURES + TOKEN_MEASURES if token_probabilities else MEASURES
 
 
 def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
     """Return the measures over all trials and by radius, sex and age."""
-    tokens = bool(parameters["top_logprobs"])
-    radii = [int(label.removeprefix("radius=")) for label in conditions]
-    measures = MEASURES + TOKEN_MEASURES if tokens else MEASURES
+    tokens, radii = bool(parameters["top_logprobs"]), [int(CONDITIONS.number(label)) for label in conditions]
     arguments = {"radii": radii, "token_probabilities": tokens}
-    return TaskMetrics(lifeeval_summary, arguments, measures, "all", overall=("all",))
+    return TaskMetrics(lifeeval_summary, arguments, _measures(tokens), "all", overall=("all",))
 
 
 def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
