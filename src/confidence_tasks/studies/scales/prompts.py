@@ -118,28 +118,19 @@ _CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: "}
 
 _FORMAT = "Respond in the following format only:\n"
 
+_RATED = "Answer: <your answer>\nConfidence: <integer between {l} and {u}>"
+_SOLVED = (
+    "Solution: <your step-by-step solution>\n"
+    "Final Answer: <numerical answer>\nConfidence: <integer between {l} and {u}>"
+)
 _REPLY = {
-    ("answer", "verbal"): "Answer: <your answer>\nConfidence: <integer between {l} and {u}>",
-    ("answer", "cot"): (
-        "Reasoning: <your step-by-step reasoning>\n"
-        "Answer: <your answer>\nConfidence: <integer between {l} and {u}>"
-    ),
-    ("number", "verbal"): (
-        "Solution: <your step-by-step solution>\n"
-        "Final Answer: <numerical answer>\nConfidence: <integer between {l} and {u}>"
-    ),
+    ("answer", "verbal"): _RATED,
+    ("answer", "cot"): f"Reasoning: <your step-by-step reasoning>\n{_RATED}",
+    ("number", "verbal"): _SOLVED,
+    ("number", "cot"): _SOLVED,
 }
-_REPLY[("number", "cot")] = _REPLY[("number", "verbal")]
-
+_GUESS = "Answer {i}: <your guess>\nConfidence {i}: <integer between {l} and {u}>"
 _GUESSES = "Give your {k} best guesses, the best first, each with its own confidence.\n"
-
-
-def _guess_lines(scale: Scale) -> str:
-    """Return the reply format of ``top_k``: one answer and one confidence for each guess."""
-    return "\n".join(
-        f"Answer {i}: <your guess>\nConfidence {i}: <integer between {scale.lower} and {scale.upper}>"
-        for i in range(1, TOP_K + 1)
-    )
 
 
 def scale_prompt(
@@ -148,23 +139,7 @@ def scale_prompt(
     """Return what is asked about ``question`` on ``scale``.
 
     Questions with a numerical answer get the paper's variant for GSM8K, which asks for the solution first; for
-    them ``cot`` is therefore the same prompt as ``verbal``.
-
-    Parameters
-    ----------
-    question : Question
-        What to ask.
-    scale : Scale
-        The bounds shown to the model.
-    elicitation : {"verbal", "cot", "top_k"}
-        The paper's form, or one of the two extensions.
-    prompt : {"b1", "b2"}
-        Which of the paper's wordings of the confidence instruction.
-
-    Returns
-    -------
-    str
-        The user message.
+    them ``cot`` is therefore the same prompt as ``verbal``. ``prompt`` is which of the paper's wordings is used.
 
     Examples
     --------
@@ -186,15 +161,14 @@ def scale_prompt(
     """
     form = "number" if question.kind == "number" else "answer"
     options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
-    parts = [
-        _TASK[form].format(question=question.text) + (_CHOICES[prompt] + options if options else ""),
-        _CONFIDENCE[prompt].format(l=scale.lower, u=scale.upper),
-    ]
+    bounds = {"l": scale.lower, "u": scale.upper}
+    asked = _TASK[form].format(question=question.text) + (_CHOICES[prompt] + options if options else "")
     if elicitation == "top_k":
-        parts.append(_GUESSES.format(k=TOP_K) + _FORMAT + _guess_lines(scale))
+        guesses = "\n".join(_GUESS.format(i=i, **bounds) for i in range(1, TOP_K + 1))
+        reply = _GUESSES.format(k=TOP_K) + _FORMAT + guesses
     else:
-        parts.append(_FORMAT + _REPLY[form, elicitation].format(l=scale.lower, u=scale.upper))
-    return "\n\n".join(parts)
+        reply = _FORMAT + _REPLY[form, elicitation].format(**bounds)
+    return "\n\n".join((asked, _CONFIDENCE[prompt].format(**bounds), reply))
 
 
 def reply_in_format(
@@ -206,16 +180,7 @@ def reply_in_format(
 ) -> str:
     r"""Return the reply that the prompt asks for, as worked examples and simulated subjects give it.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    guesses : sequence of (str, int)
-        Answers and their confidences on the scale, the best first; only ``top_k`` shows more than the first.
-    elicitation : {"verbal", "cot", "top_k"}
-        How it was asked.
-    reasoning : str
-        What the solution or the reasoning says, where one is asked for.
+    Answers come with their confidences on the scale, the best first; only ``top_k`` shows more than the first.
 
     Examples
     --------

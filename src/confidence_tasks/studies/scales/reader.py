@@ -127,9 +127,6 @@ def read_confidence(value: str, scale: Scale) -> ScaleReport:
 
 # The format asked for -------------------------------------------------------------------------------------------
 
-FIRST, LAST = 0, -1
-"""Which of several answers counts."""
-
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -142,25 +139,24 @@ class Format:
     free : str
         How the free text before them begins; empty where there is none.
     counts : int
-        Which of several answers counts: `FIRST` or `LAST`.
+        Which of several answers counts: 0 for the first, -1 for the last.
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = ("Answer:", "Confidence:")
     free: str = ""
-    counts: int = LAST
+    counts: int = -1
 
 
-ANSWER_AND_CONFIDENCE = Format(("Answer:", "Confidence:"))
+ANSWER_AND_CONFIDENCE = Format()
 """Two lines and nothing else."""
-_REASONED = Format(("Answer:", "Confidence:"), "Reasoning:")
 _SOLVED = Format(("Final Answer:", "Confidence:"), "Solution:")
 _GUESSED = Format(
-    tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")), counts=FIRST
+    tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")), counts=0
 )
 
 FORMATS: dict[tuple[bool, Elicitation], Format] = {
     (False, "verbal"): ANSWER_AND_CONFIDENCE,
-    (False, "cot"): _REASONED,
+    (False, "cot"): Format(free="Reasoning:"),
     (False, "top_k"): _GUESSED,
     (True, "verbal"): _SOLVED,
     (True, "cot"): _SOLVED,
@@ -171,19 +167,16 @@ FORMATS: dict[tuple[bool, Elicitation], Format] = {
 
 def _strict_values(text: str, asked: Format) -> list[str] | None:
     """Return what follows each label of a format, None where the text departs from it."""
-    if not text.lstrip().startswith(asked.free or asked.labels[0]):
-        return None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    size = len(asked.labels)
-    free, lines = lines[:-size], lines[-size:]
-    kept = len(lines) == size and all(
-        line.startswith(label) for line, label in zip(lines, asked.labels, strict=True)
+    free, lines = lines[: -len(asked.labels)], lines[-len(asked.labels) :]
+    kept = (
+        text.lstrip().startswith(asked.free or asked.labels[0])
+        and len(lines) == len(asked.labels)
+        and all(map(str.startswith, lines, asked.labels))
+        and bool(free) == bool(asked.free)
+        and not any(line.startswith(asked.labels) for line in free)
     )
-    if not kept or bool(free) != bool(asked.free):
-        return None
-    if any(line.startswith(asked.labels) for line in free):
-        return None
-    return [line.removeprefix(label).strip() for line, label in zip(lines, asked.labels, strict=True)]
+    return [*map(str.strip, map(str.removeprefix, lines, asked.labels))] if kept else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +359,7 @@ def _read_turn(text: str, asked: Asked) -> Reading:
     if answer and asked.kind != "text" and takes_back(text[answer.end :]):
         said = ""
         rules.append("taken_back")
-    elif answer and stated and asked.form.counts == LAST and _unpaired(answers, answer, stated, asked):
+    elif answer and stated and asked.form.counts < 0 and _unpaired(answers, answer, stated, asked):
         raw = math.nan
         rules.append("unpaired")
     if answer and stated:
@@ -400,26 +393,13 @@ def read_scale_reply(
     A total function: any text in, a reading out, in time linear in its length. It says what the reply claims, never
     whether that is right.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    scale : Scale
-        The scale that was asked for.
-    kind : {"choice", "number", "text", "boolean"}
-        What an answer looks like.
-    choices : sequence of str
-        The options in the order shown; needed for ``choice``.
-    elicitation : {"verbal", "cot", "top_k"}
-        How the confidence was asked for; of the guesses of ``top_k`` the first is read, which is the best.
-    asked : Format, optional
-        The format that was asked for; by default that of the kind and the elicitation.
+    ``choices`` are the options in the order shown, needed for ``choice``; of the guesses of ``top_k`` the first, which
+    is the best, is read. ``asked`` is the format that was asked for, by default that of the kind and the elicitation.
 
     Returns
     -------
     Reading
-        The answer in canonical form (a letter; a decimal number; ``yes`` or ``no``; a text), the confidence as stated,
-        the status, and the names of the rules used. The status is
+        The answer in canonical form, the confidence as stated, the names of the rules used, and the status:
 
         * ``ok`` for a reply to the letter of the format, its confidence an integer within the bounds;
         * ``repaired`` where lenient rules were needed, also for a confidence off the scale by at most 5% of its width;

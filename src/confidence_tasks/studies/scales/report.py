@@ -31,6 +31,7 @@ from confidence_tasks.report.paper import (
     MODELS,
     Axis,
     Cell,
+    Compute,
     NotMade,
     PaperFigure,
     PaperTable,
@@ -227,48 +228,41 @@ _FIRST = "0-20"
 """The scale that the paper's table 16 compares with 0-100; with the others it compares 0-100."""
 
 
+def _side(which: int) -> Compute:
+    """Return what reads meta-d' on a side of the comparison, 0 for A and 1 for B."""
+
+    def value(runs: Runs, cell: Cell) -> Value:
+        sides = (cell.group, BASELINE.label) if cell.group == _FIRST else (BASELINE.label, cell.group)
+        return _estimate(runs, cell, "meta_d", sides[which])
+
+    return value
+
+
 def _compared(runs: Runs, cell: Cell) -> Value:
     """Difference of meta-d' between two scales, A minus B."""
     task = runs.task_of(cell)
     contrast = task.contrast(cell.model, cell.group, "meta_d") if task else None
     if contrast is None:
-        return None if _side_a(runs, cell) is None else math.nan
+        return None if _side(0)(runs, cell) is None else math.nan
     of = contrast.interval
-    return (
-        of
-        if cell.group == _FIRST
-        else replace(of, estimate=_minus(of.estimate), low=_minus(of.high), high=_minus(of.low))
-    )
+    if cell.group == _FIRST:
+        return of
+    estimate, high, low = (Estimate(-value, value.reason) for value in (of.estimate, of.low, of.high))
+    return replace(of, estimate=estimate, low=low, high=high)
 
 
-def _minus(value: Estimate) -> Estimate:
-    return Estimate(-value, value.reason)
-
-
-def _side_a(runs: Runs, cell: Cell) -> Value:
-    return _estimate(
-        runs, cell, measure="meta_d", group=cell.group if cell.group == _FIRST else BASELINE.label
-    )
-
-
-def _side_b(runs: Runs, cell: Cell) -> Value:
-    return _estimate(
-        runs, cell, measure="meta_d", group=BASELINE.label if cell.group == _FIRST else cell.group
-    )
-
-
-def _spaced(scale: Scale) -> str:
-    return f"[{scale.lower}, {scale.upper}]"
-
-
-def _tight(scale: Scale) -> str:
-    return f"[{scale.lower},{scale.upper}]"
+def _spaced(*scales: Scale) -> Axis:
+    return by_group({f"[{scale.lower}, {scale.upper}]": scale.label for scale in scales})
 
 
 def _scales(scales: Iterable[Scale], task: str) -> Axis:
     """Return an axis of scales, the baseline of whatever task was run."""
     return tuple(
-        heading(_tight(scale), group=scale.label, task=(task, *_TASKS) if scale == BASELINE else task)
+        heading(
+            f"[{scale.lower},{scale.upper}]",
+            group=scale.label,
+            task=(task, *_TASKS) if scale == BASELINE else task,
+        )
         for scale in scales
     )
 
@@ -382,7 +376,7 @@ REPLICATION = Replication(
             "6",
             "ECE in ten bins of equal width and of equal numbers, on MMLU.",
             stubs=("Model", "Scale"),
-            rows=(MODELS, by_group({_spaced(scale): scale.label for scale in (BASELINE, GRANULARITY[2])})),
+            rows=(MODELS, _spaced(BASELINE, GRANULARITY[2])),
             columns=(
                 (
                     by_measure("ece", "Equal-Width"),
@@ -396,7 +390,7 @@ REPLICATION = Replication(
             "7",
             "ECE by number of bins B, on MMLU.",
             stubs=("Scale",),
-            rows=(by_group({_spaced(scale): scale.label for scale in GRANULARITY[2:]}),),
+            rows=(_spaced(*GRANULARITY[2:]),),
             columns=(
                 MODELS,
                 tuple(
@@ -499,8 +493,8 @@ REPLICATION = Replication(
             ),
             columns=(
                 (
-                    heading("meta-d′ (A)", measure=_side_a),
-                    heading("meta-d′ (B)", measure=_side_b),
+                    heading("meta-d′ (A)", measure=_side(0)),
+                    heading("meta-d′ (B)", measure=_side(1)),
                     heading(
                         "Δ [95% CI]",
                         measure=_compared,

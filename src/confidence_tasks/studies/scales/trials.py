@@ -16,11 +16,12 @@ from confidence_tasks.studies.scales.prompts import Elicitation, Scale
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
+    ANY,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
     UNIT,
-    Compute,
+    Bounds,
     Measure,
     calibration_error,
     share,
@@ -37,7 +38,7 @@ from confidence_tasks.study.standard import (
     OVERCONFIDENCE,
     of_threshold,
 )
-from confidence_tasks.study.trial import Reading, Trial
+from confidence_tasks.study.trial import Trial
 
 
 class ScaleTrial(Trial):
@@ -72,19 +73,8 @@ def scale_trial(
 ) -> ScaleTrial:
     r"""Read a reply to ``question`` on ``scale`` into a trial.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    scale : Scale
-        The bounds shown.
-    reply : str
-        The reply.
-    elicitation : {"verbal", "cot", "top_k"}
-        How confidence was asked for.
-    strict : bool
-        Whether a reply that strays from the format counts as unreadable: the paper excludes those "that do not conform
-        to the specified format" (appendix B.3).
+    With ``strict``, one that strays from the format counts as unreadable: the paper excludes those "that do not conform
+    to the specified format" (appendix B.3).
 
     Examples
     --------
@@ -98,7 +88,9 @@ def scale_trial(
     reading = read_scale_reply(
         reply, scale, kind=question.kind, choices=question.choices, elicitation=elicitation
     )
-    if strict and not _to_the_letter(reading):
+    # A confidence off the scale, and a refusal, keep to the format all the same.
+    to_the_letter = reading.status in ("ok", "refused", *(() if reading.rules else ("out_of_range",)))
+    if strict and not to_the_letter:
         reading = replace(reading, answer="", confidence_raw=math.nan, status="unreadable")
     usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
     return ScaleTrial(
@@ -122,20 +114,10 @@ def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTri
     return scale_trial(question, Scale.parse(condition), reply, about["elicitation"], strict=about["strict"])
 
 
-def _to_the_letter(reading: Reading) -> bool:
-    """Whether a reply has the format asked for, even if its confidence lies off the scale; a refusal needs none."""
-    off_scale = reading.status == "out_of_range" and not reading.rules
-    return off_scale or reading.status in ("ok", "refused")
-
-
-def _reported(statistic: str, **options: Any) -> Compute:
-    """A diagnostic of the raw confidences, whether they keep to the bounds or not."""
-    return statistic_of(statistic, "confidence_raw", **options)
-
-
-def _on_scale(statistic: str) -> Compute:
-    """A diagnostic of the raw confidences that depends on the bounds."""
-    return statistic_of(statistic, "confidence_raw", constants=("lower", "upper"))
+def _reports(name: str, statistic: str, description: str, *, bounds: Bounds = ANY, **options: Any) -> Measure:
+    """Make a diagnostic of the raw confidences, whether they keep to the bounds or not."""
+    compute = statistic_of(statistic, "confidence_raw", **options)
+    return Measure(name, compute, description, interval="none", bounds=bounds)
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -162,49 +144,29 @@ MEASURES: tuple[Measure, ...] = (
     of_threshold("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
     of_threshold("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
     META_INFORMATION,
-    Measure(
-        "top1_share",
-        _reported("top_share"),
-        "Share of the most frequent report.",
-        interval="none",
-        bounds=UNIT,
-    ),
-    Measure(
-        "top3_share",
-        _reported("top_share", k=3),
-        "Share of the three most frequent reports.",
-        interval="none",
-        bounds=UNIT,
-    ),
-    Measure(
-        "distinct",
-        _reported("distinct_values"),
-        "Number of different reports.",
-        interval="none",
-    ),
-    Measure(
-        "entropy",
-        _reported("confidence_entropy"),
-        "Shannon entropy of the reports in bits.",
-        interval="none",
-    ),
+    _reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
+    _reports("top3_share", "top_share", "Share of the three most frequent reports.", bounds=UNIT, k=3),
+    _reports("distinct", "distinct_values", "Number of different reports."),
+    _reports("entropy", "confidence_entropy", "Shannon entropy of the reports in bits."),
     share(
         "round_share",
-        _on_scale("round_share"),
+        statistic_of("round_share", "confidence_raw", constants=("lower", "upper")),
         "Share of reports that are multiples of five within bounds.",
     ),
     share(
         "violation_rate",
-        _on_scale("violation_share"),
+        statistic_of("violation_share", "confidence_raw", constants=("lower", "upper")),
         "Share of reports off the scale by more than 5% of its width.",
         "lower",
     ),
-    Measure(
-        "utilization",
-        _on_scale("scale_utilization"),
-        "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
-        "higher",
-        interval="none",
+    replace(
+        _reports(
+            "utilization",
+            "scale_utilization",
+            "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
+            constants=("lower", "upper"),
+        ),
+        better="higher",
     ),
 )
 
