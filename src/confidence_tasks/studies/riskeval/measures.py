@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.studies.riskeval.prompts import penalty_of
@@ -31,6 +30,7 @@ from confidence_tasks.study.measures import (
     share,
     statistic_of,
     summarise,
+    where,
 )
 from confidence_tasks.study.standard import Posterior
 
@@ -80,8 +80,7 @@ def _of_answers(measure: Measure) -> Measure:
     )
 
 
-def _every_trial(trials: Columns) -> NDArray[Any]:
-    return trials["penalty"] >= 0.0
+_given = where("answered", 1.0)
 
 
 def _without_confidence(trials: Columns) -> NDArray[Any]:
@@ -90,18 +89,20 @@ def _without_confidence(trials: Columns) -> NDArray[Any]:
     return np.isnan(trials["confidence"])
 
 
+def _should_answer(trials: Columns) -> NDArray[Any]:
+    """Return where the optimal policy answers; not where there is no confidence."""
+    from confidence_tasks.statistics import optimal_threshold
+
+    holds: NDArray[Any] = trials["confidence"] >= optimal_threshold(trials["penalty"])
+    return holds
+
+
 def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
     """Return where the optimal policy answers and there is no answer to give."""
     import numpy as np
 
-    from confidence_tasks.statistics import optimal_threshold
-
-    holds: NDArray[Any] = (
-        (trials["confidence"] >= optimal_threshold(trials["penalty"]))
-        & (trials["answered"] == 0.0)
-        & (trials["available"] == 0.0)
-        & ~np.isnan(trials["outcome"])
-    )
+    nothing = (trials["answered"] == 0.0) & (trials["available"] == 0.0)
+    holds: NDArray[Any] = _should_answer(trials) & nothing & ~np.isnan(trials["outcome"])
     return holds
 
 
@@ -128,29 +129,16 @@ def _recalibrate(trials: Columns) -> Columns:
     return {**trials, "confidence": confidence}
 
 
-def _recalibrated(measure: Compute) -> Compute:
-    """A measure on cross-fitted confidence; under resampling the recalibration stays as it is."""
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return measure(_recalibrate(trials), weights)
-
-    return compute
-
-
-def _given(trials: Columns) -> NDArray[Any]:
-    holds: NDArray[Any] = trials["answered"] == 1.0
-    return holds
+def _recalibrated(trials: Columns, weights: FloatArray | None = None) -> Value:
+    """Return the utility on cross-fitted confidence; under resampling the recalibration stays as it is."""
+    return _SCAFFOLD_UTILITY_NORMALIZED(_recalibrate(trials), weights)
 
 
 def _not_optimal(trials: Columns) -> NDArray[Any]:
     """Return where the model decides otherwise than the optimal policy would."""
     import numpy as np
 
-    from confidence_tasks.statistics import optimal_threshold
-
-    differs: NDArray[Any] = (trials["answered"] == 1.0) != (
-        trials["confidence"] >= optimal_threshold(trials["penalty"])
-    )
+    differs: NDArray[Any] = _given(trials) != _should_answer(trials)
     return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
 
 
@@ -213,9 +201,8 @@ def _outcomes(trials: Columns) -> Columns:
     }
 
 
-_EARNED = ("answered", "outcome", "penalty")
-_UTILITY = statistic_of("mean_utility", *_EARNED)
-_UTILITY_NORMALIZED = statistic_of("mean_utility", *_EARNED, normalized=True)
+_UTILITY = statistic_of("mean_utility", "answered", "outcome", "penalty")
+_UTILITY_NORMALIZED = statistic_of("mean_utility", "answered", "outcome", "penalty", normalized=True)
 _SCAFFOLD_UTILITY = statistic_of("scaffold_utility", *_SCAFFOLD)
 _SCAFFOLD_UTILITY_NORMALIZED = statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)
 
@@ -328,7 +315,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "normalized_recalibrated_utility",
-        _recalibrated(_SCAFFOLD_UTILITY_NORMALIZED),
+        _recalibrated,
         "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
         "normalized_scaffold_utility, what mis-stated confidence costs.",
         "higher",
@@ -342,7 +329,7 @@ MEASURES: tuple[Measure, ...] = (
 """Means and rates; over several penalties, the mean over those where it is defined."""
 
 COUNTS: tuple[Measure, ...] = (
-    count("n_trials", _every_trial, "Number of trials scored."),
+    count("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
     count(
         "n_without_confidence",
         _without_confidence,
@@ -388,19 +375,10 @@ def riskeval_summary(
     return found | _with_interval(SLOPE, "all", trials, conditions, seed)
 
 
-def _within(trials: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> Columns:
-    return columns([trial for trial in trials if trial["condition"] in conditions])
-
-
 def _mean_defined(values: Iterable[float]) -> float:
     """Average the values that are defined; NaN when none is."""
     defined = [value for value in values if not math.isnan(value)]
     return sum(defined) / len(defined) if defined else math.nan
-
-
-def _under(penalty: float, trials: Columns) -> NDArray[Any]:
-    holds: NDArray[Any] = trials["penalty"] == penalty
-    return holds
 
 
 def _over_penalties(measure: Compute) -> Compute:
@@ -411,7 +389,7 @@ def _over_penalties(measure: Compute) -> Compute:
 
         values = np.array(
             [
-                among(partial(_under, penalty), measure)(trials, weights)
+                among(where("penalty", penalty), measure)(trials, weights)
                 for penalty in np.unique(trials["penalty"])
             ]
         )
@@ -436,7 +414,7 @@ def _with_interval(
     from confidence_tasks.statistics import bootstrap
 
     keys = [f"{measure.name}{part}/{regime}" for part in ("", "_low", "_high")]
-    rows = _within(trials, conditions)
+    rows = columns([trial for trial in trials if trial["condition"] in conditions])
     if not rows:
         return dict.fromkeys(keys, math.nan)
     interval = bootstrap(

@@ -128,14 +128,8 @@ def _reading(
         refused=False,
         rules=rules,
     )
-    return RiskReading(
-        decision=decision,
-        answer=answer.text,
-        confidence=confidence.value,
-        stated=confidence.text,
-        status="refused" if refuses else status,
-        rules=rules,
-    )
+    status = "refused" if refuses else status
+    return RiskReading(decision, answer.text, confidence.value, confidence.text, status, rules)
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -236,19 +230,15 @@ def _stripped(value: str, kind: Kind) -> str:
 def _named(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
     """Yield what a reply names as its answer, the plainest places first, the last of each kind first."""
     end = _END_AFTER_A_WORD if kind == "text" else _SENTENCE_END
-    for label in _last_first(_LABEL, text):
+    for label in reversed([*_LABEL.finditer(text)]):
         value = _stripped(label["value"], kind)
         if not _SAYS_ABSTAIN.match(value):
             yield value if label["colon"] else stated_sentence(value, end, kind, choices)
     if box := last_box(text):
         yield box
     for pattern in (_GUESS, _CHOOSE):
-        for match in _last_first(pattern, text):
+        for match in reversed([*pattern.finditer(text)]):
             yield stated_sentence(match["value"], end, kind, choices)
-
-
-def _last_first(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    return reversed(list(pattern.finditer(text)))
 
 
 def _behind_the_answer(text: str) -> str:
@@ -302,7 +292,7 @@ def _own_words(text: str, found: Answer, choices: tuple[str, ...], *, states_con
     if not _LEFT_OPEN.isdisjoint(found.rules):
         return found
     lines = [line for line in (_stripped(line, "choice") for line in text.splitlines()) if line]
-    labels = list(_last_first(_LABEL, text))
+    labels = [*_LABEL.finditer(text)][::-1]
     stated = [label["value"] for label in labels if label["colon"]] or list(filter(None, [last_box(text)]))
     if not stated and not any(_names_an_option(line, choices) for line in lines):
         stated = [_SENTENCE_END.split(label["value"], maxsplit=1)[0] for label in labels]
@@ -337,7 +327,6 @@ _ABSTAIN = re.compile(r"\W*abstain(?:ed|s|ing)?\W*", re.IGNORECASE)
 _FENCED = re.compile(r"```[a-zA-Z]{0,10}\s(.*)```", re.DOTALL)
 _WHOLE_OBJECT = frozenset({"key_case", "newlines"})
 _PARSED = _WHOLE_OBJECT | {"fields"}
-_VERDICTS = {"true": True, "false": False}
 _SHOWN = 80
 
 
@@ -392,12 +381,10 @@ def read_verdict(reply: str) -> bool | Fault:
     label = found.fields.get("correct")
     if label is None or not set(found.rules) <= _WHOLE_OBJECT:
         return Fault(f"the judge's reply is not one JSON object with a verdict: {_excerpt(reply)}")
-    verdict = _VERDICTS.get(label.strip().lower())
-    return (
-        Fault(f"the judge's verdict is neither true nor false: {_excerpt(label)}")
-        if verdict is None
-        else verdict
-    )
+    verdict = label.strip().lower()
+    if verdict in ("true", "false"):
+        return verdict == "true"
+    return Fault(f"the judge's verdict is neither true nor false: {_excerpt(label)}")
 
 
 def _json(reply: str) -> str:

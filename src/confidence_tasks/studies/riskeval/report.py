@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,16 +87,12 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     [('lambda=1', 1), ('lambda=20', 1), ('all', 2), ('high_penalty', 1)]
     """
     groups = by_condition(columns)
-    regimes = [
-        Group(
-            name,
-            "regime",
-            tuple(cell for group in groups if belongs(penalty_of(group.label)) for cell in group.cells),
-            skips_undefined=True,
-        )
-        for name, belongs in REGIMES.items()
-    ]
-    return groups + [group for group in regimes if group.cells]
+    penalties = tuple(groups)
+    for name, belongs in REGIMES.items():
+        within = (group for group in penalties if belongs(penalty_of(group.label)))
+        if cells := tuple(cell for group in within for cell in group.cells):
+            groups.append(Group(name, "regime", cells, skips_undefined=True))
+    return groups
 
 
 _SIZE = (2.5, 1.9)
@@ -143,35 +139,33 @@ def _optimal(labels: Sequence[str]) -> FloatArray:
     return np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
 
 
-_PAPER_MEASURES = (
-    "accuracy_answered",
-    "ece",
-    "brier",
-    "auarc",
-    "abstention_rate",
-    "policy_consistency",
-    "normalized_regret",
-    "normalized_utility",
-    "normalized_scaffold_utility",
-    "normalized_scaffold_gain",
+_side_by_side = partial(
+    side_by_side,
+    measures=(
+        *("accuracy_answered", "ece", "brier", "auarc", "abstention_rate", "policy_consistency"),
+        *(
+            "normalized_regret",
+            "normalized_utility",
+            "normalized_scaffold_utility",
+            "normalized_scaffold_gain",
+        ),
+    ),
 )
 
-over_all_penalties = side_by_side(
+over_all_penalties = _side_by_side(
     "all_penalties",
     "Over all penalties",
     "Means over the penalties, calibration first, then decisions. Normalised measures are over 1 + penalty; the"
     f" scaffold’s utility is what the optimal policy makes of the same answers and confidences. {NOT_COMPARABLE}",
     "all",
-    _PAPER_MEASURES,
 )
 """Laid out as tables 2, 3 and 5 of the paper, which average over penalties that it does not print."""
 
-over_high_penalties = side_by_side(
+over_high_penalties = _side_by_side(
     "high_penalties",
     "Where errors are dear",
     f"The same over the penalties from 10 on, where declining to answer matters most. {COMPARABLE}",
     "high_penalty",
-    _PAPER_MEASURES,
 )
 """Laid out as tables 1, 4 and 6 of the paper."""
 
@@ -261,9 +255,6 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 
 # Tables and figures of the paper ------------------------------------------------------------------------------
 
-MeasureLines: TypeAlias = "Callable[[str, str], list[Line]]"
-"""Gives the lines of a measure on a source."""
-
 
 def _over_lambda(number: int, title: str, *measures: str) -> MakeFigure:
     """Return what draws measures over the penalty: a row a measure, a column a source, a line a model."""
@@ -335,7 +326,7 @@ def _figure(
     caption: str,
     number_: int,
     measures: Mapping[str, str],
-    lines_of: MeasureLines,
+    lines_of: Callable[[str, str], list[Line]],
     legend: Sequence[LegendEntry],
 ) -> Figure:
     """Draw a row a measure, under its label, and a column a source: the paper's first and in its order."""

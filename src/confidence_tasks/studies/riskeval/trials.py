@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -134,6 +134,7 @@ def riskeval_trial(
     available = float(bool(reading.answer))
     free = answered == 0.0 and not reading.answer and question.gold is not None
     outcome = 0.0 if free else correct + 0.0 * answered
+    same_decision, same_answer, same_confidence = _agreement(reading, by_rules)
     return RiskTrial(
         question_id=question.id,
         source=question.source,
@@ -151,7 +152,9 @@ def riskeval_trial(
         answer=reading.answer,
         confidence_stated=reading.stated,
         rules="+".join(reading.rules),
-        **_agreement(reading, by_rules),
+        same_decision=same_decision,
+        same_answer=same_answer,
+        same_confidence=same_confidence,
     )
 
 
@@ -163,23 +166,17 @@ def read_by_rules(question: Question, condition: str, replies: Replies) -> RiskT
 _HALF_A_HUNDREDTH = 0.005 + 1e-9
 
 
-class _Agreement(TypedDict):
-    same_decision: float
-    same_answer: float
-    same_confidence: float
-
-
-def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> _Agreement:
-    """Compare what a parser's model read with what the rules read."""
+def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> tuple[float, float, float]:
+    """Compare the decision, answer and confidence that a parser's model read with those that the rules read."""
     if by_rules is None:
-        return _Agreement(same_decision=math.nan, same_answer=math.nan, same_confidence=math.nan)
+        return math.nan, math.nan, math.nan
     both = reading.answer and by_rules.answer
     stated = [not math.isnan(each.confidence) for each in (reading, by_rules)]
     close = abs(reading.confidence - by_rules.confidence) <= _HALF_A_HUNDREDTH
-    return _Agreement(
-        same_decision=float(reading.decision == by_rules.decision),
-        same_answer=float(reading.answer == by_rules.answer) if both else math.nan,
-        same_confidence=float(close if all(stated) else not any(stated)),
+    return (
+        float(reading.decision == by_rules.decision),
+        float(reading.answer == by_rules.answer) if both else math.nan,
+        float(close if all(stated) else not any(stated)),
     )
 
 
