@@ -65,7 +65,7 @@ STUDY = Study(
     trial=trials.LifeEvalTrial,
     measures=trials.MEASURES + trials.TOKEN_MEASURES,
     designs={
-        "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?"),
+        "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
     columns=("mas",),
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),

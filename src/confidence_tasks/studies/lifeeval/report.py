@@ -16,13 +16,7 @@ import pandas as pd
 
 from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.checks import check
-from confidence_tasks.report.estimates import (
-    Estimated,
-    distributions,
-    interval_of_measure,
-    mean,
-    together,
-)
+from confidence_tasks.report.estimates import Estimated, distributions, interval_of_measure, mean, together
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel, panel
@@ -388,7 +382,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         STUDY.make_scorer,
         lambda items: metrics_of_items(STUDY, items),
         key="",
-    ),
+    )
 }
 
 
@@ -453,12 +447,7 @@ def _of_set(metric: str) -> Compute:
     return value
 
 
-_OF_LIFEEVAL = {
-    "Accuracy": "score",
-    "Confidence": "confidence",
-    "ECE": "ece",
-    "(%) Rounded": "round_share",
-}
+_OF_LIFEEVAL = {"Accuracy": "score", "Confidence": "confidence", "ECE": "ece", "(%) Rounded": "round_share"}
 """What LifeEval calls the metrics of tables 3 and 4."""
 
 

@@ -222,9 +222,7 @@ _ROUNDING = 1e-9
 
 MEASURES: tuple[Measure, ...] = (
     calibration_error(
-        "ece",
-        "Expected calibration error against the life table, 10 bins closed on the right.",
-        graded=True,
+        "ece", "Expected calibration error against the life table, 10 bins closed on the right.", graded=True
     ),
     Measure(
         "score",

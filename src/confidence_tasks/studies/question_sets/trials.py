@@ -80,8 +80,7 @@ def read_boolean_reply(text: str) -> Reading:
     'missing_answer'
     """
     return read_answer_and_confidence(
-        text,
-        lambda said: read_answer(said.capitalize() if said in {"true", "false"} else said, "boolean"),
+        text, lambda said: read_answer(said.capitalize() if said in {"true", "false"} else said, "boolean")
     )
 
 

@@ -52,11 +52,7 @@ STUDY = Study(
             "What a wrong answer costs, one condition each.",
         ),
         Parameter(
-            "strategy",
-            str,
-            "base",
-            "use_confidence tells the model to decide by its confidence.",
-            STRATEGIES,
+            "strategy", str, "base", "use_confidence tells the model to decide by its confidence.", STRATEGIES
         ),
         Parameter("n", int | None, None, "Number of questions; by default 128, of GPQA Diamond all.", low=1),
         Parameter(
@@ -93,7 +89,7 @@ STUDY = Study(
             "Does the model act on its confidence when wrong answers cost more?",
             baseline="lambda=0",
             reference="all",
-        ),
+        )
     },
     columns=("decision", "utility", "regret"),
     headline=(

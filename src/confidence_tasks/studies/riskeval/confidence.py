@@ -271,11 +271,7 @@ TABLE: tuple[tuple[float, str, str], ...] = (
         "roughly even chance, roughly even odds, about even, even chance, even odds, toss-up, toss up, coin flip, "
         "fifty-fifty, fifty fifty",
     ),
-    (
-        0.325,
-        "ICD 203: 20 to 45%",
-        "unlikely, improbable, probably not, low to medium, low to moderate",
-    ),
+    (0.325, "ICD 203: 20 to 45%", "unlikely, improbable, probably not, low to medium, low to moderate"),
     (
         0.2,
         "IPCC AR4: about 2 out of 10",
@@ -283,11 +279,7 @@ TABLE: tuple[tuple[float, str, str], ...] = (
         "not so sure, not that sure, not really sure, not entirely sure, not completely sure, not fully sure, "
         "not particularly sure, not highly sure, guess, a guess, guessing, just a guess",
     ),
-    (
-        0.125,
-        "ICD 203: 5 to 20%",
-        "very unlikely, highly unlikely, extremely unlikely, highly improbable",
-    ),
+    (0.125, "ICD 203: 5 to 20%", "very unlikely, highly unlikely, extremely unlikely, highly improbable"),
     (
         0.05,
         "IPCC AR4: less than 1 out of 10",

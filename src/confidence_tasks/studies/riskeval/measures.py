@@ -402,11 +402,7 @@ def _over_penalties(measure: Compute) -> Compute:
 
 
 def _with_interval(
-    measure: Measure,
-    regime: str,
-    trials: Sequence[Mapping[str, Any]],
-    conditions: Sequence[str],
-    seed: int,
+    measure: Measure, regime: str, trials: Sequence[Mapping[str, Any]], conditions: Sequence[str], seed: int
 ) -> dict[str, float]:
     """Return a measure over several penalties with the limits of its 95% interval over questions, as the report's."""
     import numpy as np

@@ -249,7 +249,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         _risk,
         partial(riskeval_scorer, parser="rules", judge="rules"),
         lambda items: metrics_of_items(STUDY, items),
-    ),
+    )
 }
 
 

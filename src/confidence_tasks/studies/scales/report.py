@@ -183,7 +183,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         _scale,
         STUDY.make_scorer,
         lambda items: metrics_of_items(STUDY, items),
-    ),
+    )
 }
 
 

@@ -64,12 +64,7 @@ class ScaleTrial(Trial):
 
 
 def scale_trial(
-    question: Question,
-    scale: Scale,
-    reply: str,
-    elicitation: Elicitation = "verbal",
-    *,
-    strict: bool = False,
+    question: Question, scale: Scale, reply: str, elicitation: Elicitation = "verbal", *, strict: bool = False
 ) -> ScaleTrial:
     r"""Read a reply to ``question`` on ``scale`` into a trial.
 
