@@ -24,7 +24,7 @@ YES_NO: Mapping[str, tuple[str, ...]] = {"yes": ("True", "Yes"), "no": ("False",
 """The words that stand for the two answers of a yes/no question."""
 
 _ANSWER = re.compile(r"\bAnswer[\"'*]{0,3}\s{0,9}[:=][\s\"'*(\[]{0,9}", re.IGNORECASE)
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER, _CHARACTER = re.compile(r"-?\d+"), re.compile(r".", re.DOTALL)
 _AROUND = " \t\r\n\"'`*:=,.()[]{}<>"
 """What may stick to an answer within a token."""
 
@@ -64,10 +64,14 @@ def candidates(token: Token) -> dict[str, float]:
     {' 7': -0.5, '8': -1.5}
     """
     merged: dict[str, float] = {}
-    for text, logprob in ((token.text, token.logprob), *token.alternatives.items()):
+    for text, logprob in _in_its_place(token):
         written = text.translate(VOCABULARY_SPACES)
         merged[written] = max(merged.get(written, logprob), logprob)
     return merged
+
+
+def _in_its_place(token: Token) -> list[tuple[str, float]]:
+    return [(token.text, token.logprob), *token.alternatives.items()]
 
 
 def why_unknown(tokens: Sequence[Token]) -> str:
@@ -81,7 +85,7 @@ def why_unknown(tokens: Sequence[Token]) -> str:
     if not tokens:
         return "the provider returned no token probabilities"
     for token in tokens:
-        for text, logprob in ((token.text, token.logprob), *token.alternatives.items()):
+        for text, logprob in _in_its_place(token):
             if not is_possible(logprob):
                 return f'the token "{text[:20]}" has a log-probability of {logprob:g}, which is impossible'
     return ""
@@ -116,10 +120,8 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
     >>> {option: round(p, 4) for option, p in option_probabilities(reply, letters(3)).items()}
     {'A': 0.7109, 'B': 0.0, 'C': 0.2891}
     """
-    place = _answer_token(tokens)
-    if place is None:
-        return {}
-    if why_unknown([place]):
+    place = next(iter(_within(tokens, *option_span(_joined(tokens)))), None)
+    if place is None or why_unknown([place]):
         return {}
     mass = dict.fromkeys(options, 0.0)
     for text, logprob in candidates(place).items():
@@ -142,8 +144,7 @@ def number_probability(tokens: Sequence[Token]) -> float:
     0.496585
     """
     first, last = number_span(_joined(tokens))
-    placed = zip(tokens, spans([token.text for token in tokens]), strict=True)
-    within = [token.logprob for token, (begin, end) in placed if begin < last and end > first]
+    within = [token.logprob for token in _within(tokens, first, last)]
     if first == last or not all(map(is_known, within)):
         return math.nan
     return math.exp(min(math.fsum(within), 0.0))
@@ -157,9 +158,7 @@ def number_span(reply: str) -> tuple[int, int]:
     >>> number_span('{"Answer": "84", "Confidence": 0.7}')
     (12, 14)
     """
-    start = _answer_start(reply)
-    number = _NUMBER.match(reply, start) if start is not None else None
-    return number.span() if number else (0, 0)
+    return _answer_span(reply, _NUMBER)
 
 
 def option_span(reply: str) -> tuple[int, int]:
@@ -170,25 +169,24 @@ def option_span(reply: str) -> tuple[int, int]:
     >>> option_span('{"Answer": "B", "A": 0.2}')
     (12, 13)
     """
-    start = _answer_start(reply)
-    return (0, 0) if start is None or start >= len(reply) else (start, start + 1)
+    return _answer_span(reply, _CHARACTER)
+
+
+def _answer_span(reply: str, what: re.Pattern[str]) -> tuple[int, int]:
+    """Return where a pattern matches the beginning of the value of the last field called Answer; else twice 0."""
+    labels = list(_ANSWER.finditer(reply))
+    match = what.match(reply, labels[-1].end()) if labels else None
+    return match.span() if match else (0, 0)
 
 
 def _joined(tokens: Sequence[Token]) -> str:
     return "".join(token.text for token in tokens).translate(VOCABULARY_SPACES)
 
 
-def _answer_start(text: str) -> int | None:
-    """Return where the value of the last field called Answer begins."""
-    matches = list(_ANSWER.finditer(text))
-    return matches[-1].end() if matches else None
-
-
-def _answer_token(tokens: Sequence[Token]) -> Token | None:
-    """Return the token that holds the first character of the answer."""
-    first, last = option_span(_joined(tokens))
+def _within(tokens: Sequence[Token], first: int, last: int) -> list[Token]:
+    """Return the tokens that overlap a span of their text."""
     placed = zip(tokens, spans([token.text for token in tokens]), strict=True)
-    return next((token for token, (begin, end) in placed if begin <= first < end and first < last), None)
+    return [token for token, (begin, end) in placed if begin < last and end > first]
 
 
 def spans(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -286,7 +284,7 @@ def answer_slice(texts: Sequence[str], reply: str, begin: int, end: int) -> tupl
     >>> answer_slice(["Answer", ":", " Pa", "ris", "."], "Answer: Paris.", 8, 13)
     (2, 4)
     """
-    for compared in (_as_written, _as_in_vocabulary, _ascii_only):
+    for compared in _COMPARED:
         if found := _overlapping(texts, reply, begin, end, compared):
             return found[0], found[-1] + 1
     return 0, 0
@@ -302,9 +300,8 @@ def token_texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     A character that is cut belongs to the last of its tokens.
     """
     texts: list[str] = []
-    first = whole = shown = (
-        0  # where decoding begins, where the last uncut character ends, characters returned
-    )
+    # Where decoding begins, where the last uncut character ends, and the number of characters returned.
+    first = whole = shown = 0
     for count in range(1, len(ids) + 1):
         text = _decoded(tokenizer, ids[first:count])
         said = text.rstrip("\N{REPLACEMENT CHARACTER}") if count < len(ids) else text
@@ -323,16 +320,16 @@ def _decoded(tokenizer: Any, ids: Sequence[int]) -> str:
     return text
 
 
-def _as_written(text: str) -> str:
-    return text
-
-
-def _as_in_vocabulary(text: str) -> str:
-    return text.translate(VOCABULARY_SPACES)
-
-
 def _ascii_only(text: str) -> str:
     return "".join(filter(str.isascii, text.translate(VOCABULARY_SPACES)))
+
+
+_COMPARED: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda text: text.translate(VOCABULARY_SPACES),
+    _ascii_only,
+)
+"""Ways to look for a reply in the texts of its tokens: as written, as vocabularies write, its ASCII characters."""
 
 
 def _overlapping(
@@ -341,31 +338,22 @@ def _overlapping(
     """Return the places of the tokens of ``reply[begin:end]``, none if the reply is not found."""
     texts = [compared(text) for text in texts]
     whole, before, answer = compared(reply), compared(reply[:begin]), compared(reply[begin:end])
-    found = _last_place("".join(texts), whole.strip())
-    if found is None or not answer:
+    behind = "".join(texts)[::-1].find(whole.strip()[::-1])  # from behind, as `rfind` is quadratic at worst
+    if behind < 0 or not answer:
         return []
+    found = sum(map(len, texts)) - behind - len(whole.strip())
     first = found + len(before) - (len(whole) - len(whole.lstrip()))
     last = first + len(answer)
     # Tokens without a character of their own are bytes of a cut one, which in ASCII is not there at all.
     at_first = not reply[begin].isascii()
     at_last = compared is _ascii_only and not reply[end - 1].isascii()
-    return [
-        position
-        for position, (left, right) in enumerate(spans(texts))
-        if _belongs(left, right, first, last, at_first, at_last)
-    ]
 
+    def belongs(left: int, right: int) -> bool:
+        if left < right:
+            return left < last and right > first
+        return first < left < last or (left == first and at_first) or (left == last and at_last)
 
-def _last_place(text: str, part: str) -> int | None:
-    """Return where the last occurrence of a part begins: from behind, because ``rfind`` is quadratic at worst."""
-    behind = text[::-1].find(part[::-1])
-    return None if behind < 0 else len(text) - behind - len(part)
-
-
-def _belongs(left: int, right: int, first: int, last: int, at_first: bool, at_last: bool) -> bool:
-    if left < right:
-        return left < last and right > first
-    return first < left < last or (left == first and at_first) or (left == last and at_last)
+    return [position for position, span in enumerate(spans(texts)) if belongs(*span)]
 
 
 def scored_tokens(logits: Tensor, tokenizer: Any, ids: Sequence[int], alternatives: int = 0) -> list[Token]:
