@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.catalogue import DEFAULT, SIGNALS
-from confidence_tasks.studies.signals.combined import POOLED, signal_table
 from confidence_tasks.studies.signals.meaning import judge_prompts, matches, same_meaning
 from confidence_tasks.studies.signals.prompts import (
+    DEFAULT,
     EXPRESSIONS,
+    SIGNALS,
     answer_prompt,
     chosen_signals,
     signal_questions,
@@ -29,7 +29,7 @@ from confidence_tasks.studies.signals.reader import (
     true_probability,
 )
 from confidence_tasks.studies.signals.subject import NOISE, belief, respond, true_auroc
-from confidence_tasks.studies.signals.trials import MEASURES, read_signal
+from confidence_tasks.studies.signals.trials import MEASURES, POOLED, read_signal, signal_table
 from confidence_tasks.study import ModelReply, Question, Token
 from confidence_tasks.study.measures import columns
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from confidence_tasks.studies.signals import combined, trials
-from confidence_tasks.studies.signals.catalogue import SIGNALS
+from confidence_tasks.studies.signals import prompts, trials
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study, source_parameters
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_prompts = LazyModule("confidence_tasks.studies.signals.prompts")
 _report = LazyModule("confidence_tasks.studies.signals.report")
 _subject = LazyModule("confidence_tasks.studies.signals.subject")
 
@@ -19,10 +17,10 @@ STUDY = Study(
     name="signals",
     title="Confidence signals",
     module=__name__,
-    stages=_prompts.signal_stages,
-    questions=_prompts.signal_questions,
-    conditions=tuple(SIGNALS),
-    chosen=_prompts.chosen_signals,
+    stages=prompts.signal_stages,
+    questions=prompts.signal_questions,
+    conditions=tuple(prompts.SIGNALS),
+    chosen=prompts.chosen_signals,
     read=trials.read_signal,
     parameters=(
         *source_parameters("arithmetic"),
@@ -45,7 +43,7 @@ STUDY = Study(
     ),
     trial=trials.SignalTrial,
     measures=trials.MEASURES,
-    pooled=combined.POOLED,
+    pooled=trials.POOLED,
     designs={
         "signals": Design(
             "Confidence signals",

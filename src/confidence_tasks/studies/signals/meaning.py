@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts
@@ -38,9 +40,9 @@ def matches(question: Question, first: str, second: str) -> bool:
     >>> matches(question, "The Jane Austen", "jane austen!"), matches(question, "Jane Austen", "Austen")
     (True, False)
     """
-    return (
-        grade(first, kind=question.kind, gold=second) == 1.0
-        and grade(second, kind=question.kind, gold=first) == 1.0
+    return all(
+        grade(answer, kind=question.kind, gold=key) == 1.0
+        for answer, key in ((first, second), (second, first))
     )
 
 
@@ -67,8 +69,8 @@ def judge_prompts(question: Question, answer: str, samples: Sequence[ModelReply]
     ]
 
 
-class UnknownMeaningError(ValueError):
-    """It cannot be told whether two answers mean the same; the message says why."""
+class MissingSignalError(ValueError):
+    """A signal has no value; the message says why."""
 
 
 def same_meaning(
@@ -92,14 +94,11 @@ def same_meaning(
 
     Raises
     ------
-    UnknownMeaningError
+    MissingSignalError
         If a verdict cannot be read or is missing, or the model of entailment fails.
     """
     import numpy as np
 
-    pairs = list(_open_pairs(question, answers))
-    rule = str(question.metadata.get(ENTAILMENT, "match"))
-    joined = dict(zip(pairs, _RULES[rule](question, pairs, verdicts), strict=True)) if pairs else {}
     distinct = _distinct(question, answers)
     kinds = [
         next((i for i, other in enumerate(distinct) if answer and matches(question, answer, other)), -1)
@@ -107,38 +106,94 @@ def same_meaning(
     ]
     table = np.eye(len(distinct) + 1, dtype=np.bool_)
     table[-1, -1] = False  # answers that are none
-    for (first, second), same in joined.items():
-        i, j = distinct.index(first), distinct.index(second)
-        table[i, j] = table[j, i] = same
+    if pairs := list(_open_pairs(question, answers)):
+        i, j = np.triu_indices(len(distinct), 1)
+        table[i, j] = table[j, i] = _verdicts(question, pairs, verdicts)
     return np.asarray(table[np.ix_(kinds, kinds)])
 
 
-def _by_match(
-    question: Question, pairs: Sequence[tuple[str, str]], verdicts: Sequence[ModelReply]
+def _verdicts(
+    question: Question, pairs: Sequence[tuple[str, str]], replies: Sequence[ModelReply]
 ) -> list[bool]:
-    return [False] * len(pairs)
-
-
-def _by_judge(
-    question: Question, pairs: Sequence[tuple[str, str]], verdicts: Sequence[ModelReply]
-) -> list[bool]:
-    if len(verdicts) != len(pairs):
-        raise UnknownMeaningError(f"the judge gave {len(verdicts)} of {len(pairs)} verdicts")
-    said = [read_answer(strip_thoughts(bounded(reply.text)), "boolean").text for reply in verdicts]
+    """Return the verdict on each pair of answers that do not match."""
+    rule = question.metadata.get(ENTAILMENT, "match")
+    if rule == "match":
+        return [False] * len(pairs)
+    if rule == "nli":
+        try:
+            return entails_both_ways(str(question.metadata["nli_model"]), question.text, pairs)
+        except (ImportError, OSError, ValueError, RuntimeError) as error:
+            raise MissingSignalError(f"the entailment model failed: {error}") from error
+    if len(replies) != len(pairs):
+        raise MissingSignalError(f"the judge gave {len(replies)} of {len(pairs)} verdicts")
+    said = [read_answer(strip_thoughts(bounded(reply.text)), "boolean").text for reply in replies]
     if "" in said:
-        raise UnknownMeaningError("the judge's verdict is neither yes nor no")
+        raise MissingSignalError("the judge's verdict is neither yes nor no")
     return [verdict == "yes" for verdict in said]
 
 
-def _by_nli(
-    question: Question, pairs: Sequence[tuple[str, str]], verdicts: Sequence[ModelReply]
-) -> list[bool]:
-    from confidence_tasks.studies.signals.entailment import entails_both_ways
+# A local model of natural-language inference --------------------------------------------------------------------
 
-    try:
-        return entails_both_ways(str(question.metadata["nli_model"]), question.text, pairs)
-    except (ImportError, OSError, ValueError, RuntimeError) as error:
-        raise UnknownMeaningError(f"the entailment model failed: {error}") from error
+_BATCH = 32
 
 
-_RULES = {"match": _by_match, "judge": _by_judge, "nli": _by_nli}
+def check_installed() -> None:
+    """Raise ValueError, naming the fix, if transformers or torch is missing."""
+    if missing := [name for name in ("transformers", "torch") if find_spec(name) is None]:
+        raise ValueError(
+            f"entailment='nli' needs {' and '.join(missing)}: pip install 'confidence-tasks[hf]'"
+        )
+
+
+@cache
+def _load(name: str) -> tuple[Any, Any, int]:
+    """Load a model by its name or folder, once; ValueError if it has no label for entailment."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer, model = (
+        made.from_pretrained(name) for made in (AutoTokenizer, AutoModelForSequenceClassification)
+    )
+    labels = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
+    found = [i for label, i in labels.items() if label.startswith("entail")]
+    if len(found) != 1:
+        raise ValueError(
+            f"{name} has no label for entailment among {', '.join(labels)}: take a model of MNLI"
+        )
+    return tokenizer, model.eval(), found[0]
+
+
+def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Tell for each pair of answers whether each entails the other, both after the question.
+
+    Parameters
+    ----------
+    name : str
+        Name or folder of a sequence classifier with a label for entailment.
+    question : str
+        What was asked, the context of the answers.
+    pairs : sequence of (str, str)
+        Answers.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the model cannot be loaded, or has no label for entailment.
+
+    References
+    ----------
+    Kuhn, Gal & Farquhar (2023), Semantic uncertainty, arXiv:2302.09664, algorithm 1.
+    """
+    import torch
+
+    tokenizer, model, entailment = _load(name)
+    texts = [(f"{question} {a}", f"{question} {b}") for pair in pairs for a, b in (pair, pair[::-1])]
+    entailed: list[bool] = []
+    for start in range(0, len(texts), _BATCH):
+        premises, hypotheses = zip(*texts[start : start + _BATCH], strict=True)
+        encoded = tokenizer(
+            list(premises), list(hypotheses), return_tensors="pt", padding=True, truncation=True
+        )
+        with torch.inference_mode():
+            logits = model(**encoded).logits
+        entailed += (logits.argmax(dim=-1) == entailment).tolist()
+    return [forth and back for forth, back in zip(entailed[::2], entailed[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""The prompts of the signal study, and the calls that its signals are made of.
+"""The signals, their prompts, and the calls that they are made of.
 
 The wording is this package's. Tian et al. (2023, arXiv:2305.14975) ask for confidence after the answer, for one of a
 list of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.05221) whether an answer is true.
@@ -6,13 +6,75 @@ list of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from confidence_tasks.studies.signals.catalogue import COMBINED, DEFAULT, SIGNALS
-from confidence_tasks.studies.signals.meaning import ENTAILMENT, answers_of, judge_prompts
+from confidence_tasks.sources import load_asked
+from confidence_tasks.studies.signals.meaning import ENTAILMENT, answers_of, check_installed, judge_prompts
 from confidence_tasks.studies.signals.reader import read_answer_reply
 from confidence_tasks.study import Question, Replies, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of confidence in one answer.
+
+    Attributes
+    ----------
+    title : str
+        What it is, in a few words.
+    stages : tuple of str
+        The stages that it needs beside the answer.
+    logprobs : str
+        The stage whose token log-probabilities it needs; empty for none.
+    is_probability : bool
+        Whether its value is meant as the probability that the answer is right. The others are logarithms of
+        probabilities, or entropies with their sign reversed.
+    """
+
+    title: str
+    stages: tuple[str, ...] = ()
+    logprobs: str = ""
+    is_probability: bool = True
+
+
+SIGNALS: Mapping[str, Signal] = {
+    "stated": Signal("confidence stated with the answer"),
+    "stated_after": Signal("confidence asked for after the answer", ("stated_after",)),
+    "words": Signal("one of a list of expressions", ("words",)),
+    "mean_logprob": Signal(
+        "mean log-probability of the answer's tokens", logprobs="answer", is_probability=False
+    ),
+    "sum_logprob": Signal(
+        "log-probability of the answer's tokens together", logprobs="answer", is_probability=False
+    ),
+    "min_logprob": Signal(
+        "lowest log-probability of a token of the answer", logprobs="answer", is_probability=False
+    ),
+    "mean_entropy": Signal(
+        "mean entropy of the answer's tokens, negative", logprobs="answer", is_probability=False
+    ),
+    "p_true": Signal("probability of True for the proposed answer", ("p_true",), "p_true"),
+    "p_true_samples": Signal(
+        "the same with the samples shown", ("samples", "p_true_samples"), "p_true_samples"
+    ),
+    "agreement": Signal("share of the samples that agree with the answer", ("samples",)),
+    "semantic_entropy": Signal(
+        "entropy over meanings of the samples, by their probability, negative", ("samples",), "samples", False
+    ),
+    "semantic_entropy_discrete": Signal(
+        "entropy over meanings of the samples, by their number, negative", ("samples",), "", False
+    ),
+    "top_k": Signal("probability given to the answer among several guesses", ("top_k",)),
+}
+"""Every signal that trials hold, by the name of its condition; ``combined`` is made of these."""
+
+COMBINED = "combined"
+"""The logistic regression on all the others, which needs no trial of its own."""
+
+DEFAULT: tuple[str, ...] = tuple(name for name, signal in SIGNALS.items() if not signal.stages)
+"""Those that need no further call."""
 
 GUESSES = 4
 """Guesses of ``top_k``, the largest number in Tian et al. (2023)."""
@@ -44,9 +106,6 @@ ALTERNATIVES, ALTERNATIVES_OF_TRUE = 10, 20
 """Alternatives asked for of each token: of an answer, and of True or False, which have many spellings."""
 
 JUDGE = "judge"
-
-GREEDY: Mapping[str, Any] = {"temperature": 0.0}
-"""Of everything but the samples."""
 
 _FORMS = {
     "choice": "the letter of one option",
@@ -89,69 +148,22 @@ def _shown(question: Question, answer: str) -> str:
     return f"{answer}) {question.options[answer]}" if answer in question.options else answer
 
 
-def _ask_answer(question: Question, condition: str, replies: Replies) -> str:
-    return answer_prompt(question)
-
-
 def _given(question: Question, replies: Replies) -> str:
     return read_answer_reply(replies["answer"][0].text, question).answer
 
 
-def _needed(stage: str, question: Question, condition: str, replies: Replies) -> bool:
-    """Whether a condition has a stage; what is asked about the answer needs one."""
-    return stage in SIGNALS[condition].stages and bool(_given(question, replies))
-
-
-def _ask_after(question: Question, condition: str, replies: Replies) -> str | None:
-    if not _needed("stated_after", question, condition, replies):
-        return None
-    return f"How likely is it that your answer is right? Reply with {_PERCENT}, and nothing else."
-
-
-def _ask_words(question: Question, condition: str, replies: Replies) -> str | None:
-    if not _needed("words", question, condition, replies):
-        return None
-    listed = "\n".join(EXPRESSIONS)
-    return (
-        "How likely is it that your answer is right? Reply with one of these expressions and nothing else:\n"
-        f"{listed}"
-    )
-
-
-def _ask_samples(question: Question, condition: str, replies: Replies) -> str | None:
-    return answer_prompt(question) if _needed("samples", question, condition, replies) else None
-
-
-def _p_true_prompt(question: Question, answer: str, candidates: Sequence[str] = ()) -> str:
+def _p_true(question: Question, answer: str, candidates: Sequence[str] = ()) -> str:
     shown = [f"- {_shown(question, candidate)}" for candidate in candidates]
     before = ["Some answers that were given:", *shown] if shown else []
-    return "\n".join(
-        [
-            _asked(question),
-            *before,
-            f"Proposed answer: {_shown(question, answer)}",
-            "",
-            "Is the proposed answer true or false? Reply with True or False and nothing else.",
-        ]
-    )
+    asked = "Is the proposed answer true or false? Reply with True or False and nothing else."
+    return "\n".join([_asked(question), *before, f"Proposed answer: {_shown(question, answer)}", "", asked])
 
 
-def _ask_p_true(question: Question, condition: str, replies: Replies) -> str | None:
-    if not _needed("p_true", question, condition, replies):
-        return None
-    return _p_true_prompt(question, _given(question, replies))
+def _p_true_samples(question: Question, answer: str, replies: Replies) -> str:
+    return _p_true(question, answer, list(filter(None, answers_of(question, replies["samples"]))))
 
 
-def _ask_p_true_samples(question: Question, condition: str, replies: Replies) -> str | None:
-    if not _needed("p_true_samples", question, condition, replies):
-        return None
-    candidates = [answer for answer in answers_of(question, replies["samples"]) if answer]
-    return _p_true_prompt(question, _given(question, replies), candidates)
-
-
-def _ask_top_k(question: Question, condition: str, replies: Replies) -> str | None:
-    if not _needed("top_k", question, condition, replies):
-        return None
+def _top_k(question: Question) -> str:
     lines = [
         f"Answer {i}: <{_FORMS[question.kind]}>\nConfidence {i}: <{_PERCENT} that it is right>"
         for i in range(1, GUESSES + 1)
@@ -160,6 +172,31 @@ def _ask_top_k(question: Question, condition: str, replies: Replies) -> str | No
         f"Give your {GUESSES} best guesses at the answer, the best first, and how likely each is to be right.\n\n"
         f"{_asked(question)}\n\nReply in this format and nothing else:\n" + "\n".join(lines)
     )
+
+
+_HOW_LIKELY = "How likely is it that your answer is right? Reply with"
+
+_PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
+    "stated_after": lambda *_: f"{_HOW_LIKELY} {_PERCENT}, and nothing else.",
+    "words": lambda *_: "\n".join(
+        [f"{_HOW_LIKELY} one of these expressions and nothing else:", *EXPRESSIONS]
+    ),
+    "samples": lambda question, *_: answer_prompt(question),
+    "p_true": lambda question, answer, _: _p_true(question, answer),
+    "p_true_samples": _p_true_samples,
+    "top_k": lambda question, *_: _top_k(question),
+}
+"""Prompts of the stages behind the answer, from the question, the answer that was given, and the replies."""
+
+
+def _stage(name: str, **options: Any) -> Stage:
+    """Make a stage that a condition has if its signal needs it and an answer was given."""
+
+    def ask(question: Question, condition: str, replies: Replies) -> str | None:
+        needed = name in SIGNALS[condition].stages and (answer := _given(question, replies))
+        return _PROMPTS[name](question, answer, replies) if needed else None
+
+    return Stage(name, ask, **{"temperature": 0.0, **options})
 
 
 def _ask_judge(question: Question, condition: str, replies: Replies) -> list[str] | None:
@@ -176,64 +213,54 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
     ValueError
         If the entailment is never asked for, or its model cannot be loaded.
     """
-    named = parameters.get("signals")
-    listed = named.split(",") if isinstance(named, str) else named or DEFAULT
-    chosen = [name for each in listed if (name := str(each).strip()) and name != COMBINED] or list(DEFAULT)
-    chosen = list(dict.fromkeys(chosen))
+    named = parameters.get("signals") or ()
+    listed = named.split(",") if isinstance(named, str) else map(str, named)
+    chosen = [name for name in dict.fromkeys(map(str.strip, listed)) if name not in ("", COMBINED)] or DEFAULT
     entailment = parameters["entailment"]
     if entailment != "match" and not any(
-        "samples" in SIGNALS[name].stages for name in chosen if name in SIGNALS
+        "samples" in SIGNALS[name].stages for name in SIGNALS.keys() & chosen
     ):
         raise ValueError(
             f"entailment={entailment!r} compares samples, and none of the signals takes samples: "
             "add agreement, semantic_entropy or semantic_entropy_discrete to signals"
         )
     if entailment == "nli":
-        from confidence_tasks.studies.signals.entailment import check_installed
-
         check_installed()
-    return chosen
+    return list(chosen)
 
 
 def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the calls; log-probabilities are required where a signal that needs them was named."""
     named = chosen_signals({**parameters, "entailment": "match"}) if parameters.get("signals") else []
-    needed = {stage for name in named if name in SIGNALS and (stage := SIGNALS[name].logprobs)}
-    needed |= (
-        {"answer"} if needed else set()
-    )  # a provider without any is then refused at the first call of all
+    needed = {SIGNALS[name].logprobs for name in SIGNALS.keys() & named} - {""}
+    if needed:
+        needed.add("answer")  # a provider without any is then refused at the first call of all
 
-    def logprobs(stage: str) -> Literal["", "wanted", "required"]:
-        if stage in needed:
-            return "required"
-        return "" if named else "wanted"
-
-    def scored(stage: str, ask: Any, alternatives: int, **options: Any) -> Stage:
-        wanted = logprobs(stage)
-        return Stage(
-            stage, ask, logprobs=wanted, top_logprobs=alternatives if wanted else 0, **{**GREEDY, **options}
-        )
+    def scored(stage: str, alternatives: int) -> dict[str, Any]:
+        wanted = "required" if stage in needed else "" if named else "wanted"
+        return {"logprobs": wanted, "top_logprobs": alternatives if wanted else 0}
 
     sampling = {"samples": parameters["samples"], "temperature": float(parameters["temperature"])}
-    judge = [Stage("judge", _ask_judge, role=JUDGE, **GREEDY)] if parameters["entailment"] == "judge" else []
+    judge = [Stage("judge", _ask_judge, role=JUDGE, temperature=0.0)]
     return [
-        scored("answer", _ask_answer, ALTERNATIVES),
-        Stage("stated_after", _ask_after, follows="answer", **GREEDY),
-        Stage("words", _ask_words, follows="answer", **GREEDY),
-        scored("p_true", _ask_p_true, ALTERNATIVES_OF_TRUE),
-        scored("samples", _ask_samples, 0, **sampling),
-        *judge,
-        scored("p_true_samples", _ask_p_true_samples, ALTERNATIVES_OF_TRUE),
-        Stage("top_k", _ask_top_k, **GREEDY),
+        Stage(
+            "answer",
+            lambda question, condition, replies: answer_prompt(question),
+            temperature=0.0,
+            **scored("answer", ALTERNATIVES),
+        ),
+        _stage("stated_after", follows="answer"),
+        _stage("words", follows="answer"),
+        _stage("p_true", **scored("p_true", ALTERNATIVES_OF_TRUE)),
+        _stage("samples", **scored("samples", 0), **sampling),
+        *(judge if parameters["entailment"] == "judge" else ()),
+        _stage("p_true_samples", **scored("p_true_samples", ALTERNATIVES_OF_TRUE)),
+        _stage("top_k"),
     ]
 
 
 def signal_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions, each with the rule by which answers mean the same."""
-    from dataclasses import replace
-
-    from confidence_tasks.sources import load_asked
-
     rule = {ENTAILMENT: parameters["entailment"]}
     if parameters["entailment"] == "nli":
         rule |= {"nli_model": parameters["nli_model"]}

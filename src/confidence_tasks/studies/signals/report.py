@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS
-from confidence_tasks.studies.signals.combined import POOLED, signal_table
+from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

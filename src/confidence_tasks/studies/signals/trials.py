@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confidence_tasks.studies.signals.catalogue import SIGNALS
-from confidence_tasks.study import LazyModule, Measure, ModelReply, Question, Replies, Token, Trial
+from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
+from confidence_tasks.studies.signals.meaning import MissingSignalError, matches, same_meaning
+from confidence_tasks.studies.signals.prompts import COMBINED, EXPRESSIONS, SIGNALS
+from confidence_tasks.studies.signals.reader import (
+    AnswerReply,
+    read_answer_reply,
+    read_expression,
+    read_guesses,
+    read_percent,
+    true_probability,
+)
+from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
@@ -24,17 +37,15 @@ from confidence_tasks.study.measures import (
     proportion,
     right_and_wrong,
     statistic_of,
+    undefined,
 )
 from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.inference.limits import InvertedTest
-    from confidence_tasks.studies.signals.reader import AnswerReply
-
-
-_prompts = LazyModule("confidence_tasks.studies.signals.prompts")
-_reader = LazyModule("confidence_tasks.studies.signals.reader")
 
 
 class SignalTrial(Trial):
@@ -74,10 +85,6 @@ class SignalTrial(Trial):
     output_tokens: float
 
 
-class MissingSignalError(ValueError):
-    """A signal has no value; the message says why."""
-
-
 @dataclass(frozen=True)
 class Answered:
     """A question with its answer and the replies about it."""
@@ -88,8 +95,6 @@ class Answered:
     @cached_property
     def reading(self) -> AnswerReply:
         """The answer as read."""
-        from confidence_tasks.studies.signals.reader import read_answer_reply
-
         return read_answer_reply(self.reply("answer").text, self.question)
 
     def reply(self, stage: str) -> ModelReply:
@@ -97,18 +102,40 @@ class Answered:
         said = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
         return said[0]
 
+    @property
+    def logprobs(self) -> list[float]:
+        """The log-probabilities of the answer's tokens."""
+        return _logprobs(self.reply("answer"), self.reading)
+
     @cached_property
     def samples(self) -> Samples:
-        """The samples and their meanings."""
-        return read_samples(self)
+        """The samples that have an answer; MissingSignalError where none has or they cannot be compared."""
+        from confidence_tasks.statistics.information import meaning_clusters
+
+        replies = self.replies.get("samples", ())
+        every = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
+        said = [(reply, reading) for reply, reading in every if reading.answer]
+        if not said:
+            raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
+        answers = [self.reading.answer, *(reading.answer for _, reading in said)]
+        same = same_meaning(self.question, answers, self.replies.get("judge", ()))
+        return Samples(said, same[0, 1:].tolist(), meaning_clusters(same[1:, 1:]).tolist())
+
+
+class Samples(NamedTuple):
+    """Samples with an answer: whether each means the same as the answer, and the number of its meaning."""
+
+    said: list[tuple[ModelReply, AnswerReply]]
+    agree: list[bool]
+    clusters: list[int]
 
 
 def stated(answered: Answered) -> float:
     """Return the confidence stated beside the answer."""
     value = answered.reading.stated / 100
-    if not 0.0 <= value <= 1.0:
-        raise MissingSignalError("no confidence from 0 to 100 is stated beside the answer")
-    return value
+    return _found(
+        value if 0.0 <= value <= 1.0 else math.nan, "no confidence from 0 to 100 is stated beside the answer"
+    )
 
 
 def _found(value: float, problem: str) -> float:
@@ -117,14 +144,12 @@ def _found(value: float, problem: str) -> float:
     return value
 
 
-def answer_tokens(reply: ModelReply, begin: int, end: int) -> list[Token]:
+def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
     """Return the tokens of a reply's answer; MissingSignalError where they cannot be told."""
-    from confidence_tasks.reading.token_probabilities import answer_slice, is_known
-
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
-    first, last = answer_slice([token.text for token in reply.tokens], reply.text, begin, end)
-    tokens = list(reply.tokens[first:last])
+    texts = [token.text for token in reply.tokens]
+    tokens = list(reply.tokens[slice(*answer_slice(texts, reply.text, reading.begin, reading.end))])
     if not tokens:
         raise MissingSignalError("the tokens are not those of the answer")
     if not all(is_known(token.logprob) for token in tokens):
@@ -132,25 +157,15 @@ def answer_tokens(reply: ModelReply, begin: int, end: int) -> list[Token]:
     return tokens
 
 
-def _logprobs(reply: ModelReply, begin: int, end: int) -> list[float]:
-    return [min(token.logprob, 0.0) for token in answer_tokens(reply, begin, end)]
-
-
-def _own_logprobs(answered: Answered) -> list[float]:
-    """Return the log-probabilities of the answer's tokens."""
-    return _logprobs(answered.reply("answer"), answered.reading.begin, answered.reading.end)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
+    return [min(token.logprob, 0.0) for token in answer_tokens(reply, reading)]
 
 
 def mean_entropy(answered: Answered) -> float:
     """Return the mean entropy of the answer's tokens, negative."""
-    from confidence_tasks.reading.token_probabilities import candidates, is_known
     from confidence_tasks.statistics.information import token_entropy
 
-    tokens = answer_tokens(answered.reply("answer"), answered.reading.begin, answered.reading.end)
+    tokens = answer_tokens(answered.reply("answer"), answered.reading)
     if not any(token.alternatives for token in tokens):
         raise MissingSignalError("there are no alternatives to the answer's tokens")
     listed = [
@@ -158,7 +173,7 @@ def mean_entropy(answered: Answered) -> float:
         for token in tokens
     ]
     try:
-        return -math.fsum(map(token_entropy, listed)) / len(tokens)
+        return -fmean(map(token_entropy, listed))
     except ValueError as error:
         raise MissingSignalError(f"impossible log-probabilities: {error}") from error
 
@@ -168,82 +183,21 @@ def _true_probability(stage: str, answered: Answered) -> float:
     reply = answered.reply(stage)
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
-    return _found(_reader.true_probability(reply.tokens), "the reply begins with neither True nor False")
+    return _found(true_probability(reply.tokens), "the reply begins with neither True nor False")
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Samples with an answer.
+def _semantic_entropy(answered: Answered, *, discrete: bool) -> float:
+    """Return the entropy over meanings, negative: by the samples' length-normalised probabilities, or their number."""
+    from confidence_tasks.statistics.information import semantic_entropy
 
-    Attributes
-    ----------
-    replies : list of ModelReply
-        The replies.
-    spans : list of (int, int)
-        Where each states its answer.
-    agree : list of bool
-        Whether each means the same as the answer.
-    clusters : list of int
-        The number of each one's meaning, in the order of sampling.
-    """
-
-    replies: list[ModelReply]
-    spans: list[tuple[int, int]]
-    agree: list[bool]
-    clusters: list[int]
-
-
-def read_samples(answered: Answered) -> Samples:
-    """Read the samples and compare them; MissingSignalError where none has an answer or they cannot be compared."""
-    from confidence_tasks.statistics.information import meaning_clusters
-    from confidence_tasks.studies.signals.meaning import UnknownMeaningError, same_meaning
-    from confidence_tasks.studies.signals.reader import read_answer_reply
-
-    replies = list(answered.replies.get("samples", ()))
-    readings = [read_answer_reply(reply.text, answered.question) for reply in replies]
-    kept = [i for i, reading in enumerate(readings) if reading.answer]
-    if not kept:
-        raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
-    answers = [answered.reading.answer, *(readings[i].answer for i in kept)]
-    try:
-        same = same_meaning(answered.question, answers, answered.replies.get("judge", ()))
-    except UnknownMeaningError as error:
-        raise MissingSignalError(str(error)) from error
-    return Samples(
-        [replies[i] for i in kept],
-        [(readings[i].begin, readings[i].end) for i in kept],
-        same[0, 1:].tolist(),
-        meaning_clusters(same[1:, 1:]).tolist(),
-    )
-
-
-def semantic_entropy(answered: Answered) -> float:
-    """Return the entropy over meanings by the samples' length-normalised probabilities, negative."""
-    from confidence_tasks.statistics.information import semantic_entropy as entropy
-
-    samples = _several(answered.samples)
-    own = zip(samples.replies, samples.spans, strict=True)
-    return -entropy(samples.clusters, [_mean(_logprobs(reply, *span)) for reply, span in own])
-
-
-def semantic_entropy_discrete(answered: Answered) -> float:
-    """Return the entropy over meanings by the number of samples, negative."""
-    from confidence_tasks.statistics.information import semantic_entropy as entropy
-
-    return -entropy(_several(answered.samples).clusters)
-
-
-def _several(samples: Samples) -> Samples:
-    if len(samples.clusters) < 2:
+    said, _, clusters = answered.samples
+    if len(clusters) < 2:
         raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
-    return samples
+    return -semantic_entropy(clusters, None if discrete else [fmean(_logprobs(*each)) for each in said])
 
 
 def top_k(answered: Answered) -> float:
     """Return the probability stated for the guess that is the answer; 0 where no guess is."""
-    from confidence_tasks.studies.signals.meaning import matches
-    from confidence_tasks.studies.signals.reader import read_guesses
-
     question = answered.question
     guesses = read_guesses(answered.reply("top_k").text, question)
     if not guesses:
@@ -255,21 +209,20 @@ def top_k(answered: Answered) -> float:
 _READERS: Mapping[str, Callable[[Answered], float]] = {
     "stated": stated,
     "stated_after": lambda answered: _found(
-        _reader.read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100"
+        read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100"
     ),
     "words": lambda answered: _found(
-        _reader.read_expression(answered.reply("words").text, _prompts.EXPRESSIONS.load()),
-        "the reply is none of the expressions",
+        read_expression(answered.reply("words").text, EXPRESSIONS), "the reply is none of the expressions"
     ),
-    "mean_logprob": lambda answered: _mean(_own_logprobs(answered)),
-    "sum_logprob": lambda answered: math.fsum(_own_logprobs(answered)),
-    "min_logprob": lambda answered: min(_own_logprobs(answered)),
+    "mean_logprob": lambda answered: fmean(answered.logprobs),
+    "sum_logprob": lambda answered: math.fsum(answered.logprobs),
+    "min_logprob": lambda answered: min(answered.logprobs),
     "mean_entropy": mean_entropy,
     "p_true": partial(_true_probability, "p_true"),
     "p_true_samples": partial(_true_probability, "p_true_samples"),
-    "agreement": lambda answered: _mean(answered.samples.agree),
-    "semantic_entropy": semantic_entropy,
-    "semantic_entropy_discrete": semantic_entropy_discrete,
+    "agreement": lambda answered: fmean(answered.samples.agree),
+    "semantic_entropy": partial(_semantic_entropy, discrete=False),
+    "semantic_entropy_discrete": partial(_semantic_entropy, discrete=True),
     "top_k": top_k,
 }
 """How each signal is read."""
@@ -277,60 +230,44 @@ _READERS: Mapping[str, Callable[[Answered], float]] = {
 
 def read_signal(question: Question, condition: str, replies: Replies) -> SignalTrial:
     """Read the replies about an answer into the trial of one signal."""
-    from confidence_tasks.reading.grading import grade
-
-    answered = Answered(question, replies)
-    reading, value, problem = answered.reading, math.nan, "there is no answer"
+    answered, signal = Answered(question, replies), SIGNALS[condition]
+    reading, value, problem, clusters = answered.reading, math.nan, "there is no answer", []
     if reading.answer:
         try:
             value, problem = _READERS[condition](answered), ""
         except MissingSignalError as error:
             problem = str(error)
-    probability = value if SIGNALS[condition].is_probability else math.nan
-    samples = _counts(answered, condition)
+        if "samples" in signal.stages:
+            with suppress(MissingSignalError):
+                clusters = answered.samples.clusters
     spent = tokens_spent(replies)
     return SignalTrial(
         question_id=question.id,
         source=question.source,
         condition=condition,
         correct=grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases),
-        confidence=value if SIGNALS[condition].is_probability else math.exp(min(value, 0.0)),
+        confidence=value if signal.is_probability else math.exp(min(value, 0.0)),
         status=_status(reading, condition, value),
         answer=reading.answer,
         value=value,
-        probability=probability,
+        probability=value if signal.is_probability else math.nan,
         problem=problem,
-        samples=samples[0],
-        meanings=samples[1],
+        samples=float(len(clusters)) if clusters else math.nan,
+        meanings=float(len(set(clusters))) if clusters else math.nan,
         calls=float(sum(map(len, replies.values()))),
         input_tokens=spent["input_tokens"],
         output_tokens=spent["output_tokens"],
     )
 
 
-def _counts(answered: Answered, condition: str) -> tuple[float, float]:
-    if "samples" not in SIGNALS[condition].stages or not answered.reading.answer:
-        return math.nan, math.nan
-    try:
-        clusters = answered.samples.clusters
-    except MissingSignalError:
-        return math.nan, math.nan
-    return float(len(clusters)), float(len(set(clusters)))
-
-
-def _status(reading: AnswerReply, condition: str, value: float) -> Any:
+def _status(reading: AnswerReply, condition: str, value: float) -> Status:
     """Return how answer and signal were read; only the stated confidence depends on what stands beside the answer."""
+    own = condition == "stated"
     if not reading.answer:
         return reading.status if reading.status in ("refused", "missing_answer") else "unreadable"
     if math.isnan(value):
-        return (
-            reading.status
-            if condition == "stated" and reading.status == "out_of_range"
-            else "missing_confidence"
-        )
-    if condition == "stated":
-        return reading.status
-    return "ok" if reading.status == "ok" else "repaired"
+        return reading.status if own and reading.status == "out_of_range" else "missing_confidence"
+    return reading.status if own or reading.status == "ok" else "repaired"
 
 
 # Measures -------------------------------------------------------------------------------------------------------
@@ -459,3 +396,101 @@ MEASURES: tuple[Measure, ...] = (
     mean("calls", "calls", "Mean number of calls a question.", "lower"),
     mean("tokens", proportion(_tokens), "Mean number of tokens a question, prompts and replies.", "lower"),
 )
+
+
+# All signals together -------------------------------------------------------------------------------------------
+
+
+class SignalTable(NamedTuple):
+    """The signals of each answer side by side, over the answers that have a key.
+
+    ``signals`` names the columns; ``first`` is a trial of each answer, ``evidence`` (answers, signals) what logistic
+    regressions take, NaN where a signal is missing, and ``correct`` 1 or 0.
+    """
+
+    signals: tuple[str, ...]
+    first: NDArray[Any]
+    evidence: FloatArray
+    correct: FloatArray
+
+
+def signal_table(trials: Columns) -> SignalTable:
+    """Set the signals of each answer side by side; a question asked in several epochs has several answers."""
+    import numpy as np
+
+    signals = tuple(name for name in SIGNALS if (trials["condition"] == name).any())
+    epoch = trials.get("epoch", np.ones(len(trials["question_id"])))
+    asked = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
+    keys = {key: i for i, key in enumerate(dict.fromkeys(asked))}
+    rows = np.full((len(keys), len(signals)), -1)
+    for row, (key, condition) in enumerate(zip(asked, trials["condition"], strict=True)):
+        if condition in signals:  # a file of trials may have others
+            rows[keys[key], signals.index(condition)] = row
+    rows = rows[(rows >= 0).any(axis=1)]
+    rows = rows[~np.isnan(trials["correct"][rows.max(axis=1, initial=-1)])]
+    first = rows.max(axis=1, initial=-1)
+    values = np.where(rows >= 0, evidence(trials)[rows], np.nan)
+    some = ~np.isnan(values).all(axis=0)
+    return SignalTable(tuple(np.array(signals)[some]), first, values[:, some], trials["correct"][first])
+
+
+def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
+    """Return the AUROC of the combination, and of the single signal that has the highest on all trials.
+
+    NaN with fewer than two signals.
+    """
+    import numpy as np
+
+    from confidence_tasks.statistics import auroc2
+    from confidence_tasks.statistics.calibration import cross_fitted_logistic
+
+    _, first, signals, correct = signal_table(trials)
+    together = np.full(len(correct), np.nan)
+    if signals.shape[1] > 1:
+        together = cross_fitted_logistic(correct, signals, clusters=trials["question_id"][first])
+    if not len(together) or np.isnan(together).any():
+        return undefined(weights), undefined(weights)
+
+    def area(column: FloatArray, weights: FloatArray | None) -> Value:
+        known = ~np.isnan(column)
+        ranks = np.unique(column[known], return_inverse=True)[1]
+        kept = None if weights is None else weights[..., first[known]]
+        result: Value = auroc2(correct[known], ranks / max(ranks.max(initial=0), 1), weights=kept)
+        return result
+
+    singles = [float(area(column, None)) for column in signals.T]
+    best = together if np.isnan(singles).all() else signals[:, np.nanargmax(singles)]
+    return area(together, weights), area(best, weights)
+
+
+def _combined_area(trials: Columns, weights: FloatArray | None = None) -> Value:
+    return _areas(trials, weights)[0]
+
+
+def _gain(trials: Columns, weights: FloatArray | None = None) -> Value:
+    together, best = _areas(trials, weights)
+    return together - best
+
+
+POOLED: tuple[Measure, ...] = (
+    Measure(
+        f"auroc_{COMBINED}",
+        _combined_area,
+        "AUROC of a logistic regression on all signals, cross-fitted over questions.",
+        "higher",
+        "transformed",
+        bounds=(0.0, 1.0),
+        informative=min_count(*right_and_wrong()),
+        fitted=True,
+    ),
+    Measure(
+        f"gain_{COMBINED}",
+        _gain,
+        "The same minus the AUROC of the best single signal, which is the best on these very trials.",
+        "higher",
+        informative=min_count(*right_and_wrong()),
+        bounds=(-1.0, 1.0),
+        fitted=True,
+    ),
+)
+"""Of all signals of a model together."""
