@@ -13,7 +13,7 @@ from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.logprob_metacognition import task as nlp_metad
+from confidence_tasks.studies.logprob_metacognition import prompts as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
 from confidence_tasks.studies.riskeval import prompts as riskeval
 from confidence_tasks.studies.riskeval.prompts import PENALTIES

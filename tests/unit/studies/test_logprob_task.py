@@ -11,8 +11,7 @@ from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.staged import refuse_given
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
-from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.logprob_metacognition.task import PAPER_SIZES, logprob_stages
+from confidence_tasks.studies.logprob_metacognition.prompts import PAPER_SIZES, TEMPERATURES, logprob_stages
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 

@@ -8,7 +8,6 @@ from confidence_tasks.studies.fermieval.prompts import CONDITIONS, CROSS, EXPONE
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_replication = LazyModule("confidence_tasks.studies.fermieval.replication")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 
@@ -135,5 +134,5 @@ STUDY = Study(
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=_subject.POWER,
-    replication=_replication.REPLICATION,
+    replication=_report.REPLICATION,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,21 @@ from confidence_tasks.report.figures import panels
 from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.paper import (
+    MODELS,
+    Axis,
+    Compute,
+    NotMade,
+    PaperFigure,
+    PaperTable,
+    Replication,
+    Runs,
+    TaskParameters,
+    Value,
+    from_table,
+    heading,
+)
+from confidence_tasks.report.paper import Cell as PaperCell
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, number_in, whole_number_in
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics.intervals import adjusted_interval_covariance
@@ -231,21 +247,16 @@ def _temperature_is_told(samples: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """Put the levels in columns: one row a model and method."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    sizes: dict[tuple[str, str], set[int]] = {}
-    for record in methods.to_dict("records"):
-        method = _words(str(record["method"]))
-        row = rows.setdefault((record["model"], method), {"model": record["model"], "method": method})
-        for name in names:
-            row[f"p = {record['level']:g} {name.partition('_')[2]}".strip()] = record[name]
-        sizes.setdefault((record["model"], method), set()).add(record["n"])
-    return pd.DataFrame([{**row, "n": _range(sizes[key])} for key, row in rows.items()])
-
-
-def _range(sizes: set[int]) -> str:
-    low, high = min(sizes), max(sizes)
-    return f"{low}" if low == high else f"{low}–{high}"
+    """Put the levels in columns: one row a model and method, with the range of the numbers of questions."""
+    rows: list[dict[str, Any]] = []
+    for (model, method), own in methods.groupby(["model", "method"], sort=False):
+        row: dict[str, Any] = {"model": model, "method": _words(str(method))}
+        for record in own.to_dict("records"):
+            at = f"p = {record['level']:g}"
+            row |= {f"{at} {name.partition('_')[2]}".strip(): record[name] for name in names}
+        sizes = sorted({own["n"].min(), own["n"].max()})
+        rows.append({**row, "n": "–".join(map(str, sizes))})
+    return pd.DataFrame(rows)
 
 
 def _records(model: ModelTrials) -> list[dict[str, Any]]:
@@ -485,3 +496,84 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         optional=("split", "max_exponent"),
     ),
 }
+
+
+# The tables and figures of the paper ----------------------------------------------------------------------------
+
+_TASKS = (STATED, BY_LOGPROB, SAMPLED)
+_LEVELS = ("p=0.9", "p=0.95", "p=0.99")
+
+
+def _of_method(method: str, *tables: str) -> Compute:
+    """Return what reads a method's number from the first of some tables that there is; one task has it for all."""
+
+    def value(runs: Runs, cell: PaperCell) -> Value:
+        column = f"p = {level_of(cell.group):g}"
+        for table, task in product(tables, _TASKS):
+            found = from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
+            if isinstance(found, float) and not math.isnan(found):
+                return found
+        return None
+
+    return value
+
+
+_WINKLER: Axis = tuple(
+    heading(method, measure=_of_method(method, "winkler_as_published", "winkler_by_method"), task=task)
+    for method, task in (("base", STATED), ("conformal", STATED), ("logprob", BY_LOGPROB))
+)
+
+REPLICATION = Replication(
+    name="fermieval",
+    title="FermiEval: Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995",
+    tasks=dict.fromkeys(_TASKS, TaskParameters("levels")),
+    items=(
+        NotMade("1", "Four questions of the archive.", why="They are examples, not results."),
+        PaperTable(
+            "2",
+            "Coverage on the test half: intervals as stated, and from token probabilities.",
+            stubs=("Model", "Nominal p"),
+            rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
+            columns=(
+                (
+                    heading(
+                        "Baseline obs. cov.", measure=_of_method("base", "coverage_by_method"), task=STATED
+                    ),
+                    heading(
+                        "Logprob obs. cov.",
+                        measure=_of_method("logprob", "coverage_by_method"),
+                        task=BY_LOGPROB,
+                    ),
+                ),
+            ),
+        ),
+        PaperFigure("1", "Coverage against nominal coverage, by model.", name="calibration", tasks=(STATED,)),
+        PaperTable(
+            "2",
+            "Winkler score on the test half, lower is better: intervals as stated, after conformal adjustment"
+            " by the calibration half, and from token probabilities. As in the paper, without items whose truth or an"
+            " end lies beyond ±100.",
+            kind="figure",
+            stubs=("p (α)", "method"),
+            rows=(
+                tuple(
+                    heading(f"p={100 * level_of(label):g} (α = {1 - level_of(label):.2f})", group=label)
+                    for label in _LEVELS
+                ),
+                _WINKLER,
+            ),
+            columns=(MODELS,),
+        ),
+        PaperFigure(
+            "3", "The perception tunnel: what a query sees of a belief.", name="tunnels", tasks=(STATED,)
+        ),
+        PaperFigure("4", "Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)),
+        PaperFigure(
+            "5",
+            "Coverage against nominal coverage; the paper’s open models.",
+            name="calibration",
+            tasks=(STATED,),
+        ),
+        PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
+    ),
+)

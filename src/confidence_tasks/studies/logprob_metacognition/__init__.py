@@ -3,18 +3,16 @@
 Cacioli (2026), arXiv:2603.25112.
 """
 
-from confidence_tasks.studies.logprob_metacognition import trials
+from confidence_tasks.studies.logprob_metacognition import prompts, trials
 from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
 from confidence_tasks.study.parameter import source_parameters
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_replication = LazyModule("confidence_tasks.studies.logprob_metacognition.replication")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _resampling = LazyModule("confidence_tasks.studies.logprob_metacognition.resampling")
 _subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
-_task = LazyModule("confidence_tasks.studies.logprob_metacognition.task")
 
 STUDY = Study(
     name="nlp_metad",
@@ -22,8 +20,8 @@ STUDY = Study(
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
     scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),
-    stages=_task.logprob_stages,
-    questions=_task.logprob_questions,
+    stages=prompts.logprob_stages,
+    questions=prompts.logprob_questions,
     conditions=tuple(map(CONDITIONS.label, TEMPERATURES)),
     condition_parameter="temperatures",
     read_condition=CONDITIONS.label_of,
@@ -31,9 +29,9 @@ STUDY = Study(
     read=trials.read_answer,
     explain=trials.explain,
     meanings=trials.MEANINGS,
-    metrics=_task.logprob_metrics,
-    roles=_task.classifier_role,
-    example=_task.key_shown,
+    metrics=trials.logprob_metrics,
+    roles=trials.classifier_role,
+    example=prompts.key_shown,
     offline="arithmetic",
     parameters=(
         *source_parameters("trivia_qa"),
@@ -113,5 +111,5 @@ STUDY = Study(
     subject=_subject.respond,
     true_values=_subject.true_values,
     power=_subject.POWER,
-    replication=_replication.REPLICATION,
+    replication=_report.REPLICATION,
 )

@@ -1,4 +1,4 @@
-"""The prompts of the log-probability study: a question with a short answer, and which domain a question belongs to.
+"""What the log-probability study asks: questions with a short answer, their prompts and calls, and their domains.
 
 Cacioli (2026), arXiv:2603.25112, section 3.1. The paper does not print its prompt; the wording is this package's.
 """
@@ -6,10 +6,13 @@ Cacioli (2026), arXiv:2603.25112, section 3.1. The paper does not print its prom
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from confidence_tasks.sources import Question, load
+from confidence_tasks.study import Stage
 from confidence_tasks.study.parameter import NumberedConditions
 
 UNCLASSIFIED = "Unclassified"
@@ -123,3 +126,72 @@ def read_domain(reply: str) -> str:
     said = reply[:1_000].casefold().replace(" and ", " & ")
     named = [domain for domain in DOMAINS if domain.casefold() in said]
     return named[0] if len(named) == 1 else DOMAINS[-1]
+
+
+# Questions and calls ------------------------------------------------------------------------------------------
+
+ANSWER, GOLD = "answer", "force_gold"
+"""The question, and the right answer put in the model's mouth."""
+
+PAPER_SIZES = {"trivia_qa": 5_000, "nq_open": 3_000}
+"""Questions asked of a source when ``n`` is not given (section 3.1)."""
+
+SHORT_ANSWERS = {"arithmetic": "arithmetic_number"}
+"""Sources with options, and their form without."""
+
+KINDS = ("text", "number")
+"""What short answers may be."""
+
+LONGEST_REPLY = 64
+"""Tokens: enough for a short answer, too few for a model that reasons first."""
+
+
+def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
+    """Return the questions: of a source of the paper, as many as the paper's by default.
+
+    ValueError if they have no short answers.
+    """
+    source, size = parameters["source"], parameters["n"]
+    if size is None and source in PAPER_SIZES:
+        size = PAPER_SIZES[source] + parameters["fewshot"]
+    asked = {name: parameters[name] for name in ("seed", "mirror")}
+    questions = load(SHORT_ANSWERS.get(source, source), n=size, **asked)
+    for question in questions:
+        if question.kind not in KINDS or question.gold is None:
+            raise ValueError(
+                f"source={source}: question {question.id} has no short answer as its key (it is of the kind "
+                f"{question.kind}); nlp_metad asks questions of the kinds {' and '.join(KINDS)}, such as those of "
+                "trivia_qa, nq_open and arithmetic"
+            )
+    return questions
+
+
+def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+    """Return the question and, with ``force_gold``, its key in the model's mouth."""
+
+    def stage(name: str, **options: Any) -> Stage:
+        common: dict[str, Any] = {"temperature": temperature_of, "logprobs": "required", "delimiter": " "}
+        return Stage(name, lambda question, *_: answer_prompt(question.text), **common, **options)
+
+    gold = [stage(GOLD, given=_key, span=_after_the_lead)] if parameters["force_gold"] else []
+    return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=_answer), *gold]
+
+
+def _key(question: Question) -> str:
+    return question.gold or ""
+
+
+def _answer(question: Question, reply: str) -> tuple[int, int]:
+    from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+
+    found = read_short_answer(reply, question.kind)
+    return found.begin, found.end
+
+
+def _after_the_lead(question: Question, reply: str) -> tuple[int, int]:
+    return len(reply) - len(_key(question)), len(reply)
+
+
+def key_shown(question: Question, condition: str, number: int) -> str:
+    """Return the reply of a worked example."""
+    return _key(question)

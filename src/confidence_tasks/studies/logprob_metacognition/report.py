@@ -21,6 +21,23 @@ from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, 
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, p_value
+from confidence_tasks.report.paper import (
+    MODELS,
+    Compute,
+    NotMade,
+    PaperFigure,
+    PaperTable,
+    Replication,
+    Runs,
+    TaskParameters,
+    Value,
+    by_group,
+    by_measure,
+    from_table,
+    heading,
+    spread,
+)
+from confidence_tasks.report.paper import Cell as PaperCell
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import Outcome, hypotheses
 from confidence_tasks.studies.logprob_metacognition.prompts import condition_of
@@ -32,7 +49,11 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     LogprobResampler,
     resample,
 )
-from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS, monotonicity
+from confidence_tasks.studies.logprob_metacognition.robustness import (
+    ROBUSTNESS_CHECKS,
+    monotonicity,
+    quarter_counts,
+)
 from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO
 
 if TYPE_CHECKING:
@@ -405,3 +426,166 @@ def _models(rows: pd.DataFrame) -> list[str]:
 
 def _line(rows: pd.DataFrame, model: str, by: str, positions: Sequence[object], styles: ModelStyles) -> Line:
     return line_of_rows(rows[rows["model"] == model], by, positions, model, *styles[model])
+
+
+# The tables and figures of the paper ----------------------------------------------------------------------------
+
+_TRIVIA, _NATURAL = "trivia_qa", "nq_open"
+_AT_ONE = {"task": "nlp_metad", "group": "T=1", "source": _TRIVIA, "digits": 3}
+_EFFICIENCY = {"measure": "mratio_v1"}
+
+
+def _below_one(runs: Runs, cell: PaperCell) -> bool:
+    """Return whether the interval of M-ratio lies below 1."""
+    entry = runs.estimate(replace(cell, measure="mratio_v1"))
+    return entry is not None and float(entry.interval.high) < 1.0
+
+
+def _rank(measure: str) -> Compute:
+    """Return what gives a model's place by a measure, the highest first; equal as printed is tied."""
+
+    def value(runs: Runs, cell: PaperCell) -> Value:
+        found = {
+            label: _rounded(runs, replace(cell, model=label), measure) for label in runs.models(cell.tasks)
+        }
+        own = found[cell.model]
+        if own is None or np.isnan(own):
+            return own
+        place = 1 + sum(other is not None and other > own for other in found.values())
+        tied = sum(other == own for other in found.values()) > 1
+        return f"{place}{_ENDINGS.get(place, 'th') if place < 20 else ''}{'†' if tied else ''}"
+
+    return value
+
+
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def _rounded(runs: Runs, cell: Cell, measure: str) -> float | None:
+    entry = runs.estimate(replace(cell, measure=measure))
+    return None if entry is None else round(float(entry.interval.estimate), cell.digits)
+
+
+def _quarter(number: int) -> Compute:
+    """Return what gives accuracy in a quarter of the log-probability, the lowest first."""
+
+    def value(runs: Runs, cell: PaperCell) -> Value:
+        task = runs.task_of(cell)
+        counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
+        if counts is None:
+            return None
+        right, total, _ = quarter_counts(counts)
+        return float(right[number] / total[number]) if number < len(total) else np.nan
+
+    return value
+
+
+_DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")
+
+REPLICATION = Replication(
+    name="nlp_metad",
+    title="Log-probability metacognition: Cacioli (2026), arXiv:2603.25112, version 1",
+    tasks={"nlp_metad": TaskParameters("temperatures", "source")},
+    items=(
+        NotMade(
+            "1", "Models, their sizes and quantisations.", why="Logs hold a model’s name, not its parameters."
+        ),
+        PaperTable(
+            "2",
+            "Metacognitive efficiency at T = 1 on TriviaQA, with bootstrap intervals. Bold: the interval lies"
+            " below 1. The author withdrew this M-ratio in the second version.",
+            stubs=("Model",),
+            rows=(MODELS,),
+            columns=(
+                (
+                    by_measure("accuracy", "Acc"),
+                    by_measure("d_prime_v1", "d′"),
+                    by_measure("meta_d_v1", "meta-d′"),
+                    by_measure("mratio_v1", "M-ratio", bold=_below_one),
+                    by_measure(
+                        "mratio_v1",
+                        "95% CI",
+                        limit="low",
+                        name="low",
+                        text="[{}, {}]",
+                        more=({"limit": "high", "name": "high"},),
+                        bold=_below_one,
+                    ),
+                ),
+            ),
+            at=_AT_ONE,
+            order_by=_EFFICIENCY,
+        ),
+        PaperFigure("1", "Metacognitive efficiency space at T = 1 on TriviaQA.", name="efficiency_space"),
+        PaperTable(
+            "3",
+            "Order of the models by AUROC₂ and by M-ratio. † tied.",
+            stubs=("Model",),
+            rows=(MODELS,),
+            columns=(
+                (
+                    by_measure("auroc2", "AUROC₂"),
+                    heading("Rank by AUROC₂", measure=_rank("auroc2")),
+                    by_measure("mratio_v1", "M-ratio"),
+                    heading("Rank by M-ratio", measure=_rank("mratio_v1")),
+                ),
+            ),
+            at=_AT_ONE,
+            order_by={"measure": "auroc2"},
+        ),
+        PaperFigure("2", "M-ratio by domain at T = 1 on TriviaQA.", name="domains"),
+        PaperFigure("3", "d′ and meta-d′ by temperature on TriviaQA.", name="temperatures"),
+        PaperTable(
+            "4",
+            "R1: M-ratio by the number K of bins a side.",
+            stubs=("Model",),
+            rows=(MODELS,),
+            columns=(
+                tuple(
+                    heading(label, measure=from_table("robustness", column))
+                    for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
+                ),
+            ),
+            at=_AT_ONE,
+            order_by=_EFFICIENCY,
+        ),
+        PaperTable(
+            "5",
+            "Accuracy by quarter of the log-probability at T = 1.",
+            stubs=("Model", "Dataset"),
+            rows=(MODELS, (heading("TriviaQA", source=_TRIVIA), heading("NQ", source=_NATURAL))),
+            columns=(tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=_quarter(i)) for i in range(4)),),
+            at={**_AT_ONE, "source": ""},
+        ),
+        PaperTable(
+            "6",
+            "M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
+            stubs=("Domain",),
+            rows=(
+                tuple(
+                    heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
+                    for name in _DOMAINS
+                ),
+            ),
+            columns=(MODELS,),
+            at={**_AT_ONE, "better": "lower"},
+            best="column",
+            total=("Range", spread),
+            total_digits=2,
+        ),
+        PaperTable(
+            "7",
+            "d′, meta-d′ and M-ratio by temperature on TriviaQA.",
+            stubs=("Model", "T"),
+            rows=(MODELS, by_group({f"{t:.1f}": f"T={t:g}" for t in (0.3, 0.5, 0.7, 1.0)})),
+            columns=(
+                (
+                    by_measure("d_prime_v1", "d′"),
+                    by_measure("meta_d_v1", "meta-d′"),
+                    by_measure("mratio_v1", "M"),
+                ),
+            ),
+            at={"task": "nlp_metad", "source": _TRIVIA, "digits": 3},
+        ),
+    ),
+)

@@ -33,8 +33,7 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperat
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray
-from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, temperature_of
-from confidence_tasks.studies.logprob_metacognition.trials import GOLD
+from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, GOLD, temperature_of
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as EVIDENCE_MEASURES
 from confidence_tasks.study.question import Question
 

@@ -17,13 +17,16 @@ from confidence_tasks.harness.inspect.explanation import answer_and_key, explana
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.studies.logprob_metacognition.prompts import (
+    ANSWER,
     CLASSIFIER_SYSTEM,
+    GOLD,
     classifier_prompt,
     condition_of,
     domain_of,
     read_domain,
     temperature_of,
 )
+from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
@@ -61,9 +64,6 @@ LARGEST_RATIO = 10.0
 
 COVERAGES = (0.5, 0.8)
 """Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
-
-ANSWER, GOLD = "answer", "force_gold"
-"""The question, and the right answer put in the model's mouth."""
 
 CLASSIFIER_ROLE = "domain_classifier"
 
@@ -293,6 +293,20 @@ def nlp_summary(
 ) -> dict[str, float]:
     """Return the measures that are named, by default all, at every temperature."""
     return summarise(trials, named(logprob_measures(ratings), names), conditions)
+
+
+def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the measures at every temperature, cut into ``k`` ratings on either side."""
+    headline = condition_of(1.0) if condition_of(1.0) in conditions else conditions[0]
+    arguments = {"conditions": list(conditions), "ratings": parameters["k"]}
+    return TaskMetrics(
+        nlp_summary, arguments, logprob_measures(parameters["k"]), headline, overall=(headline,)
+    )
+
+
+def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
+    """Return the role of the model that sorts questions into domains, where one does."""
+    return [CLASSIFIER_ROLE] if parameters["domains"] == "model" else []
 
 
 # The scorer -----------------------------------------------------------------------------------------------------
