@@ -22,9 +22,12 @@ from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
-from confidence_tasks.studies.logprob_metacognition.hypotheses import hypotheses
+from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+    ROBUSTNESS_CHECKS,
+    hypotheses,
+    monotonicity,
+)
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, LogprobResampler, resample
-from confidence_tasks.studies.logprob_metacognition.robustness import ROBUSTNESS_CHECKS, monotonicity
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N, RESAMPLES = 5_000, 10_000

@@ -17,21 +17,22 @@ import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import _pairs, limits
+from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+    _pairs,
+    binning_sensitivity,
+    equal_width_bins,
+    matched_difficulty,
+    monotonicity,
+    unequal_variance,
+)
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     BINNINGS,
     PRIMARY,
     Cell,
     CellKey,
     LogprobResampler,
+    limits,
     resample,
-)
-from confidence_tasks.studies.logprob_metacognition.robustness import (
-    binning_sensitivity,
-    equal_width_bins,
-    matched_difficulty,
-    monotonicity,
-    unequal_variance,
 )
 
 INFINITE = 100_000

@@ -20,7 +20,7 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.calibration import spiegelhalter_z
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.robustness import _rises, quarter_counts
+from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts, rises
 
 ALPHA = 0.05
 EXCHANGES = 199
@@ -118,7 +118,7 @@ def _monotonicity(rng: np.random.Generator, n: int) -> bool:
     accuracy = np.repeat([0.2, 0.6, 0.6, 1.0], -(-n // 4))[:n]
     correct, asked = (rng.random(n) < accuracy).astype(float), np.arange(n).astype(str)
     cell: Any = SimpleNamespace(evidence=evidence, correct=correct, asked=asked, n=n)
-    return bool(_rises(*quarter_counts(cell)[:2]).max() < ALPHA)
+    return bool(rises(*quarter_counts(cell)[:2]).max() < ALPHA)
 
 
 STUDIES: Mapping[str, Study] = {

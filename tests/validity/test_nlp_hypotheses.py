@@ -10,24 +10,21 @@ from tests.unit.studies.logprob_trials import DOMAINS, NATURAL, Evidence, togeth
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
-    domain_specific_efficiency,
-    hidden_structure,
-    hypotheses,
-    suboptimal_metacognition,
-    temperature_dissociation,
-)
-from confidence_tasks.studies.logprob_metacognition.resampling import resample
-from confidence_tasks.studies.logprob_metacognition.robustness import (
     ROBUSTNESS_CHECKS,
     binning_sensitivity,
+    domain_specific_efficiency,
     equal_width_bins,
     gold_answer,
+    hidden_structure,
+    hypotheses,
     matched_difficulty,
     monotonicity,
     other_questions,
-    quarter_counts,
+    suboptimal_metacognition,
+    temperature_dissociation,
     unequal_variance,
 )
+from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts, resample
 
 QUICK = Settings(n_resamples=300, seed=1)
 

@@ -14,9 +14,8 @@ from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE
+from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE, monotonicity
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, CellKey, resample
-from confidence_tasks.studies.logprob_metacognition.robustness import monotonicity
 
 pytestmark = pytest.mark.slow
 

@@ -1,33 +1,37 @@
-"""The pre-registered hypotheses of the log-probability study.
+"""The pre-registered hypotheses and robustness checks of the log-probability study.
 
-Cacioli (2026), arXiv:2603.25112, section 3.3. All are about version 1's M-ratio, with correctness in the place of the
-stimulus: d' and meta-d' are then functions of one table, so that M is 1 for evidence of equal variance, whatever the
-model knows of what it knows. The tests are here to replicate; H2 and H4 can be put to a measure that is valid. Each
+Cacioli (2026), arXiv:2603.25112, sections 3.3 and 3.4. All are about version 1's M-ratio, with correctness in the place
+of the stimulus: d' and meta-d' are then functions of one table, so that M is 1 for evidence of equal variance, whatever
+the model knows of what it knows. The tests are here to replicate; H2 and H4 can be put to a measure that is valid. Each
 takes the resampled cells, and returns the verdict with the tests and the points that it rests on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.estimates import Distribution, Settings
+from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.studies.logprob_metacognition.prompts import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.resampling import (
+    RESAMPLED,
     TEMPERATURE,
     VERSION_1,
     Cell,
-    CellKey,
     LogprobResampler,
+    enough_of_both,
+    limits,
+    quarter_counts,
+    rises,
+    smallest_rise,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
-
-Verdict: TypeAlias = Literal["supported", "not supported", "cannot be tested"]
 
 Test: TypeAlias = Mapping[str, Any]
 """A test that goes into a verdict: ``what`` was tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
@@ -37,17 +41,17 @@ Test: TypeAlias = Mapping[str, Any]
 class Outcome:
     """What became of a hypothesis or a robustness check.
 
-    ``claim`` is what it says and ``rule`` when that is taken to hold. ``estimate`` with its interval, NaN where nothing
-    was tested, is of the case that decides, ``about``. ``tests`` have a row a test that went into the verdict, with
-    ``estimate``, ``low``, ``high`` and ``passes``; ``rows`` are the points of its figure, with ``value``, ``low`` and
-    ``high``; ``n`` trials were used.
+    ``verdict`` is supported, not supported or cannot be tested; ``claim`` is what it says and ``rule`` when that is
+    taken to hold. ``estimate`` with its interval, NaN where nothing was tested, is of the case that decides, ``about``.
+    ``tests`` have a row a `Test`, ``rows`` are the points of its figure, with ``value``, ``low`` and ``high``; ``n``
+    trials were used.
     """
 
     name: str
     title: str
     claim: str
     rule: str
-    verdict: Verdict
+    verdict: str
     why: str
     about: str
     estimate: float
@@ -71,19 +75,13 @@ def outcome(
 
     ``holds`` is None where that cannot be tested; the case that decides is by default that of the largest estimate.
     """
-    decided = deciding or (largest(tests) if tests else dict.fromkeys(("estimate", "low", "high"), np.nan))
+    decided = deciding or (largest(tests) if tests else {})
     name, title, claim, rule = texts
-    verdict: Verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
+    verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
+    estimate, low, high = (float(decided.get(limit, np.nan)) for limit in ("estimate", "low", "high"))
     about, n = str(decided.get("what", "")), sum(cell.n for cell in cells)
-    estimate, low, high = (float(decided[limit]) for limit in ("estimate", "low", "high"))
     frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
     return Outcome(name, title, claim, rule, verdict, why, about, estimate, low, high, n, *frames)
-
-
-def limits(found: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
-    """Return a number and its interval as the columns of a test."""
-    interval = found.interval(settings if level is None else replace(settings, level=level))
-    return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
 
 
 def _points(
@@ -99,20 +97,13 @@ def _points(
     ]
 
 
-def enough_of_both(experiment: LogprobResampler, source: str, **key: Any) -> dict[str, Cell]:
-    """Return the models with enough right and wrong answers, and their cells of some :class:`CellKey`."""
-    found = {model: experiment.cells.get(CellKey(model, source, **key)) for model in experiment.models}
-    return {model: cell for model, cell in found.items() if cell and cell.smaller_class >= FEWEST_OF_A_CLASS}
-
-
 def _by_model(experiment: LogprobResampler, part: str, values: Iterable[Any]) -> dict[str, dict[Any, Cell]]:
     """Return each model's cells with enough right and wrong answers by a part of their keys, such as the domain."""
-    source = experiment.primary_source
-    enough = {value: enough_of_both(experiment, source, **{part: value}) for value in values}
-    return {
-        model: {value: cells[model] for value, cells in enough.items() if model in cells}
-        for model in experiment.models
-    }
+    found: dict[str, dict[Any, Cell]] = {model: {} for model in experiment.models}
+    for value in values:
+        for model, cell in enough_of_both(experiment, experiment.primary_source, **{part: value}).items():
+            found[model][value] = cell
+    return found
 
 
 def _all(by_model: Mapping[str, Mapping[Any, Cell]]) -> list[Cell]:
@@ -129,13 +120,7 @@ def largest(tests: Sequence[Test]) -> Test:
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "model"), counted(4, "model")
-    ('1 model', '4 models')
-    """
+    """Return a number of things, such as ``4 models``."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
@@ -152,37 +137,18 @@ TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 """Of H3."""
 
 Correction: TypeAlias = Literal["none", "bonferroni"]
-
-_PASSES: Mapping[Correction, str] = {"none": "passes", "bonferroni": "passes_corrected"}
 _SAID: Mapping[Correction, str] = {"none": "as registered", "bonferroni": "corrected for the number of pairs"}
 
 DELTA = 0.3
 """Difference of meta-d' that H3 takes for none; of d', what H4 calls similar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(NamedTuple):
     """Share of studies with nothing to find in which a rule is met, by the number of models."""
 
     nothing: str  # what is not there, as the beginning of a sentence
     registered: Callable[[int], float]
     corrected: Callable[[int], float] | None = None  # by Bonferroni's correction for pairs
-
-    def sentence(self, n_models: int) -> str:
-        """Say how often a rule is met by chance."""
-        said = f"{self.nothing}, the rule as registered is met in {_percent(self.registered(n_models))} of studies"
-        if self.corrected is not None:
-            said += f", corrected in {_percent(self.corrected(n_models))}"
-        return f"{said} (simulated)."
-
-
-def _percent(share: float) -> str:
-    return "less than 1%" if share < 0.005 else f"{share:.0%}"
-
-
-def _in_all(of_one: float) -> Callable[[int], float]:
-    """The rule asks for every model."""
-    return lambda n_models: of_one**n_models
 
 
 def _in_two(of_one: float) -> Callable[[int], float]:
@@ -191,16 +157,14 @@ def _in_two(of_one: float) -> Callable[[int], float]:
 
 
 def _simulated(by_models: Mapping[int, float]) -> Callable[[int], float]:
-    """Return the share of as many models as were simulated, but no more than there are."""
-    return lambda n_models: by_models[
-        max(known for known in by_models if known <= max(n_models, min(by_models)))
-    ]
+    """Return the share of as many models as were simulated, two or more, but no more than there are."""
+    return lambda n: by_models[max(known for known in by_models if known <= max(n, 2))]
 
 
 CHANCE: Mapping[str, Chance] = {
-    "H1": Chance("Where M-ratio is 1", _in_all(0.042)),
+    "H1": Chance("Where M-ratio is 1", lambda n: 0.042**n),
     "H2": Chance("Where no two of four domains differ", _in_two(0.192), _in_two(0.044)),
-    "H3": Chance("Where nothing depends on temperature", _in_all(0.345)),
+    "H3": Chance("Where nothing depends on temperature", lambda n: 0.345**n),
     "H4": Chance(
         "Where no two models differ",
         _simulated({2: 0.05, 3: 0.107, 4: 0.167, 6: 0.31}),
@@ -209,6 +173,18 @@ CHANCE: Mapping[str, Chance] = {
 }
 """By hypothesis, about version 1's M-ratio: 250 to 500 simulated studies of normal evidence each, as ``python -m
 benchmarks.validity_nlp_metad`` makes them (docs/reliability.md). Models are taken to answer independently."""
+
+
+def _by_chance(hypothesis: str, n_models: int, measure: str = "mratio_v1") -> str:
+    """Say how often the registered rule is met by chance, where it is put to the measure that it was registered for."""
+    if measure != "mratio_v1":
+        return ""
+    nothing, *shares = CHANCE[hypothesis]
+    said = [
+        "less than 1%" if share(n_models) < 0.005 else f"{share(n_models):.0%}" for share in shares if share
+    ]
+    rest = f", corrected in {said[1]}" if said[1:] else ""
+    return f" {nothing}, the rule as registered is met in {said[0]} of studies{rest} (simulated)."
 
 
 def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
@@ -235,7 +211,7 @@ def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
         *texts,
         holds=len(below) == len(tests),
         why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{_listed(below, len(tests))}."
-        f" {CHANCE['H1'].sentence(len(tests))}",
+        f"{_by_chance('H1', len(tests))}",
         tests=tests,
         rows=_points(cells.values(), VERSION_1, experiment.settings, "model"),
         deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
@@ -279,7 +255,7 @@ def domain_specific_efficiency(
         holds=len(varying[correction]) >= 2,
         why=f"Two domains differ in {len(varying['none'])} of {counted(len(by_model), 'model')}"
         f"{_listed(varying['none'])}; after Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}."
-        f"{_by_chance('H2', measure, len(by_model))}",
+        f"{_by_chance('H2', len(by_model), measure)}",
         tests=tests,
         rows=rows,
         cells=_all(by_model),
@@ -319,7 +295,7 @@ def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
         *texts,
         holds=len(passing) == len(tests),
         why=f"Both hold in {len(passing)} of {counted(len(tests), 'model')}{_listed(passing, len(tests))}; meta-d′ is"
-        f" equivalent over temperatures in {len(equivalent)}. {CHANCE['H3'].sentence(len(tests))}",
+        f" equivalent over temperatures in {len(equivalent)}.{_by_chance('H3', len(tests))}",
         tests=tests,
         rows=rows,
         cells=_all(by_model),
@@ -332,22 +308,19 @@ def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
         for one, other in combinations(cells.values(), 2)
     ]
-    values = {
-        name: [float(cell.measure(name).value) for cell in cells.values()]
-        for name in ("meta_d_v1", "d_prime_v1")
-    }
-    table = pd.DataFrame({"temperature": list(cells), **values})
+    table = pd.DataFrame(
+        {name: [float(cell.measure(name).value) for cell in cells.values()] for name in VERSION_1[:2]}
+    ).assign(temperature=list(cells))
     # Rounded, so that equal ranks correlate equally.
     rho = table.corr("spearman", min_periods=len(table))["temperature"].round(9)
     equivalent = all(abs(found[limit]) < DELTA for found in differences for limit in ("low", "high"))
-    looser = bool(abs(rho["meta_d_v1"]) < abs(rho["d_prime_v1"]))
     return {
         "what": model,
         **largest(differences),
         "equivalent": equivalent,
         "rho_meta_d": float(rho["meta_d_v1"]),
         "rho_d_prime": float(rho["d_prime_v1"]),
-        "passes": equivalent and looser,
+        "passes": equivalent and bool(abs(rho["meta_d_v1"]) < abs(rho["d_prime_v1"])),
     }
 
 
@@ -384,7 +357,7 @@ def hidden_structure(
         holds=bool(differing[correction]),
         why=f"{len(differing['none'])} of {counted(len(tests), 'pair')} of similar d′ differ"
         f"{_listed(differing['none'], separator='; ')}; after Bonferroni’s correction, {len(differing['bonferroni'])}."
-        f"{_by_chance('H4', measure, len(cells))}",
+        f"{_by_chance('H4', len(cells), measure)}",
         tests=tests,
         rows=rows,
         cells=cells.values(),
@@ -395,10 +368,10 @@ def _pairs(
     cells: Mapping[str, Cell],
     measure: str,
     settings: Settings,
-    pairs: Sequence[tuple[str, str]] | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> list[dict[str, Any]]:
     """Compare cells by twos; by default all of them."""
-    compared = list(combinations(cells, 2)) if pairs is None else list(pairs)
+    compared = pairs or list(combinations(cells, 2))
     corrected = 1.0 - (1.0 - settings.level) / len(compared)
     tests = []
     for one, other in compared:
@@ -413,14 +386,9 @@ def _pairs(
 def _passing(tests: Sequence[Test], what: str) -> dict[Correction, list[str]]:
     """Name by ``what`` the tests that pass with each correction."""
     return {
-        correction: list(dict.fromkeys(test[what] for test in tests if test[passes]))
-        for correction, passes in _PASSES.items()
+        "none": list(dict.fromkeys(test[what] for test in tests if test["passes"])),
+        "bonferroni": list(dict.fromkeys(test[what] for test in tests if test["passes_corrected"])),
     }
-
-
-def _by_chance(hypothesis: str, measure: str, n_models: int) -> str:
-    """Say how often the registered rule is met by chance, where it is put to the measure that it was registered for."""
-    return f" {CHANCE[hypothesis].sentence(n_models)}" if measure == "mratio_v1" else ""
 
 
 def _excludes_zero(found: Mapping[str, float]) -> bool:
@@ -435,3 +403,237 @@ def hypotheses(experiment: LogprobResampler) -> Iterator[Outcome]:
     yield hidden_structure(experiment)
     yield domain_specific_efficiency(experiment, "meta_information", correction="bonferroni")
     yield hidden_structure(experiment, "meta_information", correction="bonferroni")
+
+
+# Robustness checks ------------------------------------------------------------------------------------------------
+#
+# The paper names six; its supplement, with R2 to R6, was not published with it. How they are carried out here is said
+# at each. All six are decided alike: an M-ratio is robust when its difference from the primary one is shown to be
+# small, by two one-sided tests at .05 in every model. A difference that merely cannot be shown is no robustness.
+
+
+def monotonicity(experiment: LogprobResampler) -> Outcome:
+    """Test that accuracy rises from each quarter of the evidence to the next, as evidence for correctness must.
+
+    Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
+    one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise
+    (Berger 1982, doi:10.2307/1267823). Trials of a question that was asked several times count for as many independent
+    ones as they are worth at least. The estimate is the smallest rise, with the interval of Newcombe (1998,
+    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10). ``rises`` says whether the four
+    shares rise strictly, which is all that the paper asks (table 5); chance alone makes that happen once in 24 times.
+    """
+    texts = (
+        "Monotonicity",
+        "Accuracy by quarter of the evidence",
+        "The mean log-probability is graded evidence for correctness.",
+        "Accuracy rises from each quarter of it to the next in every model and source (p < .05 for each rise).",
+    )
+    tests: list[Test] = []
+    rows: list[Test] = []
+    cells: list[Cell] = []
+    for source in experiment.sources:
+        for model, cell in enough_of_both(experiment, source).items():
+            right, total, worth = quarter_counts(cell)
+            accuracy = right / total
+            low, high = map(np.asarray, wilson_interval(worth * accuracy, worth))
+            label = model if len(experiment.sources) == 1 else f"{model}, {source}"
+            whole = np.floor(worth + 1e-9)  # what a whole number may have lost by rounding
+            p_value = float(rises(np.rint(whole * accuracy), whole).max())
+            tests.append(
+                {
+                    "what": label,
+                    **smallest_rise(accuracy, low, high),
+                    **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
+                    "rises": len(total) == 4 and bool((np.diff(accuracy) > 0.0).all()),
+                    "p_value": p_value,
+                    "passes": p_value < 0.05,
+                }
+            )
+            rows += [
+                {"model": model, "source": source, "quarter": i + 1}
+                | {
+                    "value": float(accuracy[i]),
+                    "low": float(low[i]),
+                    "high": float(high[i]),
+                    "n": int(total[i]),
+                }
+                for i in range(len(total))
+            ]
+            cells.append(cell)
+    if not tests:
+        return outcome(*texts, why=_FEW)
+    failing = [test["what"] for test in tests if not test["passes"]]
+    which = f"; not shown in {', '.join(failing)}" if failing else ""
+    return outcome(
+        *texts,
+        holds=not failing,
+        why=f"It rises in {len(tests) - len(failing)} of {counted(len(tests), 'case')}{which}. By the shares alone, as"
+        f" the paper has it, in {sum(test['rises'] for test in tests)}.",
+        tests=tests,
+        rows=rows,
+        deciding=min(tests, key=lambda test: test["estimate"]),
+        cells=cells,
+    )
+
+
+SAME_TRIALS = 0.1
+"""Margin where the trials are the same: twice the largest change that table 4 of the paper calls small."""
+
+OTHER_TRIALS = 0.3
+"""Margin where the trials are others: the one that H3 was registered with."""
+
+LEVEL = 0.9
+"""Of the intervals: two one-sided tests at .05."""
+
+_FEW = f"No model was asked {ENOUGH}."
+
+
+Changed: TypeAlias = Mapping[tuple[str, str], tuple[Cell, Distribution]]
+"""By model and way of computing it, another M-ratio, and the cell that it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobustnessCheck:
+    """A robustness check; a call with the resampled cells gives its outcome, whose estimate is the largest change."""
+
+    name: str
+    title: str
+    alternative: str  # how M-ratio is computed, as the end of a sentence
+    margin: float  # the largest change that is small
+    changed: Callable[[LogprobResampler], Changed]
+    measure: str = RESAMPLED  # the primary M-ratio that was drawn together with the changed ones
+    asked: Callable[[LogprobResampler], bool] = lambda experiment: True  # whether the run has what it needs
+    unasked: str = ""  # what is missing where it has not
+
+    def __call__(self, experiment: LogprobResampler) -> Outcome:
+        """Decide the check."""
+        texts = (
+            self.name,
+            self.title,
+            f"M-ratio is the same {self.alternative}.",
+            f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
+        )
+        primary = enough_of_both(experiment, experiment.primary_source)
+        kept = {key: value for key, value in self.changed(experiment).items() if key[0] in primary}
+        if not kept:
+            return outcome(*texts, why=_FEW if self.asked(experiment) else self.unasked)
+        tests: list[Test] = []
+        for (model, way), (cell, ratio) in kept.items():
+            found = limits(ratio - primary[model].measure(self.measure), experiment.settings, LEVEL)
+            within = abs(found["low"]) < self.margin and abs(found["high"]) < self.margin
+            test = {"what": f"{model}, {way}", **found, "passes": within, "n": cell.n}
+            tests.append({**test, "model": model, "way": way})
+        own = {(model, "primary"): (cell, cell.measure("mratio_v1")) for model, cell in primary.items()}
+        rows = [
+            {"model": model, "way": way, "value": found.pop("estimate"), **found, "n": cell.n}
+            for (model, way), (cell, ratio) in {**own, **kept}.items()
+            for found in [limits(ratio, experiment.settings)]
+        ]
+        return outcome(
+            *texts,
+            holds=all(test["passes"] for test in tests),
+            why=_reason(tests, rows, self.margin),
+            tests=tests,
+            rows=rows,
+            cells=[cell for cell, _ in kept.values()],
+        )
+
+
+def _reason(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
+    changed = [test["what"] for test in tests if test["low"] >= margin or test["high"] <= -margin]
+    unsure = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
+    said = [f"Shown to be small in {sum(test['passes'] for test in tests)} of {counted(len(tests), 'case')}"]
+    if changed:
+        said.append(f"larger than the margin in {'; '.join(changed)}")
+    if unsure:
+        said.append(f"too uncertain to tell in {'; '.join(unsure)}")
+    if len({row["model"] for row in rows}) > 1:
+        by_way = pd.DataFrame(list(rows)).pivot(index="way", columns="model", values="value").dropna()
+        orders = by_way.rank(axis=1, method="first").drop_duplicates()
+        said.append(f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout")
+    return "; ".join(said) + "."
+
+
+def _rebinned(*names: str) -> Callable[[LogprobResampler], Changed]:
+    """Return what gives the M-ratio of other ways to bin the primary source."""
+    return lambda experiment: {
+        (model, name): (cell, cell.measure(RESAMPLED))
+        for name in names
+        for model, cell in enough_of_both(experiment, experiment.primary_source, binning=name).items()
+    }
+
+
+binning_sensitivity = RobustnessCheck(
+    "R1", "Number of bins", "with K = 3 and with K = 6", SAME_TRIALS, _rebinned("K=3", "K=6")
+)
+"""M-ratio with 6 and with 12 bins instead of 8 (section 4.8, table 4)."""
+
+unequal_variance = RobustnessCheck(
+    "R2",
+    "Unequal variance",
+    "when variances may differ",
+    SAME_TRIALS,
+    lambda experiment: {
+        (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
+        for model, cell in enough_of_both(experiment, experiment.primary_source).items()
+    },
+    measure="mratio_v1",
+)
+"""M-ratio of the unequal-variance model (Maniscalco & Lau 2014, doi:10.1007/978-3-642-45190-4_3).
+
+The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
+criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances: where
+this check fails, the primary M-ratio shows unequal variance and not metacognition."""
+
+equal_width_bins = RobustnessCheck(
+    "R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS, _rebinned("equal_width")
+)
+"""M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
+
+The edges hang on two trials, so that a resample has its own."""
+
+other_questions = RobustnessCheck(
+    "R4",
+    "Other questions",
+    "on other questions",
+    OTHER_TRIALS,
+    lambda experiment: {
+        (model, source): (cell, cell.measure(RESAMPLED))
+        for source in experiment.sources[1:]
+        for model, cell in enough_of_both(experiment, source).items()
+    },
+    asked=lambda experiment: len(experiment.sources) > 1,
+    unasked="No model was asked questions of two sources: run the task with source=nq_open as well.",
+)
+"""M-ratio on other sources, Natural Questions in the paper (section 3.1), between their own octiles."""
+
+gold_answer = RobustnessCheck(
+    "R5",
+    "Right answer force-decoded",
+    "by the log-probability of the right answer",
+    OTHER_TRIALS,
+    _rebinned("gold"),
+    asked=lambda experiment: any(key.binning == "gold" for key in experiment.cells),
+    unasked="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
+)
+"""M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered (section 2.3).
+
+The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend on
+what was sampled."""
+
+matched_difficulty = RobustnessCheck(
+    "R6", "Matched difficulty", "at an accuracy of one half", OTHER_TRIALS, _rebinned("balanced")
+)
+"""M-ratio on questions that are equally difficult for every model, half of them answered right.
+
+Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
+other, and the octiles are those of the trials left."""
+
+ROBUSTNESS_CHECKS = (
+    binning_sensitivity,
+    unequal_variance,
+    equal_width_bins,
+    other_questions,
+    gold_answer,
+    matched_difficulty,
+)

@@ -39,7 +39,12 @@ from confidence_tasks.report.paper import (
 )
 from confidence_tasks.report.paper import Cell as PaperCell
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.hypotheses import Outcome, hypotheses
+from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+    ROBUSTNESS_CHECKS,
+    Outcome,
+    hypotheses,
+    monotonicity,
+)
 from confidence_tasks.studies.logprob_metacognition.prompts import condition_of
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
@@ -47,12 +52,8 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     Cell,
     CellKey,
     LogprobResampler,
-    resample,
-)
-from confidence_tasks.studies.logprob_metacognition.robustness import (
-    ROBUSTNESS_CHECKS,
-    monotonicity,
     quarter_counts,
+    resample,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO
 
@@ -461,7 +462,7 @@ def _rank(measure: str) -> Compute:
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def _rounded(runs: Runs, cell: Cell, measure: str) -> float | None:
+def _rounded(runs: Runs, cell: PaperCell, measure: str) -> float | None:
     entry = runs.estimate(replace(cell, measure=measure))
     return None if entry is None else round(float(entry.interval.estimate), cell.digits)
 

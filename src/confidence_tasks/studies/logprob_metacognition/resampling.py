@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
 from confidence_tasks.report.groups import Columns, TrialSubset
 from confidence_tasks.statistics import Estimate, Reason, fit_meta_d, meta_information
-from confidence_tasks.statistics.calibration.binning import Bins
+from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, to_ratings, type1
@@ -203,6 +203,55 @@ class LogprobResampler:
     def domains(self, source: str) -> list[str]:
         """Domains of a source's questions."""
         return sorted({key.domain for key in self.cells if key.source == source and key.domain})
+
+
+def enough_of_both(experiment: LogprobResampler, source: str, **key: Any) -> dict[str, Cell]:
+    """Return the models with enough right and wrong answers, and their cells of some :class:`CellKey`."""
+    found = {model: experiment.cells.get(CellKey(model, source, **key)) for model in experiment.models}
+    return {model: cell for model, cell in found.items() if cell and cell.smaller_class >= FEWEST_OF_A_CLASS}
+
+
+def limits(found: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
+    """Return a number and its interval as the columns of a test."""
+    interval = found.interval(settings if level is None else replace(settings, level=level))
+    return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
+
+
+def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the right answers and all answers in each quarter of the evidence, equal evidence sharing one.
+
+    The third is how many independent trials they are worth, where questions were asked several times.
+    """
+    partition = Bins(4, "equal_mass")
+    quarter = partition.numbers(cell.evidence)
+    right = np.bincount(quarter, cell.correct, minlength=4).astype(np.float64)
+    total = np.bincount(quarter, minlength=4).astype(np.float64)
+    worth = independent_trials(cell.asked, partition, cell.evidence, total)
+    used = total > 0
+    return right[used], total[used], worth[used]
+
+
+def rises(right: FloatArray, total: FloatArray) -> FloatArray:
+    """Return the one-sided exact p-values of neighbours being no higher; 1 where there are none."""
+    if len(total) < 2:
+        return np.ones(1)
+    from scipy.stats import hypergeom
+
+    both, of_both = right[:-1] + right[1:], total[:-1] + total[1:]
+    return np.asarray(hypergeom.sf(right[1:] - 1, of_both, both, total[1:]), dtype=np.float64)
+
+
+def smallest_rise(share: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, float]:
+    """Return the smallest rise of a share from one quarter to the next, with the interval that those of both make."""
+    if len(share) < 2:
+        return dict.fromkeys(("estimate", "low", "high"), np.nan)
+    rise = np.diff(share)
+    i = int(rise.argmin())
+    return {
+        "estimate": float(rise[i]),
+        "low": float(rise[i] - np.hypot(share[i + 1] - low[i + 1], high[i] - share[i])),
+        "high": float(rise[i] + np.hypot(high[i + 1] - share[i + 1], share[i] - low[i])),
+    }
 
 
 # Cells ----------------------------------------------------------------------------------------------------------
