@@ -7,12 +7,13 @@ import pytest
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.methods import method_table, sampling_intervals, side_by_side
+from confidence_tasks.studies.fermieval.methods import method_table
 from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import exponent_distribution, perceived_interval, whole
 from confidence_tasks.studies.fermieval.trials import fermieval_summary, fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
+from confidence_tasks.study.measures import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)
 FEW = LEVELS[:2]
@@ -69,9 +70,9 @@ def sampling_trials(n, levels, samples=20, temperatures=(1.0,)):
 def table():
     return method_table(
         FEW,
-        intervals=interval_trials(160, FEW),
-        logprob=logprob_trials(160),
-        sampling=sampling_trials(160, FEW),
+        intervals=columns(interval_trials(160, FEW)),
+        logprob=columns(logprob_trials(160)),
+        sampling=columns(sampling_trials(160, FEW)),
     )
 
 
@@ -105,11 +106,12 @@ def test_rows_are_the_figures_of_the_logs(table):
 
 
 def test_a_tunnel_is_mended_by_every_method(table):
-    scores = side_by_side(table)
+    scores, gaps = (
+        table.pivot(index="level", columns="method", values=figure) for figure in ("winkler", "coverage_gap")
+    )
     assert list(scores.index) == list(FEW)
     for method in ("conformal", "logprob_scaled", "sampling_interval"):
         assert (scores[method] < scores["base"]).all()
-    gaps = side_by_side(table, "coverage_gap")
     assert (gaps["base"] < -0.3).all()
     assert (gaps["conformal"] > -0.1).all()
     assert (
@@ -117,19 +119,17 @@ def test_a_tunnel_is_mended_by_every_method(table):
     ).all()
 
 
-def test_methods_are_compared_on_the_questions_that_all_of_them_answered():
+def test_a_method_is_judged_on_the_questions_that_it_has_an_interval_for():
     intervals = interval_trials(20, [0.9])
     broken = [fermieval_trial(questions(20)[1], 0.9, "test", "none"), *intervals[2:]]
-    apart, paired = (
-        method_table([0.9], intervals=broken, logprob=logprob_trials(20), paired=paired).set_index("method")
-        for paired in (False, True)
+    table = method_table([0.9], intervals=columns(broken), logprob=columns(logprob_trials(20))).set_index(
+        "method"
     )
-    assert (apart.loc["base", "n"], apart.loc["logprob", "n"]) == (9, 10)
-    assert set(paired["n"]) == {9}
+    assert (table.loc["base", "n"], table.loc["logprob", "n"]) == (9, 10)
 
 
 def test_too_few_calibration_questions_show_as_infinite():
-    table = method_table([0.998], intervals=interval_trials(20, [0.998])).set_index("method")
+    table = method_table([0.998], intervals=columns(interval_trials(20, [0.998]))).set_index("method")
     assert table.loc["conformal", "winkler"] == math.inf
     assert np.isfinite(table.loc["base", "winkler"])
 
@@ -137,12 +137,12 @@ def test_too_few_calibration_questions_show_as_infinite():
 def test_without_the_calibration_half_questions_are_adjusted_by_each_other():
     test = [trial for trial in interval_trials(20, [0.9]) if trial["split"] == "test"]
     sets = [trial for trial in logprob_trials(20) if trial["split"] == "test"]
-    table = method_table([0.9], intervals=test, logprob=sets)
+    table = method_table([0.9], intervals=columns(test), logprob=columns(sets))
     assert list(table["method"]) == ["base", "conformal_jackknife", "logprob"]
 
 
-def test_several_temperatures_need_calibration_trials():
+def test_of_several_temperatures_one_is_chosen_on_the_calibration_half():
     made = sampling_trials(4, [0.9], samples=3, temperatures=(0.5, 1.0))
-    assert "sampling_interval" in sampling_intervals(made, [0.9])
-    with pytest.raises(ValueError, match="several temperatures"):
-        sampling_intervals([trial for trial in made if trial["split"] == "test"], [0.9])
+    table = method_table([0.9], sampling=columns(made))
+    assert list(table["method"]) == ["sampling_interval"]
+    assert table["n"].tolist() == [2]

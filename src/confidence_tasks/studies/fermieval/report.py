@@ -54,6 +54,7 @@ from confidence_tasks.studies.fermieval.prompts import (
 from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import EXCLUDED, within_split
 from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
+from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.question import Question
 
 if TYPE_CHECKING:
@@ -193,45 +194,33 @@ def method_coverage(results: TaskResults) -> pd.DataFrame:
 def _methods(results: TaskResults, *, as_the_paper: bool = False) -> pd.DataFrame:
     """Return the methods of every model, those of all tasks of the study together where intervals were stated."""
     own = results.task_trials.study.name
-    stated = own == STATED
-    if not stated and STATED in {task_trials.study.name for task_trials in results.related}:
+    if own != STATED and STATED in {task_trials.study.name for task_trials in results.related}:
         return pd.DataFrame(columns=["model", "method", "level"])
-    levels = _levels(results)
     tables = []
     for model in results.models:
-        trials = {
-            task_trials.study.name: _records(other)
-            for task_trials in (results.related if stated else ())
+        ran = {
+            task_trials.study.name: other
+            for task_trials in (results.related if own == STATED else ())
             for other in task_trials.models
             if other.name == model.name
-        } | {own: _records(model)}
+        } | {own: model}
+        trials = {name: other.columns for name, other in ran.items()}
         if as_the_paper:
-            kept = ~_beyond_the_papers(model)
-            trials[own] = [trial for trial, keep in zip(trials[own], kept, strict=True) if keep]
-        sampling = trials.get(SAMPLED, [])
+            trials[own] = rows_of(trials[own], ~_beyond_the_papers(model))
+        sampling = trials.get(SAMPLED)
+        setups: list[Mapping[str, Any]] = (
+            [file.setup for file in ran[SAMPLED].files] if SAMPLED in ran else []
+        )
+        weights = [setup["shortfall_weight"] for setup in setups if "shortfall_weight" in setup]
         table = method_table(
-            levels,
-            intervals=trials.get(STATED, ()),
-            logprob=trials.get(BY_LOGPROB, ()),
-            sampling=sampling if _temperature_is_told(sampling) else (),
-            shortfall_weight=_shortfall_weight(results, model.name),
+            _levels(results),
+            intervals=trials.get(STATED),
+            logprob=trials.get(BY_LOGPROB),
+            sampling=sampling if sampling and _temperature_is_told(sampling) else None,
+            shortfall_weight=float([SHORTFALL_WEIGHT, *weights][-1]),  # of the last run
         )
         tables.append(table.assign(model=model.label))
     return pd.concat(tables, ignore_index=True)
-
-
-def _shortfall_weight(results: TaskResults, name: str) -> float:
-    """Return the weight that a model's samples were run with; that of the last run where there are several."""
-    files = [
-        file
-        for section in (results.task_trials, *results.related)
-        if section.study.name == SAMPLED
-        for model in section.models
-        if model.name == name
-        for file in model.files
-    ]
-    said = [file.setup["shortfall_weight"] for file in files if "shortfall_weight" in file.setup]
-    return float(said[-1]) if said else SHORTFALL_WEIGHT
 
 
 def _levels(results: TaskResults) -> Sequence[float]:
@@ -240,10 +229,9 @@ def _levels(results: TaskResults) -> Sequence[float]:
     return sorted(set(asked[~np.isnan(asked)])) or LEVELS
 
 
-def _temperature_is_told(samples: Sequence[Mapping[str, Any]]) -> bool:
+def _temperature_is_told(samples: Columns) -> bool:
     """Return whether there is one temperature, or a calibration half to choose one by."""
-    temperatures = {sample["temperature"] for sample in samples}
-    return len(temperatures) == 1 or CALIBRATION in {sample["split"] for sample in samples}
+    return len(np.unique(samples["temperature"])) == 1 or CALIBRATION in samples["split"]
 
 
 def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -257,11 +245,6 @@ def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
         sizes = sorted({own["n"].min(), own["n"].max()})
         rows.append({**row, "n": "–".join(map(str, sizes))})
     return pd.DataFrame(rows)
-
-
-def _records(model: ModelTrials) -> list[dict[str, Any]]:
-    names = list(model.columns)
-    return [dict(zip(names, row, strict=True)) for row in zip(*model.columns.values(), strict=True)]
 
 
 @check(
@@ -298,7 +281,7 @@ def masses_above_one(results: TaskResults) -> Iterator[str]:
 )
 def no_temperature(results: TaskResults) -> Iterable[str]:
     """Models sampled at several temperatures with nothing to choose by."""
-    return [model.label for model in results.models if not _temperature_is_told(_records(model))]
+    return [model.label for model in results.models if not _temperature_is_told(model.columns)]
 
 
 @check(
