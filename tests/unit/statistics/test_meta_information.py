@@ -142,15 +142,17 @@ def test_the_mean_of_x_log_x_under_a_binomial(n):
     means = np.unique(np.clip([0, 1, 2, 30, n // 3, n - 1, n, 511, 512, 513, 2000], 0, n)).astype(float)
     x = np.arange(n + 1)
     direct = [stats.binom.pmf(x, n, mean / n) @ xlogy(x, x) for mean in means]
-    assert machinery._binomial_mean_of(n, means) == pytest.approx(np.array(direct), abs=1e-6, rel=1e-10)
+    assert machinery._binomial_mean(means, np.full(len(means), n)) == pytest.approx(
+        np.array(direct), abs=1e-6, rel=1e-10
+    )
 
 
 def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
     n, means = 400, np.array([3.0, 17.0, 30.0, 3.0, 399.0])
     machinery._binomial_sums.cache_clear()
-    at_once = machinery._binomial_mean_of(n, means)
+    at_once = machinery._binomial_mean(means, np.full(len(means), n))
     machinery._binomial_sums.cache_clear()
-    one_by_one = [machinery._binomial_mean_of(n, means[[i]])[0] for i in range(len(means))]
+    one_by_one = [machinery._binomial_mean(means[[i]], np.array([n]))[0] for i in range(len(means))]
     np.testing.assert_array_equal(one_by_one, at_once)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -175,6 +175,8 @@ def meta_information_test(
         raise ValueError(f"n_permutations must be at least 1, got {n_permutations}")
     table, weighting = _table(correct, confidence, bins, None)
     corrected = _corrected(table, correction)
+    rng = np.random.default_rng(seed)
+    matchings = _matched(table, correct, confidence, bins, questions, n_permutations, rng)
     values = {
         "information": corrected,
         "uncorrected": table_information(table),
@@ -182,12 +184,7 @@ def meta_information_test(
         "ideal_information": _ideal(table),
         "meta_i1r": _in_unit(table, corrected, "ideal"),
         "meta_i2r": _in_unit(table, corrected, "entropy"),
-        "p_value": _p_value(
-            table,
-            _matched(
-                table, correct, confidence, bins, questions, n_permutations, np.random.default_rng(seed)
-            ),
-        ),
+        "p_value": _p_value(table, matchings),
     }
     return MetaInformation(
         **{name: as_estimate(_settle(value, table, weighting)) for name, value in values.items()},
@@ -273,23 +270,15 @@ def _matched(
     right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
     question = label_index(questions, "questions", len(right))
     if question.max(initial=-1) + 1 < len(right):
-        cell = (
-            np.unique(sure, return_inverse=True)[1]
-            if bins is None
-            else Bins(bins, "equal_mass").numbers(sure)
-        )
+        ranked = np.unique(sure, return_inverse=True)[1]
+        cell = ranked if bins is None else Bins(bins, "equal_mass").numbers(sure)
         yield from _exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
         return
-    columns = table[0].sum(axis=0)
-    size = max(1, _CHUNK // columns.size)
-    for start in range(0, n_permutations, size):
-        matched = rng.multivariate_hypergeometric(
-            columns.astype(np.int64),
-            int(table[0, 1].sum()),
-            size=min(size, n_permutations - start),
-            method="marginals",
-        )
-        yield matched.astype(np.float64)
+    columns, n_right = table[0].sum(axis=0).astype(np.int64), int(table[0, 1].sum())
+    step = max(1, _CHUNK // columns.size)
+    for start in range(0, n_permutations, step):
+        size = min(step, n_permutations - start)
+        yield rng.multivariate_hypergeometric(columns, n_right, size, "marginals").astype(np.float64)
 
 
 def _exchanged_counts(
@@ -300,17 +289,7 @@ def _exchanged_counts(
     n_exchanges: int,
     rng: np.random.Generator,
 ) -> Iterator[FloatArray]:
-    """Yield the right answers in each cell when questions exchange their answers at random, shape (k, n_cells).
-
-    All answers of a question go together to another one that was asked equally often.
-
-    Examples
-    --------
-    >>> right, cell, question = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1]), np.array(["a", "a", "b", "b"])
-    >>> (counts,) = _exchanged_counts(right, cell, 2, question, 4, np.random.default_rng(0))
-    >>> counts.tolist()
-    [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
-    """
+    """Yield the right answers by cell (k, n_cells) when questions asked as often exchange all their answers."""
     _, number, asked = np.unique(question, return_inverse=True, return_counts=True)
     order = np.argsort(number, kind="stable")
     alike = [
@@ -331,8 +310,6 @@ def _exchanged_counts(
 _SUMMED = 512
 #: Half-width of the sums in standard deviations, and what is added for skewed distributions.
 _REACH, _EXTRA = 10.0, 40
-_TERMS = 1 << 20
-_LARGEST_TABLE = 1 << 22
 
 
 def table_information(tables: FloatArray) -> FloatArray:
@@ -349,11 +326,8 @@ def table_entropy(counts: FloatArray) -> FloatArray:
 
 
 def sampled_mean(tables: FloatArray) -> FloatArray:
-    """Return the expected information of samples as large as the table, drawn from its proportions, (R,).
-
-    Cells and margins of a multinomial sample are binomial, so that the expectation is a sum of expectations of
-    x log x: no sample is drawn.
-    """
+    """Return the expected information (R,) of samples as large as the table, drawn from its proportions."""
+    # Cells and margins of a multinomial sample are binomial: the expectation is a sum of those of x log x.
     n = np.rint(tables.sum(axis=(1, 2)))
     # Cells and margins in one: the work is in the call more often than in the numbers.
     counts = np.concatenate([tables, tables.sum(axis=1, keepdims=True)], axis=1)
@@ -380,44 +354,30 @@ def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
     means: FloatArray = np.empty(counts.shape)
     for size in np.unique(n):
         rows = n == size
-        means[..., rows] = _binomial_mean_of(int(size), counts[..., rows])
-    return means
-
-
-def _binomial_mean_of(n: int, counts: FloatArray) -> FloatArray:
-    means: FloatArray = np.empty(counts.shape)
-    few = counts <= _SUMMED
-    means[few] = _binomial_sums(n)[counts[few].astype(np.intp)]
-    many, position = np.unique(counts[~few], return_inverse=True)
-    means[~few] = _binomial_series(n, many)[position]
+        its = counts[..., rows]
+        found, few = np.empty(its.shape), its <= _SUMMED
+        found[few] = _binomial_sums(int(size))[its[few].astype(np.intp)]
+        many, position = np.unique(its[~few], return_inverse=True)
+        found[~few] = _binomial_series(int(size), many)[position]
+        means[..., rows] = found
     return means
 
 
 @lru_cache(maxsize=1024)  # resamples of all conditions of a study have few sizes between them
 def _binomial_sums(n: int) -> FloatArray:
-    """Return E[X log X] by mean, as far as it is summed."""
-    return _binomial_sum(n, np.arange(min(n, _SUMMED) + 1.0))
-
-
-def _binomial_sum(n: int, mean: FloatArray) -> FloatArray:
-    """Return E[X log X] for X binomial with n draws, by summation."""
-    share = mean / max(n, 1)
-    log_factorial = log_factorials(n)
-
-    def terms(x: IntArray, of: IntArray) -> FloatArray:
-        p = share[of]
-        log_p = (
-            log_factorial(n)
-            - log_factorial(x)
-            - log_factorial(n - x)
-            + scipy.special.xlogy(x, p)
-            + scipy.special.xlog1py(n - x, -p)
-        )
-        values: FloatArray = np.exp(log_p) * scipy.special.xlogy(x, x)
-        return values
-
+    """Return E[X log X] for X binomial with n draws and a mean of 0, 1, ..., as far as it is summed."""
+    mean = np.arange(min(n, _SUMMED) + 1.0)
     reach = _REACH * np.sqrt(mean) + _EXTRA
-    return _sum_terms(terms, np.maximum(mean - reach, 0.0), np.minimum(mean + reach, n))
+    start = np.ceil(np.maximum(mean - reach, 0.0)).astype(np.int64)
+    length = np.floor(np.minimum(mean + reach, n)).astype(np.int64) - start + 1
+    begins = np.cumsum(length) - length
+    x = np.arange(length.sum()) - np.repeat(begins - start, length)
+    p = np.repeat(mean / max(n, 1), length)
+    log_factorial = log_factorials(n)
+    log_p = log_factorial[n] - log_factorial[x] - log_factorial[n - x]
+    log_p = log_p + scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p)
+    sums: FloatArray = np.add.reduceat(np.exp(log_p) * scipy.special.xlogy(x, x), begins)
+    return sums
 
 
 def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
@@ -438,33 +398,9 @@ def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
     return _x_log_x(mean) + sum(terms)
 
 
-def _sum_terms(
-    terms: Callable[[IntArray, IntArray], FloatArray], low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """Sum ``terms(x, which)`` over whole x from low to high for each of many sums of different length."""
-    start, stop = np.ceil(low).astype(np.int64), np.floor(high).astype(np.int64)
-    length = stop - start + 1
-    sums = np.empty(length.size)
-    block = np.cumsum(length) // _TERMS
-    for number in np.unique(block):
-        which = np.flatnonzero(block == number)
-        ends = np.cumsum(length[which])
-        begins = ends - length[which]
-        of = np.repeat(which, length[which])
-        x = np.arange(ends[-1]) - np.repeat(begins - start[which], length[which])
-        sums[which] = np.add.reduceat(terms(x, of), begins)
-    return sums
-
-
-def log_factorials(n: int) -> Callable[[Any], Any]:
-    """Return a function for the logarithms of factorials up to n, which reads a table unless n is large."""
-    if n > _LARGEST_TABLE:
-        return lambda x: scipy.special.gammaln(x + 1.0)
-    return _table_of_log_factorials(n).__getitem__
-
-
 @lru_cache(maxsize=4)
-def _table_of_log_factorials(n: int) -> FloatArray:
+def log_factorials(n: int) -> FloatArray:
+    """Return the logarithms of the factorials of 0 .. n."""
     logs: FloatArray = scipy.special.gammaln(np.arange(n + 1) + 1.0)
     return logs
 

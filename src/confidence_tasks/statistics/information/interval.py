@@ -327,7 +327,7 @@ def _sampled_entropy(n: FloatArray, p: FloatArray, slope: FloatArray) -> tuple[F
     x = low + step * np.arange(_N_COUNTS + 1.0).reshape(-1, *(1,) * middle.ndim)
     there, x = x <= high, np.minimum(x, high)
     log_factorial = log_factorials(int(n.max()))
-    ways = log_factorial(x.astype(np.intp)) + log_factorial((n - x).astype(np.intp))
+    ways = log_factorial[x.astype(np.intp)] + log_factorial[(n - x).astype(np.intp)]
     log_weight = scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p) - ways
     weight = there * np.exp(log_weight - log_weight.max(axis=0))
     weight /= weight.sum(axis=0)
