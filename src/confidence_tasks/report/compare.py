@@ -318,7 +318,11 @@ def cautions(
     That is every check of the report, on the trials that are compared, how the ways differ in which A and B were
     asked, what only one of them was asked, and which questions are left out because their texts differ.
     """
-    own = [*_unlike(first, second), *_asked_otherwise(first, second), *_not_shared(first, second)]
+    own = [
+        *unlike_notice((first.columns, second.columns)),
+        *_asked_otherwise(first, second),
+        *_not_shared(first, second),
+    ]
     columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
     if len(side):
         compared = tuple(
@@ -342,11 +346,6 @@ _SAID_HERE = (different_questions, unlike_questions)
 
 def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
     return in_order({*first.columns["condition"]} & {*second.columns["condition"]})
-
-
-def _unlike(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
-    unlike = unlike_of_one_id((first.columns, second.columns))
-    yield from unlike_notice({(source, name) for _, source, name in unlike})
 
 
 def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:

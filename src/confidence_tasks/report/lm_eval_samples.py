@@ -94,6 +94,7 @@ def read_sample_file(path: str) -> TrialFile:
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
     run = _run(path)
+    n_asked = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
     columns, left_out = trial_columns(
         study, dict(zip((*keys, *BESIDE), zip(*rows, strict=True), strict=True))
     )
@@ -104,7 +105,7 @@ def read_sample_file(path: str) -> TrialFile:
         model=_model(run) or path.rsplit("/", 2)[-2],
         columns=columns,
         created=time,
-        lost=max(_asked(run, task), n_lines) - len(rows),
+        lost=max(int(n_asked), n_lines) - len(rows),
         versions={
             "lm_eval": str(run.get("lm_eval_version", "")),
             "task": str(run.get("versions", {}).get(task, "")),
@@ -164,12 +165,6 @@ def _run(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     return run
-
-
-def _asked(run: Mapping[str, Any], task: str) -> int:
-    """Return how many samples the run says that the task had; 0 where it does not."""
-    counted = (run.get("n-samples") or {}).get(task) or {}
-    return int(counted.get("effective") or 0)
 
 
 def _model(run: Mapping[str, Any]) -> str:

@@ -61,7 +61,8 @@ def setup_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     return {
         str(key): _text(value)
         for key, value in parameters.items()
-        if key not in _NO_MATTER and not _is_secret(str(key), value)
+        if key not in _NO_MATTER
+        and (_SECRET.search(str(key)) is None or str(value).capitalize() in _SWITCHES)
     }
 
 
@@ -115,10 +116,6 @@ def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
         texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in contents]
         parts += [str(role), *(text[:_PROMPT] for text in texts)]
     return digest(*parts)
-
-
-def _is_secret(key: str, value: Any) -> bool:
-    return _SECRET.search(key) is not None and str(value).capitalize() not in _SWITCHES
 
 
 def _text(value: Any) -> str:

@@ -288,7 +288,12 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
 def _cleaned(row: Any, where: str) -> Row:
     if not isinstance(row, Mapping):
         raise SourceError(f"{where}: not an object with fields")
-    cleaned = {str(name): _encodable(value) for name, value in row.items() if value is not None}
+    # No log can hold halves of surrogate pairs.
+    cleaned = {
+        str(name): value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for name, value in row.items()
+        if value is not None
+    }
     if longest := [name for name, value in cleaned.items() if len(str(value)) > MAX_CHARACTERS]:
         raise SourceError(f"{where}: {longest[0]} has more than {MAX_CHARACTERS:,} characters")
     if "gold" in cleaned:
@@ -299,11 +304,6 @@ def _cleaned(row: Any, where: str) -> Row:
                 " read from its reply"
             )
     return cleaned
-
-
-def _encodable(value: Any) -> Any:
-    """Return a text without halves of surrogate pairs, which no log can hold."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -38,7 +37,9 @@ def read_trial_table(path: str) -> list[TrialFile]:
         raise NotTrialsError("it holds no rows")
     study = None if "study" in rows else _study(rows)
     given = rows.assign(
-        **{name: rows[name].map(_named) if name in rows else "" for name in _APART},
+        **{
+            name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _APART
+        },
     )
     files: list[TrialFile] = []
     refused: list[str] = []
@@ -71,11 +72,6 @@ def read_trial_table(path: str) -> list[TrialFile]:
     if not files:
         raise NotTrialsError("; ".join(dict.fromkeys(refused)))
     return [replace(files[0], left_out=(*files[0].left_out, *refused)), *files[1:]]
-
-
-def _named(value: Any) -> str:
-    """Return a name as text; what is missing is the empty text."""
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 
 
 _APART = ("study", "model", "task", "setup")

@@ -169,7 +169,9 @@ class Subject:
         ``accuracy`` is the probability of being right, and ``shift`` that of the logit by noise.
         """
         meta = _sensible(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
-        evidence = _cut_normal(meta / 2 if correct else -meta / 2, quantile)
+        mean = meta / 2 if correct else -meta / 2
+        below = _NORMAL.cdf(-mean)  # the evidence is cut to positive values
+        evidence = mean + _NORMAL.inv_cdf(min(below + quantile * (1.0 - below), 1.0 - 1e-16))
         calibrated = (
             meta * evidence
             + _logit(accuracy)
@@ -207,12 +209,6 @@ class Decision:
 
 def _sensible(sensitivity: float) -> float:
     return min(max(sensitivity, -STRONGEST), STRONGEST)
-
-
-def _cut_normal(mean: float, u: float) -> float:
-    """Return the ``u`` quantile of a normal of unit variance cut to positive values."""
-    below = _NORMAL.cdf(-mean)
-    return mean + _NORMAL.inv_cdf(min(below + u * (1.0 - below), 1.0 - 1e-16))
 
 
 def _logit(p: float) -> float:

@@ -154,7 +154,9 @@ class HubSource(Source):
         questions: list[Question] = []
         for position, row in self._numbered(rows, mirrored):
             try:
-                self._check_columns(row)
+                if missing := [column for column in self.shape.columns if column not in row]:
+                    has = ", ".join(row) or "none"
+                    raise RowError(f"missing columns: {', '.join(missing)} (the row has {has})")
                 key = row[self.shape.key] if self.shape.key else f"{position:0{width}d}"
                 questions.extend(self.shape.read(row, RowIdentity(self.name, f"{self.name}-{key}", seed)))
             except RowError as error:
@@ -170,11 +172,6 @@ class HubSource(Source):
         self._check_count(len(rows), mirrored)
         numbers = self.selection.numbers if self.selection else range(len(rows))
         return [(number, rows[number]) for number in numbers]
-
-    def _check_columns(self, row: Row) -> None:
-        missing = [column for column in self.shape.columns if column not in row]
-        if missing:
-            raise RowError(f"missing columns: {', '.join(missing)} (the row has {', '.join(row) or 'none'})")
 
     def _check_count(self, rows: int, mirrored: bool) -> None:
         """Refuse a split of another size: it is another revision, whose ids mean other questions."""
@@ -241,8 +238,9 @@ def download_rows(source: HubSource) -> list[Row]:
         access = (
             f" Access must be granted at {source.page} to the account of HF_TOKEN." if source.gated else ""
         )
+        said = f"{type(error).__name__}: {error}".split("\n", 1)[0]
         raise SourceError(
-            f"{source.name}: cannot be read from the hub ({_first_line(error)}).{access} "
+            f"{source.name}: cannot be read from the hub ({said}).{access} "
             f"{without_network(source.name)}; or give the path of a .jsonl or .csv file of questions in its place"
         ) from error
 
@@ -255,7 +253,3 @@ def _require_token(source: HubSource) -> None:
             f"{source.name} is gated: ask for access at {source.page}, then set HF_TOKEN to a token of that account "
             f"(or {MIRROR_VARIABLE} to a folder that holds a copy)"
         )
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".split("\n", 1)[0]

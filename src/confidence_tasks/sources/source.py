@@ -12,8 +12,9 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from confidence_tasks.study.question import LETTERS, Question
 
@@ -79,9 +80,6 @@ class Source(ABC):
         """Check hashes, counts and every row of what is there; return the number of questions."""
 
 
-T = TypeVar("T")
-
-
 def seeded_key(seed: int, *parts: object) -> bytes:
     """Sort key of an identifier under a seed: SHA-256, which no library version changes.
 
@@ -105,12 +103,8 @@ def ordered(questions: Sequence[Question], seed: int, balance: Sequence[str] = (
     for question in questions:
         groups.setdefault(getattr(question, balance[0]), []).append(question)
     turns = sorted(groups, key=lambda label: seeded_key(seed, label))
-    return _take_turns([ordered(groups[label], seed, balance[1:]) for label in turns])
-
-
-def _take_turns(groups: Sequence[Sequence[T]]) -> list[T]:
-    rounds = max(map(len, groups), default=0)
-    return [group[turn] for turn in range(rounds) for group in groups if turn < len(group)]
+    queues = [ordered(groups[label], seed, balance[1:]) for label in turns]
+    return [question for turn in zip_longest(*queues) for question in turn if question is not None]
 
 
 def shuffled_options(

@@ -562,15 +562,10 @@ def summarise(
         condition: [columns(cell) for cell in by_source.values()] for condition, by_source in cells.items()
     }
     return {
-        f"{measure.name}/{condition}": _together(
-            measure, [float(measure.compute(table, None)) for table in cell_tables]
-        )
+        f"{measure.name}/{condition}": sum(values) / (1 if measure.is_count else len(values))
+        if values
+        else math.nan
         for measure in measures
         for condition, cell_tables in tables.items()
+        for values in [[float(measure.compute(table, None)) for table in cell_tables]]
     }
-
-
-def _together(measure: Measure, values: Sequence[float]) -> float:
-    if not values:
-        return math.nan
-    return sum(values) if measure.is_count else sum(values) / len(values)

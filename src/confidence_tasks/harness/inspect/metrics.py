@@ -85,7 +85,7 @@ def study_metrics(
         if not measures or not overall:
             return dict(values)
         # The viewer's header shows the first five.
-        logged = [key for key in values if _condition(key) in overall]
+        logged = [key for key in values if key.partition("/")[2] in overall]
         logged += [key for key in values if key not in logged and key.startswith(f"{measures[0]}/")]
         return {key: values[key] for key in logged}
 
@@ -94,10 +94,6 @@ def study_metrics(
 
 GROWTH = 1.25
 """How many times as many scores there are when the values shown during a run are computed anew."""
-
-
-def _condition(key: str) -> str:
-    return key.partition("/")[2]
 
 
 def condition_summary(

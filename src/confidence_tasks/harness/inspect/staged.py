@@ -298,11 +298,8 @@ class _Asker:
         if is_simulated(model):
             return await call()  # costs nothing, and may depend on the condition
         turns = tuple((message.role, message.text) for message in messages)
-        return await self.calls((model.api, stage.name, turns, number, *self._own(stage)), call)
-
-    def _own(self, stage: Stage) -> tuple[str, ...]:
-        """Return the condition, if a stage has calls of its own in it."""
-        return (self.condition,) if callable(stage.temperature) else ()
+        own = self.condition if callable(stage.temperature) else ""
+        return await self.calls((model.api, stage.name, turns, number, own), call)
 
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int

@@ -267,7 +267,8 @@ class StudyOfStages(ConfigurableTask):
                     f"{self.config.task} differ between its conditions: name one, as with --metadata "
                     '\'{"levels": "0.9", "condition": "direct"}\''
                 )
-            self.sampler.replace_df(_examples(items[0]))
+            examples = items[0].examples  # those of every item
+            self.sampler.replace_df([{"prompt": asked, "target": said} for asked, said in examples])
             self._docs = Dataset.from_list([_document(item) for item in items])
             names = dict.fromkeys(item.question.source for item in items)
             self.config.metadata = {**(self.config.metadata or {}), REVISIONS: revisions(names)}
@@ -357,11 +358,6 @@ class StudyOfStages(ConfigurableTask):
 def warn_once(message: str) -> None:
     """Warn, but not again for every condition and source of a study."""
     _log.warning(message)
-
-
-def _examples(item: Item) -> list[dict[str, str]]:
-    """Return the worked examples before an item, which are those of every item of a condition."""
-    return [{"prompt": asked, "target": replied} for asked, replied in item.examples]
 
 
 def _document(item: Item) -> dict[str, Any]:

@@ -181,6 +181,8 @@ def task_view(
         for measure in results.headline
     )
     shown = {measure.figure.name for measure in measures}
+    every = model_tables(results)
+    labels = {row.label for table in every for row in table.rows}
     return TaskView(
         name=results.task_trials.slug,
         title=design.title,
@@ -190,8 +192,12 @@ def task_view(
         notices=tuple(notices(results, loaded(study.checks))),
         measures=measures,
         figures=tuple(figure for figure in views if figure.name not in shown),
-        all_measures=(every := model_tables(results)),
-        definitions=_definitions(results, {row.label for table in every for row in table.rows}),
+        all_measures=every,
+        definitions=tuple(
+            (label, measure.description)
+            for measure in study.measures
+            if (label := measure_label(measure.name)) in labels
+        ),
         extras=tuple((extra.title, extra.note, extra_view(extra, viewer)) for extra in extras),
         contrasts=contrast_table(results),
         contrasts_baseline=group_label(design.baseline),
@@ -203,14 +209,6 @@ def task_view(
         n_trials=sum(len(model) for model in results.models),
         n_questions=len({name for model in results.models for name in model.columns["question_id"]}),
     )
-
-
-def _definitions(results: TaskResults, shown: set[str]) -> tuple[tuple[str, str], ...]:
-    """Say what the measures are that the tables show."""
-    named = (
-        (measure_label(measure.name), measure.description) for measure in results.task_trials.study.measures
-    )
-    return tuple((label, description) for label, description in named if label in shown)
 
 
 def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, ...]) -> MeasureView:

@@ -189,12 +189,11 @@ def _number(value: Value) -> float:
     return float(value.estimate if isinstance(value, Interval) else value)
 
 
-def _held(value: Value, part: Cell) -> float | str | None:
-    return float(getattr(value, part.limit)) if isinstance(value, Interval) else value
-
-
 def _cell(runs: Runs, cell: Cell, values: Sequence[Value]) -> FilledCell:
-    held = tuple(_held(value, part) for value, part in zip(values, cell.parts, strict=True))
+    held = tuple(
+        float(getattr(value, part.limit)) if isinstance(value, Interval) else value
+        for value, part in zip(values, cell.parts, strict=True)
+    )
     first = held[0]
     if first is None or (isinstance(first, float) and math.isnan(first)):
         return FilledCell(held, NOT_DEFINED)
