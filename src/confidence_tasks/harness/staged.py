@@ -126,11 +126,8 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     The study's reader and measures are tried on empty replies first, so that a mistake in one does not show after the
     calls. The last questions of each source are not asked if worked examples are wanted: these are made of them.
 
-    Raises
-    ------
-    ValueError
-        If there are no questions, the first stage has not one prompt, a trial lacks a column, or a measure reads
-        another one.
+    ValueError if there are no questions, the first stage has not one prompt, a trial lacks a column, or a measure reads
+    another one.
     """
     assert study.questions is not None
     fewshot, wanted = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
@@ -241,10 +238,7 @@ def trial_of(
 ) -> dict[str, Any]:
     """Read replies into a trial, with the study's options as they are among those given.
 
-    Raises
-    ------
-    ValueError
-        If the trial has not the columns that the study declares, or one of another type.
+    ValueError if the trial has not the columns that the study declares, or one of another type.
     """
     assert study.read is not None
     if study.options:

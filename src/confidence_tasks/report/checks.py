@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.groups import split_by_source
+from confidence_tasks.report.groups import asked, split_by_source
 from confidence_tasks.report.run_config import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
@@ -194,29 +194,24 @@ def unlike_questions(results: TaskResults) -> Iterator[Notice]:
     yield from unlike_notice([model.columns for model in results.models])
 
 
-def unlike_notice(asked: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
+def unlike_notice(trials: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
     """Name the questions of some trials, given by their columns, whose texts differ."""
     yield from notice_if_any(
         "serious",
         "Other questions under the same ids",
         "Models were asked different questions under one source and id: were they asked of two files of the same name?"
         " Differences between the models mean nothing here. `confidence-tasks compare` leaves these questions out.",
-        sorted({name for _, _, name in unlike_of_one_id(asked)}),
+        sorted({name for _, _, name in unlike_of_one_id(trials)}),
     )
 
 
-def unlike_of_one_id(asked: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
+def unlike_of_one_id(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
     """Return condition, source and id of what some trials, given by their columns, ask in another text than others.
 
     Trials without a digest of their question differ from no other.
     """
-    keys = ("condition", "source", "question_id", QUESTION)
     texts = set[tuple[str, ...]]().union(
-        *(
-            zip(*(columns[key].tolist() for key in keys), strict=True)
-            for columns in asked
-            if QUESTION in columns
-        )
+        *(asked(columns, QUESTION) for columns in trials if QUESTION in columns)
     )
     count = Counter((condition, source, name) for condition, source, name, text in texts if text)
     return {key for key, n_texts in count.items() if n_texts > 1}

@@ -25,7 +25,7 @@ from confidence_tasks.report.checks import (
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.report.groups import Columns, Group, in_order, split_by_source
+from confidence_tasks.report.groups import Columns, Group, asked, in_order, split_by_source
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, results_and_lost
 from confidence_tasks.report.run_config import PROMPT
@@ -37,8 +37,6 @@ from confidence_tasks.study.measures import Measure, rows_of
 from confidence_tasks.study.reference import loaded
 
 FIRST, SECOND = "first", "second"
-_ASKED = ("condition", "source", "question_id")
-"""What two trials have in common that were asked the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +81,7 @@ def compare(
     headline, tested and pooled ones, but those that neither model has a value of. With ``by``, a column of texts
     such as ``domain``, every condition is compared for each of its values by itself, and named by both.
 
-    Raises
-    ------
-    ValueError
-        If the study has no measure of a given name, or no such column, or that has very many values.
+    ValueError if the study has no measure of a given name, or no such column, or that has very many values.
     """
     study, settings = task_trials.study, settings or Settings()
     pooled = [measure.name for measure in study.pooled]
@@ -129,10 +124,7 @@ def model_pairs(
     ``wanted`` has the name or label of the model of A and of B, None for the only one; messages name them by
     ``options``.
 
-    Raises
-    ------
-    ValueError
-        If a model that is wanted is in no task, or none is wanted of several.
+    ValueError if a model that is wanted is in no task, or none is wanted of several.
     """
     for side, name, option in zip((ours, theirs), wanted, options, strict=True):
         labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
@@ -293,9 +285,9 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     chosen = [
         _kept(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
     ]
-    asked = [list(zip(*(columns[key].tolist() for key in _ASKED), strict=True)) for columns in chosen]
-    common = {*asked[0]} & {*asked[1]} - unlike_of_one_id(chosen)
-    kept = [_kept(columns, its_asked, common) for columns, its_asked in zip(chosen, asked, strict=True)]
+    cells = [asked(columns) for columns in chosen]
+    common = {*cells[0]} & {*cells[1]} - unlike_of_one_id(chosen)
+    kept = [_kept(columns, its, common) for columns, its in zip(chosen, cells, strict=True)]
     stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
     return stacked, side
@@ -365,7 +357,10 @@ def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice
         for key in sorted(origins[0].keys() & origins[1].keys())
         if origins[0][key] != origins[1][key]
     ]
-    prompts = [_by_cell(model, PROMPT) for model in (first, second)]
+    prompts = [
+        dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
+        for model in (first, second)
+    ]
     # The harnesses have digests of their own, which do not compare: those of lm-eval begin with its name.
     known = [
         cell
@@ -386,15 +381,9 @@ def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice
     )
 
 
-def _by_cell(model: ModelTrials, column: str) -> dict[tuple[str, ...], str]:
-    """Return a column by condition, source and question."""
-    cells = zip(*(model.columns[key].tolist() for key in ("condition", "source", "question_id")), strict=True)
-    return dict(zip(cells, model.columns[column].tolist(), strict=True))
-
-
 def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
     """Say what only one of the models was asked."""
-    of_first, of_second = (set(_by_cell(model, "question_id")) for model in (first, second))
+    of_first, of_second = (set(asked(model.columns)) for model in (first, second))
     where = []
     for name, its, other in (("A", of_first, of_second), ("B", of_second, of_first)):
         conditions = {cell[0] for cell in other}

@@ -28,6 +28,12 @@ ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Names of groups with the names of their models."""
 
 
+def asked(columns: Columns, *more: str) -> list[tuple[Any, ...]]:
+    """Return condition, source and question of each trial, and what further columns say of it."""
+    keys = ("condition", "source", "question_id", *more)
+    return list(zip(*(columns[key].tolist() for key in keys), strict=True))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialSubset:
     """Trials of one model from one source of questions; ``rows`` are their positions."""

@@ -274,10 +274,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
     characters in any text. A field that is missing, null or, but for the reply, empty is left out. ``gold`` is
     another name of ``answer``.
 
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or is larger; the message names the line.
+    SourceError if the file cannot be read, or is larger; the message names the line.
     """
     if path.suffix.lower() not in _READERS:
         raise SourceError(f"{path}: its name ends in none of {', '.join(_READERS)}")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.report.groups import asked
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.run_config import PROMPT, digest
 from confidence_tasks.report.trial_files import TrialFile
@@ -142,7 +143,7 @@ def _told_by_several(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]
         for key, value in file.provenance.items():
             told.setdefault(key, {}).setdefault(value, set()).add(i)
         if len(files) > 1:
-            for cell, prompt in set(zip(_cells(file), file.columns[PROMPT].tolist(), strict=True)):
+            for cell, prompt in set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True)):
                 if prompt:
                     told.setdefault(cell, {}).setdefault(prompt, set()).add(i)
     differing = {
@@ -151,13 +152,9 @@ def _told_by_several(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]
     yield from ({value: set(its) for value, its in values} for values in differing if len(values) > 1)
 
 
-def _cells(file: TrialFile) -> Iterator[tuple[str, ...]]:
-    return zip(*(file.columns[key].tolist() for key in ("condition", "source", "question_id")), strict=True)
-
-
 def _digest_of_prompts(files: Sequence[TrialFile]) -> str:
     """Return a digest of what the oldest of some files asked, and in which words."""
-    its = set(zip(_cells(files[0]), files[0].columns[PROMPT].tolist(), strict=True))
+    its = set(zip(asked(files[0].columns), files[0].columns[PROMPT].tolist(), strict=True))
     return digest(repr(sorted(its)))[:8]
 
 
@@ -169,8 +166,7 @@ def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
     parts = {key: [file.columns[key] for file in files] for key in files[0].columns}
     columns = {key: np.concatenate(its) if len(its) > 1 else its[0] for key, its in parts.items()}
     columns["file"] = np.repeat(np.arange(len(files)), [len(file) for file in files])
-    asked = (columns[key].tolist() for key in ("condition", "source", "question_id", "epoch"))
-    keys = list(zip(*asked, strict=True))
+    keys = asked(columns, "epoch")
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
     rows = np.flatnonzero(columns["file"] == [newest[key] for key in keys])
     repeated, doubled = len(keys) - len(rows), len(rows) - len(newest)

@@ -27,10 +27,7 @@ def read_trial_table(path: str) -> list[TrialFile]:
     told by these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they
     are there, and ``setup``: how the model was asked, as a JSON object or in words.
 
-    Raises
-    ------
-    NotTrialsError
-        If its columns are not those of a study.
+    NotTrialsError if its columns are not those of a study.
     """
     rows, unread = _READERS[path[path.rfind(".") :]](path)
     if rows.empty:

@@ -49,10 +49,7 @@ InstrumentResponder: TypeAlias = tuple[re.Pattern[str], Callable[[Instrument, st
 def make_instrument(name: str, **changes: Any) -> Instrument:
     """Return a named instrument with some of its rates changed.
 
-    Raises
-    ------
-    ValueError
-        If there is no such instrument or rate, or a rate is none.
+    ValueError if there is no such instrument or rate, or a rate is none.
 
     Examples
     --------
@@ -81,10 +78,7 @@ def instrument_responders() -> tuple[InstrumentResponder, ...]:
 def assist(instrument: Instrument, prompt: str, *, seed: str) -> str:
     """Return the reply of a simulated parser or judge to ``prompt``.
 
-    Raises
-    ------
-    ValueError
-        If no study asks a parser or a judge so.
+    ValueError if no study asks a parser or a judge so.
     """
     for pattern, responder in instrument_responders():
         if pattern.search(prompt):

@@ -249,11 +249,8 @@ _WITHIN: Mapping[str, tuple[float, float]] = {
 def make_subject(profile: str, /, **changes: Any) -> Subject:
     """Return the subject called ``profile`` with some of its parameters changed.
 
-    Raises
-    ------
-    ValueError
-        If there is no such profile or parameter, or a value is not what the parameter may be; the message says what
-        there is.
+    ValueError if there is no such profile or parameter, or a value is not what the parameter may be; the message says
+    what there is.
 
     Examples
     --------

@@ -269,13 +269,17 @@ _QUOTED = re.compile(
 )
 
 
+def _refers(text: str) -> bool:
+    """Return whether the text needs another question that it does not quote."""
+    return _REFERENCE.search(text) is not None and _QUOTED.search(text) is None
+
+
 _EXCLUSIONS: Mapping[str, Callable[[_Entry], bool]] = {
     "unreadable_answer": lambda entry: entry.exponent is None,
     "out_of_range": lambda entry: abs(entry.exponent or 0) > LARGEST_EXPONENT,
     "discarded": lambda entry: entry.text.startswith("DISCARD"),
     "bare_number": lambda entry: _BARE_NUMBER.fullmatch(entry.text) is not None,
-    # A question that it quotes is not needed.
-    "refers_to_another": lambda entry: bool(_REFERENCE.search(entry.text) and not _QUOTED.search(entry.text)),
+    "refers_to_another": lambda entry: _refers(entry.text),
 }
 """Reasons to leave an item out, in the order in which they are tried."""
 

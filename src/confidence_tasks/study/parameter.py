@@ -41,10 +41,7 @@ class Parameter:
     def check(self, value: Any) -> None:
         """Check a value of the right type.
 
-        Raises
-        ------
-        ValueError
-            If it is none of the choices, or beyond the bounds.
+        ValueError if it is none of the choices, or beyond the bounds.
 
         Examples
         --------

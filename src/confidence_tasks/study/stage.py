@@ -162,10 +162,7 @@ class Stage:
 def check_stages(stages: Sequence[Stage]) -> None:
     """Check that stages fit together.
 
-    Raises
-    ------
-    ValueError
-        If there is none, two have one name, or a value of one is impossible; the message names the stage.
+    ValueError if there is none, two have one name, or a value of one is impossible; the message names the stage.
     """
     if not stages:
         raise ValueError("it has no stage")

@@ -140,10 +140,7 @@ async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cac
     Equal questions from samples that run at the same time wait for each other, so that one of them is paid for. The
     store of the sample keeps the reply with a digest of what was asked, and its metadata count the tokens.
 
-    Raises
-    ------
-    RoleError
-        If the role is not bound and must be asked.
+    RoleError if the role is not bound and must be asked.
     """
     digest = blake2b(f"{system}\x1f{prompt}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
     key = _kept_as(role)
@@ -276,10 +273,7 @@ class ProbabilityGate:
     async def __call__(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
         """Return what ``ask`` returns.
 
-        Raises
-        ------
-        TokenProbabilityError
-            If the model is known to give none: before ``ask`` is called, but for the first time.
+        TokenProbabilityError if the model is known to give none: before ``ask`` is called, but for the first time.
         """
         if model.api not in self._faults:
             async with concurrency(f"{self.purpose} {id(model.api)}", 1, visible=False):

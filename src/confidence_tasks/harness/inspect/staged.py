@@ -491,10 +491,7 @@ class LostRepliesError(RuntimeError):
 def replies_of(state: TaskState, study: Study) -> Replies:
     """Return the replies that a sample holds; where there are none but the output, that of the only stage.
 
-    Raises
-    ------
-    LostRepliesError
-        If a study of several stages finds none.
+    LostRepliesError if a study of several stages finds none.
     """
     kept = state.store.get(REPLIES)
     if kept is None:

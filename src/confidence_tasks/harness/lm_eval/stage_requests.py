@@ -384,10 +384,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
     Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
     subjects apart, whose replies depend on more than the prompt.
 
-    Raises
-    ------
-    RuntimeError
-        Before the first call, if a stage requires log-probabilities that the model cannot give.
+    RuntimeError before the first call, if a stage requires log-probabilities that the model cannot give.
     """
     methods: Any = model  # with those that add_request_type gives to every model
     documents = [_Document(request) for request in requests]

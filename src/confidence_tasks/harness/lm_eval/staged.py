@@ -112,10 +112,8 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
     lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of
     the study. Other names may be meant for another task of the same run, so they are warned of.
 
-    Raises
-    ------
-    ValueError
-        For a parameter that lm-eval is told in another way, another value of what is fixed, or a value of another type.
+    ValueError for a parameter that lm-eval is told in another way, another value of what is fixed, or a value of
+    another type.
     """
     types, fixed, elsewhere = metadata_rules(study)
     passed = {*types, *_HARNESS, *model_arguments()}

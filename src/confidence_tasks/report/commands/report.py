@@ -394,10 +394,7 @@ class Verdict:
 def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[Verdict]:
     """Hold the measures of each task, model and condition against requirements.
 
-    Raises
-    ------
-    ValueError
-        If no task has a measure or a condition that is named: a gate that nothing passes through is left open.
+    ValueError if no task has a measure or a condition that is named: a gate that nothing passes through is left open.
     """
     from confidence_tasks.report.groups import BY_CONDITION
 
