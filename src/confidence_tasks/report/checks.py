@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.groups import asked, split_by_source
+from confidence_tasks.report.groups import BY_CONDITION, asked, split_by_source
+from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.run_config import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
+from confidence_tasks.study.parameter import meant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.trial_files import TrialFile
 
@@ -379,3 +383,82 @@ READING: tuple[Check, ...] = (
 
 GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
 """These, and those of confidence in single answers."""
+
+
+# What a user requires -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a measure must be below or above, with all of its interval, under a condition, or if empty under each."""
+
+    measure: str
+    condition: str
+    below: bool
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a requirement; ValueError if it is none.
+
+        Examples
+        --------
+        >>> Requirement.parse("ece<0.1")
+        Requirement(measure='ece', condition='', below=True, bound=0.1)
+        >>> Requirement.parse("auroc/0-20 > .7").condition
+        '0-20'
+        """
+        read = _REQUIREMENT.fullmatch(text.strip())
+        if read is None:
+            raise ValueError(f"{text!r} is no requirement, such as 'ece<0.1' or 'auroc/0-20>0.7'")
+        measure, condition, sign, bound = read.groups()
+        return cls(measure, condition or "", sign == "<", float(bound))
+
+    def __str__(self) -> str:
+        where = f"/{self.condition}" if self.condition else ""
+        return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
+
+    def outcome(self, entry: Estimated) -> str:
+        """Say whether a measure is ``met``, ``not met`` or ``undecided``, as its interval lies on either side."""
+        low, high = entry.interval.low, entry.interval.high
+        if math.isnan(low) or low < self.bound < high:
+            return "undecided"
+        return "met" if (high <= self.bound) == self.below else "not met"
+
+
+_REQUIREMENT = re.compile(r"(\w+)(?:/(.+?))?\s*([<>])=?\s*([-+]?(?:\d+\.?\d*|\.\d+))")
+
+
+def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[dict[str, str]]:
+    """Hold the measures of each task, model and condition against requirements; say what became of each, in words.
+
+    ValueError if no task has a measure or a condition that is named: a gate that nothing passes through is left open.
+    """
+    for requirement in requirements:
+        known = [name for results in every for name in results.task_trials.study.measure]
+        if requirement.measure not in known:
+            raise ValueError(
+                f"{requirement}: there is no measure {requirement.measure!r}{meant(requirement.measure, known)}"
+            )
+        entries = [
+            (results, entry)
+            for results in every
+            for entry in results.estimates
+            if entry.measure == requirement.measure
+            and entry.by == BY_CONDITION
+            and not entry.source
+            and requirement.condition in ("", entry.group)
+        ]
+        if not entries:
+            labels = dict.fromkeys(label for results in every for label in results.conditions)
+            raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
+        for results, entry in entries:
+            value = number(entry.interval.estimate, 3)
+            told = limits(entry.interval, 3) or why_missing(entry.interval)
+            where = ", ".join((results.task_trials.task, entry.model, entry.group))
+            yield {
+                "requirement": str(requirement),
+                "outcome": requirement.outcome(entry),
+                "where": where,
+                "found": f"{value} {told}",
+            }

@@ -59,15 +59,9 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     """Read the replies of a log anew, with the reading rules and statistics of this version.
 
     What a parser or a judge said is taken from the log; no model is called. Samples are read, scored and written one
-    after the other.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The log, which is left alone.
-    target : str or PathLike, optional
-        Another file on this machine, into which the new log is written. The entry ``rescored`` of its metadata says
-        when that was and by which versions, and reports take the newest reading of a run.
+    after the other. The log is left alone; the new one is written into ``target``, another file on this machine, if
+    that is given. The entry ``rescored`` of its metadata says when that was and by which versions, and reports take the
+    newest reading of a run.
 
     Raises
     ------

@@ -88,18 +88,16 @@ def report_of(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> Report:
-    """Return the report on some trials.
+    """Return the report on what was collected; without trials, the page says what was found.
 
     Parameters
     ----------
     collection : Collection
-        What :func:`~confidence_tasks.report.collect` read; without trials, the page says what was found.
+        What :func:`~confidence_tasks.report.collect` read.
     settings : Settings, optional
         How uncertainty is computed.
-    viewer : str
-        Address of Inspect's viewer, for links to samples.
-    title : str
-        Title of the page.
+    viewer, title : str
+        Address of Inspect's viewer, for links to samples, and title of the page.
     advance : callable, optional
         Told how many models are done, of how many, and which is under way.
     workers : Workers, optional

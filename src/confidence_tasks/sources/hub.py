@@ -61,12 +61,10 @@ class HubSource(Source):
 
     Attributes
     ----------
-    hub_id, config, split : str
-        Repository, configuration and split; ``default`` where the data set has a single configuration.
+    config : str
+        Its configuration; ``default`` where the data set has a single one.
     revision : str
         The pinned commit.
-    shape : Shape
-        Columns and the reader of a row.
     balance : tuple of str
         Attributes of a question that a sample is balanced over.
     sample_in_mirror : bool

@@ -87,11 +87,9 @@ class TaskMetrics:
 
     Attributes
     ----------
-    summary : callable
+    summary, arguments
         ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
-        Logs name it, so that it can be called again when they are scored anew.
-    arguments : mapping of str to object
-        Its arguments, as JSON holds them.
+        Logs name it, with its arguments as JSON holds them, so that it can be called again when they are scored anew.
     measures : tuple of Measure
         The measures that it computes.
     headline : str

@@ -94,23 +94,10 @@ def statistic(name: str) -> Any:
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
-    """Check that a function of ``confidence_tasks.statistics`` can be called so.
+    """Check that a function of ``confidence_tasks.statistics``, or a class method of a class, can be called so.
 
-    Parameters
-    ----------
-    name : str
-        The function, or a class.
-    n_columns : int
-        Number of columns that it is given by position.
-    options : iterable of str
-        Keyword options that it is given.
-    method : str
-        Class method of a class; empty for a function.
-
-    Raises
-    ------
-    ValueError
-        If there is no such function, it has no such option, or it takes fewer columns.
+    It is given so many columns by position, and keyword options. ValueError if there is no such function, it has no
+    such option, or it takes fewer columns.
 
     Examples
     --------

@@ -26,17 +26,9 @@ READABLE: frozenset[Status] = frozenset({"ok", "repaired"})
 class Reading:
     """What a reply literally said, before anybody decides whether it is right.
 
-    Attributes
-    ----------
-    answer : str
-        The answer in canonical form (letter, number or text); empty when absent.
-    confidence_raw : float
-        The confidence as stated, in the units that were asked for; NaN when absent.
-    status : Status
-        ``ok`` for a reply to the letter of the format, ``repaired`` when a lenient rule was needed,
-        else the fault.
-    rules : tuple of str
-        Names of the lenient rules that were needed, in order; empty for ``ok``.
+    ``answer`` is in canonical form (letter, number or text), and empty when absent; ``confidence_raw`` in the units
+    that were asked for, and NaN when absent. ``status`` is ``ok`` for a reply to the letter of the format, ``repaired``
+    when a lenient rule was needed, else the fault; ``rules`` names those rules in order.
     """
 
     answer: str

@@ -19,16 +19,8 @@ from confidence_tasks.study.stage import Token
 class SimulatedLM(LM):
     """A model whose accuracy and metacognition are known, with the replies that it gives in Inspect.
 
-    Parameters
-    ----------
-    subject : str
-        Name of the profile.
-    seed : int
-        Seed of all replies.
-    batch_size, max_batch_size, device
-        What lm-eval tells every model; of no consequence here.
-    **parameters
-        Parameters of the subject that differ from the profile's.
+    ``subject`` is the name of the profile, ``parameters`` are those of the subject that differ from it. What lm-eval
+    tells every model of batches and devices is of no consequence here.
     """
 
     tokenizer_name = "simulated"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -38,9 +37,9 @@ from confidence_tasks.report.labels import (
 )
 from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.sources.source import write_atomically
-from confidence_tasks.study.parameter import meant
 
 if TYPE_CHECKING:
+    from confidence_tasks.report.checks import Requirement
     from confidence_tasks.report.collection import Collection
     from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.groups import ModelGroups
@@ -75,6 +74,12 @@ def _groups(texts: tuple[str, ...]) -> ModelGroups:
     from confidence_tasks.report.groups import parse_groups
 
     return parse_groups(texts)
+
+
+def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
+    from confidence_tasks.report.checks import Requirement
+
+    return tuple(map(Requirement.parse, texts))
 
 
 def _check_groups(groups: ModelGroups, collection: Collection) -> None:
@@ -130,7 +135,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "requirements",
     multiple=True,
     metavar="REQUIREMENT",
-    callback=_parsed(lambda texts: tuple(map(Requirement.parse, texts))),
+    callback=_parsed(_requirements),
     help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
     " be repeated.",
 )
@@ -208,17 +213,19 @@ def report(
         raise SystemExit(1)
 
 
-def _failings(judged: Sequence[Verdict], made: Report) -> int:
+def _failings(judged: Sequence[Mapping[str, str]], made: Report) -> int:
     """Say how each requirement was met, and which files' models could not be computed; return how many failed."""
     for each in judged:
-        errors.print(escape(f"{each.outcome:<9}  {each.requirement}: {each.found} ({each.where})"))
+        errors.print(escape("{outcome:<9}  {requirement}: {found} ({where})".format_map(each)))
     for lost in made.lost:
         errors.print(f"[red]left out[/] {escape(lost.path)}: {escape(lost.reason)}", highlight=False)
-    return len(made.lost) + sum(each.outcome != "met" for each in judged)
+    return len(made.lost) + sum(each["outcome"] != "met" for each in judged)
 
 
-def _judged(requirements: Sequence[Requirement], made: Report) -> list[Verdict]:
+def _judged(requirements: Sequence[Requirement], made: Report) -> list[dict[str, str]]:
     """Hold what was found against the requirements."""
+    from confidence_tasks.report.checks import verdicts
+
     try:
         return list(verdicts(requirements, made.results)) if made.results else []
     except ValueError as error:
@@ -243,7 +250,7 @@ def _write_files(made: Report, tables: Path | None, figures: Path | None, paper:
         )
 
 
-def _record(made: Report, judged: Sequence[Verdict], collection: Collection) -> dict[str, Any]:
+def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Collection) -> dict[str, Any]:
     """Return a report as JSON has it."""
     from confidence_tasks.report.export import contrasts_frame, estimates_frame, records
 
@@ -270,7 +277,7 @@ def _record(made: Report, judged: Sequence[Verdict], collection: Collection) -> 
             for replication, its in made.papers
             for each in its
         ],
-        "requirements": [asdict(each) for each in judged],
+        "requirements": list(judged),
         "skipped": [{"path": file.path, "reason": file.reason} for file in (*collection.skipped, *made.lost)],
     }
 
@@ -338,89 +345,6 @@ def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str
         f"{entry.interval.level:.0%} interval": limits(entry.interval, _DECIMALS)
         or why_missing(entry.interval),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """What a measure must be below or above, with all of its interval, under a condition, or if empty under each."""
-
-    measure: str
-    condition: str
-    below: bool
-    bound: float
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read a requirement; ValueError if it is none.
-
-        Examples
-        --------
-        >>> Requirement.parse("ece<0.1")
-        Requirement(measure='ece', condition='', below=True, bound=0.1)
-        >>> Requirement.parse("auroc/0-20 > .7").condition
-        '0-20'
-        """
-        read = _REQUIREMENT.fullmatch(text.strip())
-        if read is None:
-            raise ValueError(f"{text!r} is no requirement, such as 'ece<0.1' or 'auroc/0-20>0.7'")
-        measure, condition, sign, bound = read.groups()
-        return cls(measure, condition or "", sign == "<", float(bound))
-
-    def __str__(self) -> str:
-        where = f"/{self.condition}" if self.condition else ""
-        return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
-
-    def outcome(self, entry: Estimated) -> str:
-        """Say whether a measure is ``met``, ``not met`` or ``undecided``, as its interval lies on either side."""
-        low, high = entry.interval.low, entry.interval.high
-        if math.isnan(low) or low < self.bound < high:
-            return "undecided"
-        return "met" if (high <= self.bound) == self.below else "not met"
-
-
-_REQUIREMENT = re.compile(r"(\w+)(?:/(.+?))?\s*([<>])=?\s*([-+]?(?:\d+\.?\d*|\.\d+))")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of a requirement, in words; ``outcome`` is ``met``, ``not met`` or ``undecided``."""
-
-    requirement: str
-    outcome: str
-    where: str
-    found: str
-
-
-def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[Verdict]:
-    """Hold the measures of each task, model and condition against requirements.
-
-    ValueError if no task has a measure or a condition that is named: a gate that nothing passes through is left open.
-    """
-    from confidence_tasks.report.groups import BY_CONDITION
-
-    for requirement in requirements:
-        known = [name for results in every for name in results.task_trials.study.measure]
-        if requirement.measure not in known:
-            raise ValueError(
-                f"{requirement}: there is no measure {requirement.measure!r}{meant(requirement.measure, known)}"
-            )
-        entries = [
-            (results, entry)
-            for results in every
-            for entry in results.estimates
-            if entry.measure == requirement.measure
-            and entry.by == BY_CONDITION
-            and not entry.source
-            and requirement.condition in ("", entry.group)
-        ]
-        if not entries:
-            labels = dict.fromkeys(label for results in every for label in results.conditions)
-            raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
-        for results, entry in entries:
-            value = number(entry.interval.estimate, _DECIMALS)
-            told = limits(entry.interval, _DECIMALS) or why_missing(entry.interval)
-            where = ", ".join((results.task_trials.task, entry.model, entry.group))
-            yield Verdict(str(requirement), requirement.outcome(entry), where, f"{value} {told}")
 
 
 # What reports keep --------------------------------------------------------------------------------------------------

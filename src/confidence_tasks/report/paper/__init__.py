@@ -188,14 +188,11 @@ class PaperTable(PaperItem):
         Headings of the columns that name the rows; by default the rows are the models.
     rows, columns : tuple of Axis
         What is crossed, outermost first.
-    at : mapping
-        Attributes of all cells.
-    order_by : mapping, optional
-        Attributes of the number by which models are ordered, the best first; by default they are in alphabetical order.
+    at, order_by : mapping
+        Attributes of all cells, and of the number by which models are ordered, the best first; by default they are in
+        alphabetical order.
     best : {"", "row", "column"}
-        Among which numbers of a measure the best is set bold.
-    second : bool
-        Whether the second best is set in italics.
+        Among which numbers of a measure the best is set bold, and with ``second`` the second best in italics.
     total : (str, callable), optional
         Label of a last row, and the function of a column's numbers that it holds.
     total_digits : int, optional
