@@ -4,8 +4,7 @@ import math
 import re
 
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.reply import Reply
+from confidence_tasks.simulation.reply import Reply, answer
 from confidence_tasks.sources import load_asked
 from confidence_tasks.study import Design, Parameter, Stage, Study, Trial, source_parameters
 from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, auroc, calibration_error

@@ -21,14 +21,15 @@ import pyarrow as pa
 
 from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
 from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.lm_eval_samples import (
+from confidence_tasks.report.other_files import (
+    SUFFIXES,
     is_results_file,
     is_sample_file,
     read_sample_file,
+    read_trial_table,
     results_beside,
 )
 from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile
-from confidence_tasks.report.trial_tables import SUFFIXES, read_trial_table
 from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8

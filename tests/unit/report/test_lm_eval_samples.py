@@ -11,7 +11,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import TRIAL, task_groups
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.lm_eval_samples import _study
+from confidence_tasks.report.other_files import _study
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import NotTrialsError
 

@@ -23,8 +23,14 @@ from scipy.special import ndtr, ndtri
 
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name
-from confidence_tasks.simulation.answers import said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature, subject_seed
+from confidence_tasks.simulation.reply import (
+    Reply,
+    StageRequest,
+    call_temperature,
+    said,
+    subject_seed,
+    ways_to_say,
+)
 from confidence_tasks.simulation.subject import Subject, normal, uniform
 from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray

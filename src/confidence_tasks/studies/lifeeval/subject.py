@@ -15,8 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from confidence_tasks.simulation.answers import said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.simulation.reply import Reply, StageRequest, said, ways_to_say
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.prompts import CONDITIONS, lifeeval_reply

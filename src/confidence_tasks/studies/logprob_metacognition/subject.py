@@ -28,8 +28,7 @@ from confidence_tasks.report.power import (
     accuracy_of,
     by_name,
 )
-from confidence_tasks.simulation.answers import answer
-from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature, subject_seed
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.simulation.true_values import even_points, of_columns
 from confidence_tasks.statistics.core import BoolArray, FloatArray

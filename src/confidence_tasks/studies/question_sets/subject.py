@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from confidence_tasks.simulation.answers import answer, said, ways_to_say
-from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, said, ways_to_say
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.simulation.true_values import long_run
 from confidence_tasks.studies.lifeeval.subject import PERCENT

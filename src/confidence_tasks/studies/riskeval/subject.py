@@ -16,9 +16,8 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name, decide
-from confidence_tasks.simulation.answers import answer
 from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
-from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import long_run, sloppily
 from confidence_tasks.statistics.core import FloatArray

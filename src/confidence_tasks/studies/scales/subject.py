@@ -16,8 +16,7 @@ from confidence_tasks.report.power import (
     by_name,
     decide,
 )
-from confidence_tasks.simulation.answers import answer, ranked_guesses
-from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, ranked_guesses
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import decisions, long_run, sloppily
 from confidence_tasks.statistics.core import BoolArray, FloatArray

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from statistics import NormalDist
 
 from confidence_tasks.reading.grading import normalise_text
-from confidence_tasks.simulation.answers import answer as answer_text
 from confidence_tasks.simulation.instruments import Instrument
 from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
+from confidence_tasks.simulation.reply import answer as answer_text
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.studies.signals.prompts import EXPRESSIONS, GUESSES
 from confidence_tasks.studies.signals.reader import read_answer_reply
