@@ -36,6 +36,7 @@ from confidence_tasks.simulation.true_values import even_points, long_run
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.fermieval.prompts import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
+from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.study.question import Question
 
 
@@ -80,9 +81,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("coverage", "coverage_gap", "mean_width")}
     {'coverage': 0.59, 'coverage_gap': -0.31, 'mean_width': 2.53}
     """
-    from confidence_tasks.studies.fermieval.prompts import TEST
-    from confidence_tasks.studies.fermieval.trials import MEASURES, fermieval_trial
-
     level = float(condition.removeprefix("p="))
     question = Question("true", "fermi", "How many?", "number", "0")
     found: dict[tuple[int, int], float] = {}
@@ -96,7 +94,7 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         for ends, weight in found.items()
         for text, probability in ways_to_say(interval_reply(*ends), subject)
     ]
-    return long_run(MEASURES, trials)
+    return long_run(INTERVAL_MEASURES, trials)
 
 
 def whole(lower: float, upper: float) -> tuple[int, int]:
@@ -148,7 +146,6 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
     >>> {name: round(values[name], 2) for name in ("accuracy", "confidence")}
     {'accuracy': 0.2, 'confidence': 0.27}
     """
-    from confidence_tasks.studies.fermieval.prompts import TEST
     from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES, distribution_trial
 
     question = Question("true", "fermi", "How many?", "number", "0")
@@ -224,8 +221,7 @@ def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[Float
 
 
 def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    lower, upper = stated_interval(subject, level_of(condition), draws[0])
-    return {"lower": lower, "upper": upper}
+    return dict(zip(("lower", "upper"), stated_interval(subject, level_of(condition), draws[0]), strict=True))
 
 
 def _interval_trials(replies: Columns, condition: str) -> Columns:

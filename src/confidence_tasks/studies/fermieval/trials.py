@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.intervals.conformal import Ends
-    from confidence_tasks.studies.fermieval.reader import IntervalReading
     from confidence_tasks.study.measures import Columns, Compute, Informative
     from confidence_tasks.study.measures import Value as Computed
 
@@ -108,7 +107,8 @@ def fermieval_trial(
     reading = read_fermi_interval(reply)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
     read = not (math.isnan(lower) or math.isnan(truth))
-    if max_exponent is not None and _beyond(max_exponent, truth, reading):
+    beyond = max_exponent is not None and any(abs(end) > max_exponent for end in (truth, lower, upper))
+    if beyond or (max_exponent is not None and reading.status == "out_of_range"):
         split = EXCLUDED
     return IntervalTrial(
         question_id=question.id,
@@ -133,13 +133,6 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
     """Read the interval and compare it with the truth."""
     about, reply = question.metadata, replies["interval"][0].text
     return fermieval_trial(question, level_of(condition), about["split"], reply, about.get("max_exponent"))
-
-
-def _beyond(max_exponent: float, truth: float, reading: IntervalReading) -> bool:
-    """Return whether the truth or an end of the interval lies further from 0."""
-    return reading.status == "out_of_range" or any(
-        abs(value) > max_exponent for value in (truth, reading.lower, reading.upper)
-    )
 
 
 # Measures -------------------------------------------------------------------------------------------------------
@@ -176,12 +169,6 @@ _WIDTH = statistic_of("mean_width", "lower", "upper")
 _WINKLER = statistic_of("winkler_score", "truth", "lower", "upper", "level")
 
 
-def _missed_if_unread(trials: Columns) -> Any:
-    import numpy as np
-
-    return np.nan_to_num(trials["correct"], nan=0.0)
-
-
 _ENOUGH_MISSES = 4
 """Misses that an interval of the Winkler score needs. Studies with fewer have too low a score and an interval that lies
 below the truth; if more are asked for, those printed are of the unlucky (``docs/reliability.md``)."""
@@ -214,7 +201,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     share(
         "coverage_of_all",
-        _of_split(TEST, proportion(_missed_if_unread)),
+        _of_split(TEST, proportion(lambda trials: trials["correct"] == 1.0)),
         "The same where a reply without an interval counts as a miss.",
     ),
     Measure(
@@ -479,22 +466,9 @@ def fermieval_summary(
 ) -> dict[str, float]:
     """Return every measure at every level and averaged over them, with Wilson's interval of each coverage.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of the study.
-    levels : sequence of float
-        Nominal coverages of the design.
-    conformal : bool
-        Whether the calibration half was asked; without it, intervals are adjusted by each other.
-    names : sequence of str, optional
-        Names of the measures; by default all, with the limits of coverage.
-
-    Returns
-    -------
-    dict of str to float
-        ``name/p=0.95`` at a level, ``name/all`` for the mean over levels, and ``coverage_low`` and ``coverage_high``
-        for the limits of the 95% interval of coverage.
+    Without ``conformal``, for a run without the calibration half, intervals are adjusted by each other. Keys are
+    ``name/p=0.95`` at a level, ``name/all`` for the mean over levels and, unless measures are named, ``coverage_low``
+    and ``coverage_high`` for the limits of the 95% interval of coverage.
     """
     labels = [condition_of(level) for level in levels]
     measures = named(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)
@@ -510,12 +484,9 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
     from confidence_tasks.statistics import wilson_interval
 
     limits: dict[str, float] = {}
+    judged = [trial for trial in trials if trial["split"] == TEST and not math.isnan(trial["correct"])]
     for label in labels:
-        held = [
-            trial["correct"]
-            for trial in trials
-            if trial["condition"] == label and trial["split"] == TEST and not math.isnan(trial["correct"])
-        ]
+        held = [trial["correct"] for trial in judged if trial["condition"] == label]
         low, high = wilson_interval(sum(held), len(held))
         limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
     return limits

@@ -434,9 +434,8 @@ def read_tokens(question: Question, condition: str, replies: Replies) -> Distrib
     """Collect the probabilities of integers in the place of the answer."""
     tokens = replies["exponent"][0].tokens
     found = integer_probabilities(tokens)
-    return distribution_trial(
-        question, question.metadata["split"], found, "" if found else why_unknown(tokens)
-    )
+    problem = "" if found else why_unknown(tokens)
+    return distribution_trial(question, question.metadata["split"], found, problem)
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (

@@ -269,14 +269,14 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     """Return the temperature of least J on the calibration half, the lowest of equals; NaN without such trials."""
     import numpy as np
 
-    scores = {
-        float(temperature): penalized_score(
-            _trials_where(trials, "temperature", temperature), level, shortfall_weight
-        )
-        for temperature in np.unique(trials["temperature"])
-    }
-    defined = {temperature: score for temperature, score in scores.items() if not math.isnan(score)}
-    return min(defined, key=lambda temperature: defined[temperature]) if defined else math.nan
+    temperatures = np.unique(trials["temperature"])
+    scores = np.array(
+        [
+            penalized_score(_trials_where(trials, "temperature", each), level, shortfall_weight)
+            for each in temperatures
+        ]
+    )
+    return math.nan if np.isnan(scores).all() else float(temperatures[np.nanargmin(scores)])
 
 
 def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Computed:
@@ -295,7 +295,7 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
         samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
     )
     found, rows = [], []
-    for name in [name for name in direct if name in reasoned]:
+    for name in filter(reasoned.__contains__, direct):
         samples = [direct[name], reasoned[name]]
         size = min(map(len, samples))  # entropies are compared at one number of samples
         _, (without, with_it) = empirical_distribution(np.array([some[:size] for some in samples]))

@@ -141,22 +141,10 @@ def _answer(question: Question, correct: bool, seed: str) -> str:
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures at a temperature are in the long run.
+    """Return what a subject's measures at a temperature are in the long run, whatever the run.
 
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The temperature, such as ``T=0.7``.
-    *run
-        The task and its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure. AUROC2, d_a and the slope of the z-ROC are those of the module's formulas, but for the
-        bins that the latter two are read off and for log-probabilities cut at 0.
+    AUROC2, d_a and the slope of the z-ROC are those of the module's formulas, but for the bins that the latter two are
+    read off and for log-probabilities cut at 0.
 
     Examples
     --------

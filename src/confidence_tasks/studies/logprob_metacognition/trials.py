@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -67,10 +67,8 @@ COVERAGES = (0.5, 0.8)
 
 CLASSIFIER_ROLE = "domain_classifier"
 
-Domains = Literal["lexicon", "model"]
+DOMAIN_CHOICES = ("lexicon", "model")
 """Who says which domain a question belongs to."""
-
-DOMAIN_CHOICES: tuple[Domains, ...] = get_args(Domains)
 
 
 class LogprobTrial(Trial):
@@ -123,22 +121,7 @@ def logprob_trial(
     domain: str | None = None,
     gold_mean_logprob: float = math.nan,
 ) -> LogprobTrial:
-    """Turn an answer and what its tokens add up to into a trial.
-
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    temperature : float
-        At which the answer was sampled.
-    found : ShortAnswer
-        The answer as read.
-    evidence : AnswerTokens
-        The mean log-probability of its tokens.
-    domain : str, optional
-        The question's domain; by default the lexicon's.
-    gold_mean_logprob : float
-        Mean log-probability of the right answer.
+    """Turn an answer, as read, and what its tokens add up to into a trial; its domain is by default the lexicon's.
 
     Examples
     --------
@@ -333,7 +316,7 @@ def read_answer(question: Question, condition: str, replies: Replies) -> Logprob
 
 
 @scorer(metrics=[])
-def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer:
+def nlp_metad_scorer(domains: str = "lexicon", cache: bool = True) -> Scorer:
     """Keep what `read_answer` reads as a trial, with the domain of the question."""
     from confidence_tasks.harness.inspect.staged import replies_of
     from confidence_tasks.studies.logprob_metacognition import STUDY
@@ -348,7 +331,7 @@ def nlp_metad_scorer(domains: Domains = "lexicon", cache: bool = True) -> Scorer
     return score
 
 
-async def _domain(question: Question, state: TaskState, domains: Domains, cache: bool) -> str:
+async def _domain(question: Question, state: TaskState, domains: str, cache: bool) -> str:
     if domains == "lexicon":
         return domain_of(question.text)
     prompt = classifier_prompt(question.text, question.gold or "")

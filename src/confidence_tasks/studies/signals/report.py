@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import rankdata
 
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
@@ -113,19 +113,10 @@ def rank_correlations(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return Spearman's correlation of every pair of signals."""
     for model in results.models:
         table = signal_table(model.columns)
-        for i, first in enumerate(table.signals):
-            record: dict[str, Any] = {"model": model.label, "signal": first}
-            for j, second in enumerate(table.signals):
-                record[second] = 1.0 if i == j else _spearman(table.evidence[:, i], table.evidence[:, j])
-            yield record
-
-
-def _spearman(first: Any, second: Any) -> float:
-    both = ~np.isnan(first) & ~np.isnan(second)
-    x, y = first[both], second[both]
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(spearmanr(x, y).statistic)
+        found = pd.DataFrame(table.evidence).corr("spearman", min_periods=3).to_numpy(copy=True)
+        np.fill_diagonal(found, 1.0)
+        for signal, row in zip(table.signals, found, strict=True):
+            yield {"model": model.label, "signal": signal, **dict(zip(table.signals, row, strict=True))}
 
 
 def disagreements(results: TaskResults) -> ExtraTable:
