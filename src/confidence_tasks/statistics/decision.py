@@ -363,9 +363,7 @@ def _expected_utility(probability: FloatArray, penalty: FloatArray) -> FloatArra
 def _scaffold_decision(confidence: ArrayLike, penalty: ArrayLike, available: ArrayLike | None) -> FloatArray:
     """Return the optimal decision, which is to abstain where no answer is available."""
     decision = optimal_decision(confidence, penalty)
-    if available is None:
-        return decision
-    given = as_binary(available, "available")
+    given = np.ones(len(decision)) if available is None else as_binary(available, "available")
     same_length(confidence=decision, available=given)
     return decision * given
 

@@ -61,16 +61,12 @@ class RiskCoverageCurve:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Trials gathered by confidence, most confident first, each array of shape (R, g).
-
-    ``before`` and ``right_before`` count the trials, and those right, of higher confidence; ``up_to`` counts the
-    trials of this confidence as well.
-    """
+    """Trials gathered by confidence, most confident first, each array of shape (R, g)."""
 
     counts: FloatArray
     right: FloatArray
-    up_to: FloatArray
-    before: FloatArray
+    up_to: FloatArray  # trials of this confidence or a higher one
+    before: FloatArray  # trials of higher confidence
     right_before: FloatArray
 
 
@@ -128,8 +124,7 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None
 
     References
     ----------
-    Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers,
-    arXiv:1805.08206.
+    Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, arXiv:1805.08206.
 
     Examples
     --------

@@ -71,11 +71,8 @@ class Bins:
     def __post_init__(self) -> None:
         if isinstance(self.number, bool) or not isinstance(self.number, int | np.integer) or self.number < 1:
             raise ValueError(f"bins must be a whole number above zero, got {self.number!r}")
-        for name, value, known in (
-            ("binning", self.binning, get_args(Binning)),
-            ("edges", self.edges, get_args(Edges)),
-        ):
-            check_option(name, value, known)
+        check_option("binning", self.binning, get_args(Binning))
+        check_option("edges", self.edges, get_args(Edges))
         if (self.binning, self.edges) not in _DECIDING_END:
             raise ValueError('edges="extra_bin" needs binning="equal_width"')
 
@@ -284,10 +281,8 @@ def _consistency_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the quantiles of the accuracy of trials that are right as often as stated."""
     whole, chance = np.floor(n_trials + _ROUNDING), np.clip(confidence, 0.0, 1.0)
-    low, high = (
-        ratio(_binomial_quantile(tail, whole, chance), whole)
-        for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
-    )
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    low, high = (ratio(_binomial_quantile(tail, whole, chance), whole) for tail in tails)
     return low, high
 
 

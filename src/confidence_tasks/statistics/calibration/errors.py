@@ -140,10 +140,6 @@ def mce(
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without trials. One trial in a bin of its own can decide it.
 
-    References
-    ----------
-    Naeini, Cooper & Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602.
-
     Examples
     --------
     >>> mce([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
@@ -399,11 +395,9 @@ def confidence_correlation(
     first, second = weighting.centred(right), weighting.centred(stated)
     weighted = weighting.rows * first
     covariance = np.einsum("rn,rn->r", weighted, second)
-    variances = (
-        np.einsum("rn,rn->r", weighted, first),
-        np.einsum("rn,rn,rn->r", weighting.rows, second, second),
-    )
-    value = np.clip(ratio(covariance, np.sqrt(variances[0]) * np.sqrt(variances[1])), -1.0, 1.0)
+    of_first = np.einsum("rn,rn->r", weighted, first)
+    of_second = np.einsum("rn,rn,rn->r", weighting.rows, second, second)
+    value = np.clip(ratio(covariance, np.sqrt(of_first) * np.sqrt(of_second)), -1.0, 1.0)
     constant = _constant(right, weighting) | _constant(stated, weighting)
     return weighting.settle(value, weighting.empty, (constant, Reason.CONSTANT))
 
@@ -523,9 +517,8 @@ def hard_easy_regression(
     right, stated, hard = _checked(correct, confidence, difficulty)
     n = hard.shape[0]
     unit = label_index(questions, "questions", n)
-    reason = Reason.EMPTY if n == 0 else Reason.CONSTANT if hard.min() == hard.max() else None
-    if reason is not None:
-        missing = undefined(reason)
+    if n == 0 or hard.min() == hard.max():
+        missing = undefined(Reason.CONSTANT if n else Reason.EMPTY)
         return HardEasyRegression(missing, missing, missing, missing, missing, level, n)
     excess = stated - right
     centred = hard - hard.mean()
@@ -533,12 +526,10 @@ def hard_easy_regression(
     slope = (centred @ excess) / squares
     intercept = excess.mean() - slope * hard.mean()
     error = _robust_error(excess - intercept - slope * hard, centred, unit)
-    half = (
-        error
-        if error.reason
-        else Estimate(float(scipy.special.stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error)
-    )
-    low, high = (half, half) if half.reason else (Estimate(slope - half), Estimate(slope + half))
+    low = high = error
+    if not error.reason:
+        half = float(scipy.special.stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error
+        low, high = Estimate(slope - half), Estimate(slope + half)
     return HardEasyRegression(Estimate(slope), Estimate(intercept), error, low, high, level, n)
 
 

@@ -150,13 +150,7 @@ class LogisticRecalibration:
     clip: float
 
     def apply(self, confidence: ArrayLike) -> FloatArray:
-        """Recalibrate confidence of shape (n,) by the line of a plain call.
-
-        Examples
-        --------
-        >>> LogisticRecalibration(intercept=-0.5, slope=0.5, clip=0.005).apply([0.2, 0.9]).round(3)
-        array([0.233, 0.645])
-        """
+        """Recalibrate confidence of shape (n,) by the line of a plain call."""
         line = self.intercept + self.slope * _logits(as_probability(confidence, "confidence"), self.clip)
         return np.asarray(scipy.special.expit(line))
 
@@ -227,10 +221,6 @@ def calibration_slope(
     -------
     Estimate or ndarray, shape (R,)
         1 for a calibrated subject, below 1 when confidence is too extreme; NaN as there.
-
-    References
-    ----------
-    Van Calster et al. (2016), doi:10.1016/j.jclinepi.2015.12.005.
 
     Examples
     --------

@@ -69,11 +69,8 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
 
 
 def pack(counts: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Move cells that are empty under every stimulus behind the others, and count the others.
-
-    At the maximum of a likelihood an empty cell has no width: what remains is the table without it. Counts are of shape
-    (S, J, K, B), numbers of cells (S, B).
-    """
+    """Move cells of counts (S, J, K, B) that no stimulus has behind the others, and count the others (S, B)."""
+    # At the maximum of a likelihood an empty cell has no width: what remains is the table without it.
     used = counts.sum(axis=1) > 0.0
     order = np.argsort(~used, axis=1, kind="stable")
     packed = np.take_along_axis(counts, order[:, np.newaxis], axis=2)
