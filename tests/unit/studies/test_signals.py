@@ -11,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.meaning import judge_prompts, matches, same_meaning
 from confidence_tasks.studies.signals.prompts import (
     DEFAULT,
     EXPRESSIONS,
@@ -22,10 +21,13 @@ from confidence_tasks.studies.signals.prompts import (
     signal_stages,
 )
 from confidence_tasks.studies.signals.reader import (
+    judge_prompts,
+    matches,
     read_answer_reply,
     read_expression,
     read_guesses,
     read_percent,
+    same_meaning,
     true_probability,
 )
 from confidence_tasks.studies.signals.subject import NOISE, belief, respond, true_auroc

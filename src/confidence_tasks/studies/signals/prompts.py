@@ -11,8 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from confidence_tasks.sources import load_asked
-from confidence_tasks.studies.signals.meaning import ENTAILMENT, answers_of, check_installed, judge_prompts
-from confidence_tasks.studies.signals.reader import read_answer_reply
+from confidence_tasks.studies.signals.reader import (
+    ENTAILMENT,
+    answers_of,
+    check_installed,
+    judge_prompts,
+    read_answer_reply,
+)
 from confidence_tasks.study import Question, Replies, Stage
 
 

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
-from confidence_tasks.studies.signals.meaning import MissingSignalError, matches, same_meaning
 from confidence_tasks.studies.signals.prompts import COMBINED, EXPRESSIONS, SIGNALS
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
+    MissingSignalError,
+    matches,
     read_answer_reply,
     read_expression,
     read_guesses,
     read_percent,
+    same_meaning,
     true_probability,
 )
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
