@@ -150,6 +150,7 @@ _SEVERAL_LETTERS = re.compile(
     rf"(?:[Bb]oth|[Ee]ither)?\s?(\(?[A-Z]\)?(?:{_JOINED}\(?[A-Z]\)?){{1,8}})(?:\W{{0,4}}|\s(?:are|both|could|may|might)\b.*|[,;.(].*)",
     re.DOTALL,
 )
+# In brackets or after `option`; and a capital in a sentence, not the words A and I.
 _MARKED_LETTER = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer(?:\sis)?)\s{1,4}[\"'(\[]?([A-Za-z])(?![\w'])|\(([A-Za-z])\)|\b([A-Z])\)"
 )
@@ -257,11 +258,6 @@ def _same_text(value: str, options: Options) -> Claims:
     )
 
 
-def _lower_case_letter(value: str, options: Options) -> Claims:
-    """Read a small letter, or a Greek or Cyrillic look-alike."""
-    return _letter(value.translate(_LOOKALIKES).upper(), options)
-
-
 def _several_letters(value: str, options: Options) -> Claims:
     """Read a list of letters, which claims two options."""
     match = _SEVERAL_LETTERS.fullmatch(value)
@@ -294,24 +290,18 @@ def _letter_first(value: str, options: Options) -> Claims:
     return letter if letter[0] in _same_text(match[2], options) else ()
 
 
-def _unless_negated(pattern: re.Pattern[str], value: str) -> list[str]:
-    """Return the letters that a pattern finds where no negation stands before them, and no rejection after them."""
-    found = (
-        match
-        for match in pattern.finditer(value)
-        if not (_NEGATED.search(value, 0, match.start()) or _REJECTED.match(value, match.end()))
-    )
-    return [letter for match in found for letter in match.groups() if letter]
+def _unless_negated(pattern: re.Pattern[str]) -> Callable[[str, Options], Claims]:
+    """Make the rule that reads the letters of a pattern with no negation before them, and no rejection after them."""
 
+    def rule(value: str, options: Options) -> Claims:
+        found = (
+            match
+            for match in pattern.finditer(value)
+            if not (_NEGATED.search(value, 0, match.start()) or _REJECTED.match(value, match.end()))
+        )
+        return _valid((letter for match in found for letter in match.groups()), options)
 
-def _marked_letter(value: str, options: Options) -> Claims:
-    """Read a letter in brackets or after `option`."""
-    return _valid(_unless_negated(_MARKED_LETTER, value), options)
-
-
-def _bare_letter(value: str, options: Options) -> Claims:
-    """Read a capital letter in a sentence, not the words A and I."""
-    return _valid(_unless_negated(_BARE_LETTER, value), options)
+    return rule
 
 
 def _occurrences(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -329,18 +319,16 @@ def _occurrences(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[tuple[
 def _text_within(value: str, options: Options) -> Claims:
     """Find options that the value mentions; one that is only part of another mentioned one does not count."""
     words = _tokens(value)
-    spans = {
-        letter: _occurrences(words, option.tokens)
+    spans = [
+        (letter, span)
         for letter, option in zip(LETTERS, _option_forms(options), strict=False)
-        if option.tokens
-    }
-    everything = [(start, end) for found in spans.values() for start, end in found]
+        for span in (_occurrences(words, option.tokens) if option.tokens else ())
+    ]
     return tuple(
-        letter
-        for letter, found in spans.items()
-        if any(
-            not any(s <= start and end <= e and (s, e) != (start, end) for s, e in everything)
-            for start, end in found
+        dict.fromkeys(
+            letter
+            for letter, (start, end) in spans
+            if not any(s <= start and end <= e and (s, e) != (start, end) for _, (s, e) in spans)
         )
     )
 
@@ -352,14 +340,17 @@ PLAIN_CHOICES: ClaimRules = {
 }
 """The forms of an answer to the letter of the prompt."""
 
-WHOLE_CHOICES: ClaimRules = {"lower_case_letter": _lower_case_letter, "option_text": _same_text}
-"""Other forms of nothing but an option."""
+WHOLE_CHOICES: ClaimRules = {
+    "lower_case_letter": lambda value, options: _letter(value.translate(_LOOKALIKES).upper(), options),
+    "option_text": _same_text,
+}
+"""Other forms of nothing but an option; a small letter may also be a Greek or Cyrillic look-alike."""
 
 LENIENT_CHOICES: ClaimRules = {
     "several_letters": _several_letters,
     "letter_first": _letter_first,
-    "marked_letter": _marked_letter,
-    "bare_letter": _bare_letter,
+    "marked_letter": _unless_negated(_MARKED_LETTER),
+    "bare_letter": _unless_negated(_BARE_LETTER),
     "text_within": _text_within,
 }
 
@@ -394,18 +385,15 @@ def _plain_word(value: str, options: Options) -> Claims:
 def _leading_word(value: str, options: Options) -> Claims:
     """Read a text that begins with yes, no, true or false."""
     match = _LEADING_WORD.match(value)
-    if match is None:
-        return ()
-    return tuple(dict.fromkeys(_POLARITY[word.lower()] for word in (match[1], *_BUT.findall(value))))
+    words = (match[1], *_BUT.findall(value)) if match else ()
+    return tuple(dict.fromkeys(_POLARITY[word.lower()] for word in words))
 
 
 def _polar_sentence(value: str, options: Options) -> Claims:
     """Read that it is, or is not, true or false."""
     match = _POLAR_SENTENCE.fullmatch(value)
-    if match is None:
-        return ()
-    word = _POLARITY[match[2].lower()]
-    return (_OPPOSITE[word] if match[1] else word,)
+    word = _POLARITY[match[2].lower()] if match else ""
+    return ((_OPPOSITE[word] if match[1] else word),) if match else ()
 
 
 # Numbers and texts ----------------------------------------------------------------------------------------------

@@ -244,11 +244,6 @@ def strip_html(text: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
-def strip_fences(text: str) -> str:
-    """Drop the fences around a block of code and keep what is in the block."""
-    return _FENCE_ON_A_LINE.sub("", _FENCE.sub("", text)) if "```" in text or "~~~" in text else text
-
-
 def strip_emphasis(text: str) -> str:
     """Drop the marks of bold, italics and code that enclose words, and no sign of an operation.
 
@@ -271,7 +266,7 @@ CLEANING: Rules = {
     "quoted": strip_quoted,
     "html": strip_html,
     "unicode": fold,
-    "code_fence": strip_fences,
+    "code_fence": lambda text: _FENCE_ON_A_LINE.sub("", _FENCE.sub("", text)),
     "markdown": strip_markdown,
 }
 """What is done to a whole reply; a rule that changes nothing leaves no name."""

@@ -120,13 +120,12 @@ class _Object(dict[str, Any]):
             self.contradicts |= contradicts
 
 
-def _decoder(*, strict: bool) -> json.JSONDecoder:
-    return json.JSONDecoder(
+_STRICT, _LENIENT = (
+    json.JSONDecoder(
         strict=strict, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Object
     )
-
-
-_STRICT, _LENIENT = _decoder(strict=True), _decoder(strict=False)
+    for strict in (True, False)
+)
 
 
 def _strict(text: str, keys: Sequence[str]) -> JsonFields | None:
@@ -356,6 +355,7 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
+"""``<answer>B</answer>`` is written as a line, and a value below its label is put behind it."""
 _JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
 _FIELDS = ("decision", "answer", "final answer", "final_answer", "confidence")
 
@@ -372,15 +372,9 @@ def _without_json(text: str) -> str:
     return "\n".join(lines)
 
 
-def _untag(text: str) -> str:
-    """Write ``<answer>B</answer>`` as a line."""
-    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text)
-
-
-def _join_headings(text: str) -> str:
-    """Put a value behind its label where it stands below."""
-    return _HEADING.sub(r"\1: ", text)
-
-
-LAYOUTS: Rules = {"json": _without_json, "tags": _untag, "next_line": _join_headings}
+LAYOUTS: Rules = {
+    "json": _without_json,
+    "tags": lambda text: _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text),
+    "next_line": lambda text: _HEADING.sub(r"\1: ", text),
+}
 """Ways to arrange labels and values other than in lines; each is rewritten as lines."""

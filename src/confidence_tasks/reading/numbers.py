@@ -196,7 +196,8 @@ def find_number_words(text: str) -> Iterator[Number]:
     for match in _WORDS.finditer(text):
         values = _composed(match["words"] or "zero")
         if match["decimals"]:
-            values[-1] += Fraction(f"0.{_in_digits(match['decimals'])}")
+            decimals = re.split(r"[\s-]+", match["decimals"].lower().strip(" -"))
+            values[-1] += Fraction(f"0.{''.join(str(_SMALL[word]) for word in decimals)}")
         if match["part"]:
             if (values[-1] == 1) == bool(match["plural"]):
                 continue  # an ordinal
@@ -228,21 +229,14 @@ def _composed(words: str) -> list[Fraction]:
         elif numbers and 0 < _SMALL.get(word, 0) < room:
             numbers[-1] += _SMALL[word]
             group += _SMALL[word]
-            room = _room(_SMALL[word])
+            room = 10 if _SMALL[word] >= 20 else 0  # units follow tens, nothing follows units
         else:
             value = size or _SMALL[word]
             numbers.append(Fraction(value))
-            below, room, group = (size, size, 0) if size > 100 else (10**15, size or _room(value), value)
+            below, room, group = (
+                (size, size, 0) if size > 100 else (10**15, size or (10 if value >= 20 else 0), value)
+            )
     return numbers
-
-
-def _room(small: int) -> int:
-    """Return below what a number may be that follows a small one: units follow tens, nothing follows units."""
-    return 10 if small >= 20 else 0
-
-
-def _in_digits(words: str) -> str:
-    return "".join(str(_SMALL[word]) for word in re.split(r"[\s-]+", words.lower().strip(" -")))
 
 
 def read_number(text: str) -> Number | None:
