@@ -376,15 +376,11 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
 def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what became of it."""
     radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
-    judged = (
-        ""
-        if math.isnan(trial["correct"])
-        else f", within {radius} {years} with probability {trial['correct']:.4f}"
-    )
+    judged = f", within {radius} {years} with probability {trial['correct']:.4f}"
     no_age = "no_age" in trial["rules"]
     return {
         "Person": f"{trial['sex']}, at least {trial['age']:g} years old",
-        "Guess": f"{plain(trial['answer']) or 'none'}{judged}",
+        "Guess": f"{plain(trial['answer']) or 'none'}{'' if math.isnan(trial['correct']) else judged}",
         "Best possible": f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})",
         "Confidence": number(trial["confidence_raw"]),
         **token_probability(trial, tokens),

@@ -119,14 +119,16 @@ def _stated(trials: pd.DataFrame) -> pd.DataFrame:
     return trials.assign(correct=trials["answer_correct"], confidence=trials["answer_confidence"])
 
 
+_COLUMNS = {
+    "stated": (("answer_correct", "correct"), ("answer_confidence", "confidence")),
+    "token": (("token_correct", "correct"), ("token_confidence",) * 2),
+}
+"""Columns of a trial that has stated answers, as of a question set, or has not, as of LifeEval."""
+
+
 def _pair(columns: Mapping[str, Any], kind: str) -> tuple[FloatArray, FloatArray]:
     """Return correctness and confidence of a model's trials of a set, as ``stated`` or by ``token`` probability."""
-    names = {
-        "stated": ("answer_correct", "answer_confidence"),
-        "token": ("token_correct", "token_confidence"),
-    }[kind]
-    correct, confidence = names if names[0] in columns else ("correct", names[1].replace("answer_", ""))
-    right, sure = complete(columns[correct], columns[confidence])
+    right, sure = complete(*(columns[own if own in columns else other] for own, other in _COLUMNS[kind]))
     return right, sure
 
 
@@ -215,8 +217,7 @@ def stated_and_token_ece(results: TaskResults, styles: ModelStyles) -> Figure:
 _KINDS = (("stated", Colour.RIGHT), ("token", Colour.WRONG))
 
 
-STATED = {name: f"answer_{name}" for name in ("ece", "accuracy", "confidence", "overconfidence")}
-"""What the question sets call measures of the stated answer."""
+_OF_ANSWER = ("ece", "accuracy", "confidence", "overconfidence")
 
 ALL_QUESTION_SETS = OverviewDesign(
     name="all_question_sets",
@@ -225,10 +226,11 @@ ALL_QUESTION_SETS = OverviewDesign(
     note="Accuracy and confidence are of the stated answer; for LifeEval accuracy is the score, the probability that a"
     " guess comes within the radius, over all radii asked; for HaluEval it is the share of the given answers that are"
     " right, the same for every model that judges all of them.",
-    sides=(Side("question_sets", names=STATED), Side("lifeeval", "all", {"accuracy": "score"})),
-    measures=tuple(
-        STUDY.measure[name] for name in ("ece", "accuracy", "confidence", "overconfidence", "round_share")
+    sides=(
+        Side("question_sets", names={name: f"answer_{name}" for name in _OF_ANSWER}),
+        Side("lifeeval", "all", {"accuracy": "score"}),
     ),
+    measures=tuple(STUDY.measure[name] for name in (*_OF_ANSWER, "round_share")),
 )
 """Tables 3 and 4 of arXiv:2605.23909, and overconfidence as in its figure 2."""
 

@@ -108,10 +108,9 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
 
 def _line_before(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return the one line before a confidence that begins a line: an answer without a label, whatever follows."""
-    before = text[: min((start for start, _ in spans), default=0)]
-    lines = before.split("\n")
+    *lines, last = text[: min((start for start, _ in spans), default=0)].split("\n")
     shown = [line for line in lines if line.strip()]
-    return shown[0] if len(shown) == 1 and not lines[-1].strip() else ""
+    return shown[0] if len(shown) == 1 and not last.strip() else ""
 
 
 def _reading(

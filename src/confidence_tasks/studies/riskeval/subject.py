@@ -20,7 +20,6 @@ from confidence_tasks.simulation.instruments import Instrument, InstrumentRespon
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer
 from confidence_tasks.simulation.subject import Subject, pick, uniform
 from confidence_tasks.simulation.true_values import long_run, sloppily
-from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
 from confidence_tasks.studies.riskeval.prompts import (
     ABSTAIN,
@@ -118,10 +117,8 @@ def parse(instrument: Instrument, prompt: str, seed: str) -> str:
     match, options = _RESPONSE.search(prompt), _options(prompt)
     reading = read_risk_reply(match["text"] if match else "", "choice" if options else "text", options)
     abstains = reading.decision == "abstain"
-    if uniform(seed, prompt, "misreading") < instrument.misreading:
-        final = LETTERS[0] if abstains else ABSTAIN
-    else:
-        final = ABSTAIN if abstains else reading.answer
+    misread = uniform(seed, prompt, "misreading") < instrument.misreading
+    final = (LETTERS[0] if abstains else ABSTAIN) if misread else (ABSTAIN if abstains else reading.answer)
     confidence = None if math.isnan(reading.confidence) else reading.confidence
     return json.dumps({"final_answer": final, "confidence": confidence, "reasoning_trace": ""})
 
@@ -155,17 +152,14 @@ INSTRUMENTS: tuple[InstrumentResponder, ...] = (
 
 
 def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    return {
-        condition_of_penalty(penalty): _answered(subject, of_reply, penalty)
-        for penalty, of_reply in zip(PENALTIES, draws, strict=True)
-    }
-
-
-def _answered(subject: Subject, draws: Draws, penalty: float) -> FloatArray:
-    """Return whether the subject answers, by the confidence that it states."""
-    _, confidence = decide(subject, draws, condition_of_penalty(penalty))
-    stated = reported(subject, confidence, PERCENT, draws) / PERCENT.width
-    return (stated >= subject.answering_threshold(penalty)).astype(np.float64)
+    """Return whether the subject answers under each penalty, by the confidence that it states."""
+    replies = {}
+    for penalty, of_reply in zip(PENALTIES, draws, strict=True):
+        label = condition_of_penalty(penalty)
+        _, confidence = decide(subject, of_reply, label)
+        stated = reported(subject, confidence, PERCENT, of_reply) / PERCENT.width
+        replies[label] = (stated >= subject.answering_threshold(penalty)).astype(np.float64)
+    return replies
 
 
 def _risk_trials(replies: Columns, condition: str) -> Columns:

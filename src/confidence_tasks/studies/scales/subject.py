@@ -113,19 +113,8 @@ def worked_example(question: Question, condition: str, number: int) -> str:
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
     """Return what a subject's measures on a scale are in the long run, asked as the paper asks.
 
-    Parameters
-    ----------
-    subject : Subject
-        Who is asked.
-    condition : str
-        The scale, such as ``0-20``.
-    *run
-        The task and its parameters, which make no difference.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the measure. The number of distinct values, which grows with the number of questions, has none.
+    The task and its parameters make no difference. The number of distinct values, which grows with the number of
+    questions, is left out.
 
     Examples
     --------
@@ -194,21 +183,14 @@ def _scale_trials(replies: Columns, condition: str) -> Columns:
     return {**replies, "confidence": (replies["confidence_raw"] - scale.lower) / scale.width}
 
 
-_BIAS = EffectParameter("bias", -4.0, 4.0)
 _SCALE_EFFECTS = {
-    "mratio": METACOGNITION,
-    "meta_d": METACOGNITION,
-    "auroc": METACOGNITION,
-    "ece": _BIAS,
-    "overconfidence": _BIAS,
-    "brier": _BIAS,
+    **dict.fromkeys(("mratio", "meta_d", "auroc"), METACOGNITION),
+    **dict.fromkeys(("ece", "overconfidence", "brier"), EffectParameter("bias", -4.0, 4.0)),
     "accuracy": EffectParameter("d_prime", 0.0, 4.0),
 }
-
-
 POWER = PowerDesign(
     condition=BASELINE.label,
-    read_condition=lambda condition: Scale.parse(condition).label,
+    read_condition=Scale.label_of,
     n_replies=1,
     replies=_scale_replies,
     trials=_scale_trials,
