@@ -260,9 +260,8 @@ class Study:
         ``subject(question, request)``: the reply of a simulated subject to a call of the study
         (:class:`~confidence_tasks.simulation.reply.StageRequest`).
     columns : tuple of str
-        Keys of a trial that the log viewer shows after the common ones; the others are in the metadata of the score. Of
-        those, a log's summary, which reports read, keeps 1,000 characters of a text: name here what may be longer and
-        is read again.
+        Keys of a trial that the log viewer shows after the common ones, as far as 80 pixels go at a width of 1,280; the
+        others are in the metadata of the score.
     version : str
         Version of the tasks, such as ``1-A``.
     offline : str

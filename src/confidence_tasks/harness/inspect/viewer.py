@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib.metadata import version
+from textwrap import wrap
 from typing import Any, Literal
 
 from inspect_ai.dataset import MemoryDataset
@@ -22,33 +23,43 @@ from confidence_tasks.harness.inspect.samples import EFFORT, is_sent
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.definition import Study
 
-_STATUS_COLOURS: Mapping[str, Literal["good", "bad", "warn", "info", "muted"]] = {
-    "ok": "muted",
-    "repaired": "info",
-    "out_of_range": "warn",
-    "missing_confidence": "warn",
-    "missing_answer": "bad",
-    "unreadable": "bad",
-    "refused": "warn",
+_STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted"]]] = {
+    "ok": ("ok", "muted"),
+    "repaired": ("repaired", "info"),
+    "out_of_range": ("out of range", "warn"),
+    "missing_confidence": ("no confidence", "warn"),
+    "missing_answer": ("no answer", "bad"),
+    "unreadable": ("unreadable", "bad"),
+    "refused": ("refused", "warn"),
 }
+"""The words of each status in a column of the viewer, and their colour."""
 
 SHOWN = ("condition", "correct", "confidence", "status")
 """Columns of a trial that the viewer shows of every study."""
 
 _SORTED: Mapping[str, Literal["asc", "desc"]] = {"correct": "asc", "confidence": "desc"}
-"""The order of the sample list. A column is as wide as its label, without the sign of the order."""
+"""The order of the sample list."""
+
+_WIDTHS = {"condition": 11, "correct": 10, "confidence": 14, "status": 10}
+"""Letters that a column has room for. It is as wide as its label, 120 pixels at most, without the sign of the order."""
+
+_PIECE = 1000
+"""Letters of a text that a log's summary keeps."""
 
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
-def viewer(study: Study) -> ViewerConfig:
-    """Return the sample list of a study, confident errors first."""
+def viewer(study: Study, *, conditions: int = 2) -> ViewerConfig:
+    """Return the sample list of a study, confident errors first; an only condition is in the header of the log."""
     scorer = study.scorer_name
     columns = [
         TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
-        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.columns)),
+        *(
+            TaskSamplesColumn.score(scorer, key, visible=key != "condition" or conditions > 1)
+            for key in (*SHOWN, *study.columns)
+        ),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]
     return ViewerConfig(
@@ -57,11 +68,14 @@ def viewer(study: Study) -> ViewerConfig:
             columns=columns,
             sort=[TaskSamplesSort.score(scorer, key, dir=direction) for key, direction in _SORTED.items()],
             multiline=False,
-            score_labels={"confidence_raw": "stated", **{key: f"{key:\u200b<14}" for key in _SORTED}},
+            score_labels={
+                "confidence_raw": "stated",
+                **{key: f"{key:\u200b<{width}}" for key, width in _WIDTHS.items()},
+            },
             score_color_scales={
                 "correct": ScoreColorScale(palette="good-high", min=0, max=1),
                 "confidence": ScoreColorScale(palette="neutral", min=0, max=1),
-                "status": _STATUS_COLOURS,
+                "status": dict(_STATUSES.values()),
             },
             color_scales_enabled=True,
         )
@@ -73,21 +87,54 @@ def trial_score(
 ) -> Score:
     """Return a trial as a score, which :func:`scored_trial` gives back, with the effort of the sample's metadata.
 
-    The viewer makes a column of every key of a score's value, also of those that its configuration hides. So the value
-    has the columns that a reader of the sample list wants, and the metadata the others.
+    The viewer makes a column of every key of a score's value, also of those that its configuration hides, and cuts what
+    is longer than its label. So the value has the columns that a reader of the sample list wants, numbers to four
+    digits and statuses in short words; the metadata has the others, and what was shortened as it is.
     """
-    shown = (*SHOWN, *study.columns)
+    value = {key: _shortened(trial[key]) for key in (*SHOWN, *study.columns)}
+    kept: dict[str, Any] = {}
+    for key, its in trial.items():
+        if key not in value:
+            kept.update(_pieces(key, its))
+        elif its != value[key] and its == its:
+            kept[key] = its
     return Score(
-        value={**{key: trial[key] for key in shown}, **({EFFORT: asked[EFFORT]} if EFFORT in asked else {})},
+        value={**value, **({EFFORT: asked[EFFORT]} if EFFORT in asked else {})},
         answer=answer,
         explanation=explanation,
-        metadata={key: value for key, value in trial.items() if key not in shown},
+        metadata=kept,
     )
 
 
 def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the trial that the value and the metadata of a score make up; in an older log the value has it all."""
-    return {**(metadata or {}), **value}
+    """Return the trial that the value and the metadata of a score make up; in an older log the value has it all.
+
+    A value that somebody edited after the run counts as it is.
+    """
+    kept = metadata or {}
+    trial = {**kept, **value}
+    for key, its in kept.items():
+        begun, _, number = key.partition(" ")
+        if key in value:
+            trial[key] = its if _shortened(its) == value[key] else value[key]
+        elif number.isdigit() and begun in kept:
+            trial[begun] += " " + trial.pop(key)
+    return trial
+
+
+def _shortened(value: Any) -> Any:
+    """Return a number to four digits, or to the whole, and a status in words."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 0)
+    return _STATUSES[value][0] if value in _STATUSES else value
+
+
+def _pieces(key: str, value: Any) -> dict[str, Any]:
+    """Return a text of words in pieces that a log's summary keeps whole, the second as ``key 2``."""
+    if not isinstance(value, str) or len(value) <= _PIECE or value != " ".join(value.split()):
+        return {key: value}
+    pieces = wrap(value, _PIECE, break_long_words=False, break_on_hyphens=False)
+    return {f"{key} {number}" if number > 1 else key: piece for number, piece in enumerate(pieces, 1)}
 
 
 def provenance(parameters: Mapping[str, Any], data: MemoryDataset | None = None) -> dict[str, Any]:

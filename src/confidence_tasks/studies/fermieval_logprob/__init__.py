@@ -46,7 +46,7 @@ STUDY = Study(
             "FermiEval by token probabilities", "Is the first token’s distribution over exponents calibrated?"
         ),
     },
-    columns=("integer_mass", "distribution"),
+    columns=("integer_mass",),
     headline=("accuracy", "confidence", "ece", "integer_mass"),
     figures=(_general.reliability, _report.winkler_by_method),
     tables=(_report.method_scores, _report.method_coverage),

@@ -67,7 +67,6 @@ STUDY = Study(
     designs={
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
-    columns=("mas",),
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
     condition_numbers=prompts.CONDITIONS.columns,
     domains={

@@ -74,7 +74,7 @@ STUDY = Study(
             reference="T=1",
         ),
     },
-    columns=("mean_logprob", "match", "domain"),
+    columns=("match",),
     headline=("meta_information", "auroc2", "z_roc_slope", "d_a", "accuracy_50", "accuracy", "mratio_v1"),
     condition_numbers=CONDITIONS.columns,
     domains={

@@ -91,7 +91,7 @@ STUDY = Study(
             reference="all",
         )
     },
-    columns=("decision", "utility", "regret"),
+    columns=("utility",),
     headline=(
         "policy_consistency",
         "normalized_utility",

@@ -64,7 +64,8 @@ STUDY = Study(
         "tokens",
     ),
     tested=("auroc", "auarc"),
-    columns=("value", "problem", "calls"),
+    explain=trials.explain,
+    columns=("calls",),
     domains={
         "correct": BINARY,
         "probability": Domain(0.0, 1.0),

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from confidence_tasks.harness.inspect.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
 from confidence_tasks.studies.signals.prompts import COMBINED, EXPRESSIONS, SIGNALS
@@ -260,6 +261,16 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
         input_tokens=spent["input_tokens"],
         output_tokens=spent["output_tokens"],
     )
+
+
+def explain(trial: SignalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
+    """Return what the log viewer says of a trial."""
+    value = f"{trial['value']:.4f}"
+    return {
+        **answer_and_key(trial, question),
+        "Signal": f"none: {plain(trial['problem'])}" if trial["problem"] else value,
+        "Calls": f"{trial['calls']:g}",
+    }
 
 
 def _status(reading: AnswerReply, condition: str, value: float) -> Status:
