@@ -262,6 +262,8 @@ class Study:
     columns : tuple of str
         Keys of a trial that the log viewer shows after the common ones, as far as 80 pixels go at a width of 1,280; the
         others are in the metadata of the score.
+    short_condition : callable
+        The label of a condition as the log viewer's column has room for: 14 letters.
     version : str
         Version of the tasks, such as ``1-A``.
     offline : str
@@ -350,6 +352,7 @@ class Study:
     parameters: tuple[Parameter, ...] = ()
     subject: Callable[..., Any] | None = None
     columns: tuple[str, ...] = ()
+    short_condition: Callable[[str], str] = str
     version: str = "1-A"
     offline: str = ""
     tested: tuple[str, ...] = ()

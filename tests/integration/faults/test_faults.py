@@ -21,6 +21,7 @@ from tests.integration.faults.loopback import (
 from tests.integration.faults.loopback import serving as serving_tasks
 
 from confidence_tasks import lifeeval, scale_granularity
+from confidence_tasks.harness.inspect.viewer import scored_trial
 
 DESIGN = {"sources": "arithmetic", "n": 2, "scales": "0-10,0-100"}
 CALLS = 4
@@ -58,7 +59,8 @@ def trials(log: EvalLog) -> dict[str, str]:
 
 
 def statuses(log: EvalLog) -> list[str]:
-    return [sample.scores["scale_scorer"].value["status"] for sample in samples(log)]
+    scores = [sample.scores["scale_scorer"] for sample in samples(log)]
+    return [scored_trial(score.value, score.metadata)["status"] for score in scores]
 
 
 def error(status: int, message: str, code: str = "", **headers: str) -> Wire:

@@ -115,6 +115,20 @@ def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_bac
     assert scored_trial(trial, None) == trial
 
 
+@pytest.mark.parametrize("study", studies(), ids=lambda study: study.name)
+def test_a_column_has_room_for_what_it_shows_and_the_trial_is_whole(study):
+    trial = {key: "a" if kind is str else 0.7992007992007991 for key, kind in study.record.items()}
+    trial |= {"status": "missing_confidence", "answer": "two words " * 200 + "end"}
+    named = {"fermieval_sampling": ("interval,T=0.7,p=0.95",), "question_sets": ("arithmetic_boolean",)}
+    for condition in (*study.conditions, *named.get(study.name, ())):
+        trial["condition"] = condition
+        score = trial_score(study, trial, {}, answer="a", explanation="")
+        assert max(len(str(value)) for value in score.value.values()) <= 14
+        assert all(len(text) <= 1000 for text in score.metadata.values() if isinstance(text, str))
+        assert scored_trial(score.value, score.metadata) == trial
+        assert scored_trial({**score.value, "correct": 0.0}, score.metadata) == {**trial, "correct": 0.0}
+
+
 def test_live_values_are_computed_seldom_and_those_of_the_log_from_all_scores(monkeypatch):
     """Inspect calls every metric anew with all scores while a run goes on; here two runs go on at once."""
     computed = []

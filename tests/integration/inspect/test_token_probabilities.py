@@ -149,6 +149,7 @@ def test_impossible_log_probabilities_are_no_confidence_of_any_task(
     for sample in log.samples:
         (score,) = sample.scores.values()
         column = "confidence" if task is nlp_metad else "token_confidence"
-        assert math.isnan(scored_trial(score.value, score.metadata)[column])
-        assert status in ("", score.value["status"])
+        trial = scored_trial(score.value, score.metadata)
+        assert math.isnan(trial[column])
+        assert status in ("", trial["status"])
         assert "which is impossible" in score.explanation

@@ -154,7 +154,7 @@ def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
         headline_metric=HeadlineMetric(
             metric="/".join(((logged.names or study.headline)[0], logged.headline, *efforts[:1]))
         ),
-        viewer=viewer(study, conditions=len(conditions)),
+        viewer=viewer(study),
     )
 
 

@@ -49,17 +49,14 @@ _PIECE = 1000
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
-def viewer(study: Study, *, conditions: int = 2) -> ViewerConfig:
-    """Return the sample list of a study, confident errors first; an only condition is in the header of the log."""
+def viewer(study: Study) -> ViewerConfig:
+    """Return the sample list of a study, confident errors first."""
     scorer = study.scorer_name
     columns = [
         TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
-        *(
-            TaskSamplesColumn.score(scorer, key, visible=key != "condition" or conditions > 1)
-            for key in (*SHOWN, *study.columns)
-        ),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.columns)),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]
     return ViewerConfig(
@@ -70,6 +67,7 @@ def viewer(study: Study, *, conditions: int = 2) -> ViewerConfig:
             multiline=False,
             score_labels={
                 "confidence_raw": "stated",
+                "integer_mass": "mass",
                 **{key: f"{key:\u200b<{width}}" for key, width in _WIDTHS.items()},
             },
             score_color_scales={
@@ -89,9 +87,10 @@ def trial_score(
 
     The viewer makes a column of every key of a score's value, also of those that its configuration hides, and cuts what
     is longer than its label. So the value has the columns that a reader of the sample list wants, numbers to four
-    digits and statuses in short words; the metadata has the others, and what was shortened as it is.
+    digits, conditions and statuses in short words; the metadata has the others, and what was shortened as it is.
     """
     value = {key: _shortened(trial[key]) for key in (*SHOWN, *study.columns)}
+    value["condition"] = study.short_condition(trial["condition"])
     kept: dict[str, Any] = {}
     for key, its in trial.items():
         if key not in value:
@@ -116,7 +115,7 @@ def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -
     for key, its in kept.items():
         begun, _, number = key.partition(" ")
         if key in value:
-            trial[key] = its if _shortened(its) == value[key] else value[key]
+            trial[key] = its if key == "condition" or _shortened(its) == value[key] else value[key]
         elif number.isdigit() and begun in kept:
             trial[begun] += " " + trial.pop(key)
     return trial

@@ -30,6 +30,7 @@ STUDY = Study(
     kept=("split",),
     read=trials.read_sample,
     explain=trials.explain,
+    short_condition=lambda label: label.removeprefix("interval,"),
     meanings=MEANINGS,
     metrics=trials.sampling_metrics,
     parameters=(

@@ -38,6 +38,7 @@ STUDY = Study(
     kept=("question_set", "given"),
     read=trials.read_reply,
     explain=trials.explain,
+    short_condition=lambda label: label.replace("arithmetic_", "sums, "),
     metrics=trials.question_set_metrics,
     trial=trials.QuestionSetTrial,
     measures=trials.ALL_MEASURES,

@@ -66,6 +66,7 @@ STUDY = Study(
     tested=("auroc", "auarc"),
     explain=trials.explain,
     columns=("calls",),
+    short_condition=lambda label: label.replace("semantic_", "").replace("_discrete", ", sets"),
     domains={
         "correct": BINARY,
         "probability": Domain(0.0, 1.0),
