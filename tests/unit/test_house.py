@@ -13,7 +13,7 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 49_350
+LINES_IN_ALL = 47_512
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [

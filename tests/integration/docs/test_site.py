@@ -55,6 +55,6 @@ def test_docstrings_are_laid_out_and_not_quoted(site: Path) -> None:
     pages = [site / "reference" / f"confidence_tasks.statistics.{family}.html" for family in FAMILIES]
     page = "".join(each.read_text(encoding="utf-8") for each in pages)
     prose = re.sub(r"<(pre|code)\b.*?</\1>", "", page, flags=re.S)
-    assert prose.count("Parameters:") > 80
+    assert prose.count("Parameters:") > 60
     assert "<math" in prose
     assert re.findall(r"-----|:\w+:`|\.\. \w+::", prose) == []

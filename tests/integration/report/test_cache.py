@@ -294,12 +294,16 @@ def test_a_panel_of_one_more_model_is_drawn_and_the_others_are_not(folder, tmp_p
     assert all("lab/third" in told for told in of_one)
 
 
-def test_what_a_function_without_a_name_draws_is_not_kept(kept):
-    panel = Panel("title", lambda axes: axes.plot([0, 1], [0, 1]))
-    figure = Figure("name", "Title", "Caption.", (("", (panel,)),))
-    first, second = (figure_views([figure], cache=kept) for _ in range(2))
-    assert first == second
-    assert not kept.sizes()
+def test_what_functions_without_a_name_draw_is_not_mistaken_for_one_another(kept):
+    rising, falling = (
+        Panel("title", lambda axes: axes.plot([0, 1], [0, 1])),
+        Panel("title", lambda axes: axes.plot([0, 1], [1, 0])),
+    )
+    first, second, other = (
+        figure_views([Figure("name", "Title", "Caption.", (("", (panel,)),))], cache=kept)
+        for panel in (rising, rising, falling)
+    )
+    assert first == second != other
 
 
 @pytest.mark.parametrize("workers", [Workers(), Workers("loky", 2)], ids=["alone", "processes"])
