@@ -4,11 +4,11 @@ import csv
 import json
 import re
 import warnings
+import webbrowser
 import xml.etree.ElementTree as ElementTree
 from html import escape
 from itertools import pairwise
 
-import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -396,12 +396,13 @@ def test_tables_and_figures_are_written_as_files_that_open(studies, tmp_path):
 @pytest.mark.parametrize("found", [True, False])
 def test_the_page_is_opened_if_it_was_written(found, studies, tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(click, "launch", opened.append)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
     page = tmp_path / "r.html"
     page.write_text("an older page")
     logs = studies / "riskeval-lab-bold.jsonl" if found else tmp_path
-    CliRunner().invoke(command, [str(logs), "-o", str(page), "--resamples", "20", "--open"])
+    done = CliRunner().invoke(command, [str(logs), "-o", str(page), "--resamples", "20", "--open"])
     assert opened == ([page.as_uri()] if found else [])
+    assert (f"no browser was found; open {page.as_uri()}" in done.output) == found  # append returns None
 
 
 def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagram(report):

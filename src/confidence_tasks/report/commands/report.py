@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import webbrowser
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -200,7 +201,9 @@ def report(
         write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
         _write_files(made, tables, figures, paper)
         if opens:
-            click.launch(output.resolve().as_uri())
+            address = output.resolve().as_uri()
+            if not webbrowser.open(address):
+                click.echo(f"no browser was found; open {address}", err=True)
     if as_json:
         print_json({"report": str(output) if found_any else None, **_record(made, judged, collection)})
     elif found_any:
