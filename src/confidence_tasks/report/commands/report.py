@@ -200,10 +200,8 @@ def report(
     if found_any:
         write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
         _write_files(made, tables, figures, paper)
-        if opens:
-            address = output.resolve().as_uri()
-            if not webbrowser.open(address):
-                click.echo(f"no browser was found; open {address}", err=True)
+        if opens and not webbrowser.open(address := output.resolve().as_uri()):
+            click.echo(f"no browser was found; open {address}", err=True)
     if as_json:
         print_json({"report": str(output) if found_any else None, **_record(made, judged, collection)})
     elif found_any:

@@ -265,10 +265,9 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
 
 def explain(trial: SignalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Return what the log viewer says of a trial."""
-    value = f"{trial['value']:.4f}"
     return {
         **answer_and_key(trial, question),
-        "Signal": f"none: {plain(trial['problem'])}" if trial["problem"] else value,
+        "Signal": f"none: {plain(trial['problem'])}" if trial["problem"] else f"{trial['value']:.4f}",
         "Calls": f"{trial['calls']:g}",
     }
 
