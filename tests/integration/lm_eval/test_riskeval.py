@@ -11,7 +11,7 @@ from tests.integration.lm_eval.harnesses import Scripted, both_models, different
 from tests.items import riskeval_items
 
 from confidence_tasks import riskeval
-from confidence_tasks.simulation import answers
+from confidence_tasks.simulation import reply
 from confidence_tasks.sources import load
 from confidence_tasks.studies.riskeval import prompts as tasks
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
@@ -34,7 +34,7 @@ REPLIES = (
 def reply_to(prompt, question):
     """Return a fixed function of the prompt: some reply, good or bad, right or wrong, or none."""
     draw = np.random.default_rng(zlib.crc32(prompt.encode()))
-    answer = question.gold if draw.random() < 0.6 else answers.answer(question, correct=False, seed=0)
+    answer = question.gold if draw.random() < 0.6 else reply.answer(question, correct=False, seed=0)
     form = REPLIES[min(draw.geometric(0.3) - 1, len(REPLIES) - 1)]
     return form.format(answer=answer, percent=int(draw.integers(20, 100)))
 

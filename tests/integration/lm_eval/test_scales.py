@@ -14,7 +14,7 @@ from tests.items import scale_items
 from confidence_tasks import scale_granularity
 from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.simulation import answers
+from confidence_tasks.simulation import reply
 from confidence_tasks.studies.scales.prompts import Scale
 from confidence_tasks.studies.scales.trials import MEASURES
 
@@ -38,7 +38,7 @@ REPLIES = (
 def reply_to(prompt, question):
     """Return a fixed function of the prompt: some reply, good or bad, right or wrong."""
     draw = np.random.default_rng(zlib.crc32(prompt.encode()))
-    answer = question.gold if draw.random() < 0.6 else answers.answer(question, correct=False, seed=0)
+    answer = question.gold if draw.random() < 0.6 else reply.answer(question, correct=False, seed=0)
     lower, upper = map(int, re.search(r"between (\d+) and (\d+)", prompt).groups())
     high, middle, low = (
         round(lower + (upper - lower) * (share - 0.1 * draw.random())) for share in (1.1, 0.7, 0.3)

@@ -18,6 +18,7 @@ from msgspec import MsgspecError, to_builtins
 from tests.integration.golden_logs import EXAMPLES
 from tests.unit.report.runs import undrawn_report
 
+from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect, inspect_logs
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
@@ -269,7 +270,7 @@ def test_columns_hold_what_whole_samples_hold(path: Path) -> None:
     assert len(file) == len(samples)
     for row, key in enumerate(zip(file.columns["sample_id"], file.columns["epoch"], strict=True)):
         (score,) = (
-            {**(score.metadata or {}), **score.value}
+            scored_trial(score.value, score.metadata)
             for score in (samples[key].scores or {}).values()
             if isinstance(score.value, dict)
         )
