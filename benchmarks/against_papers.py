@@ -42,13 +42,20 @@ from tests.unit.studies.published_figures import (
 
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS
-from confidence_tasks.sources.lifeeval import lifeeval_questions, load_life_table
-from confidence_tasks.statistics import ece, ece_interval, fit_meta_d, meta_information, optimal_threshold
-from confidence_tasks.statistics.calibration import confidence_correlation, hard_easy_regression
+from confidence_tasks.sources.generated import lifeeval_questions, load_life_table
+from confidence_tasks.statistics import (
+    bootstrap,
+    ece,
+    ece_interval,
+    fit_meta_d,
+    meta_information,
+    optimal_threshold,
+)
+from confidence_tasks.statistics.calibration import confidence_correlation, hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.trials import Window, maximum_score
-from confidence_tasks.studies.logprob_metacognition.prompts import DOMAINS, domain_of
-from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.logprob_metacognition.replies import DOMAINS, domain_of
+from confidence_tasks.studies.riskeval.replies import PENALTIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "against_the_papers.md"
 
@@ -61,16 +68,6 @@ SETS = {
     "sat_en": "SAT-EN",
     "sciq": "SciQ",
 }
-WHY = {
-    "boolq": "a sample of 300",
-    "halueval": "a sample of 300",
-    "lsat_ar": "all 230; the paper's 86 are not listed",
-    "lifeeval": "a sample of 300",
-    "sat_en": "the paper's 173",
-    "sciq": "a sample of 300; the order of the options is not public",
-}
-"""Which replies ours are of."""
-
 _BLOCK = re.compile(r"(<!-- numbers: ([a-z0-9-]+) -->\n).*?(<!-- end of numbers -->)", re.DOTALL)
 
 
@@ -143,12 +140,11 @@ def lifeeval_table_4(data: Path) -> str:
                 f"{printed.ece:.2f}",
                 error,
                 theirs,
-                WHY[task],
             )
         )
     return table(
         "set | model | n: paper | ours | accuracy, %: paper | ours | confidence, %: paper | ours | ECE: paper"
-        " | ours, with 95% interval | authors' parse of the same | ours is of",
+        " | ours, with 95% interval | authors' parse of the same",
         rows,
     )
 
@@ -191,11 +187,10 @@ def lifeeval_table_2(data: Path) -> str:
     rows = []
     for model in MODELS:
         own = trials.query("model == @model").dropna(subset=["correct", "confidence"])
-        line = hard_easy_regression(
-            own["correct"], own["confidence"], own["difficulty"], questions=own["question_id"]
-        )
+        columns = own["correct"], own["confidence"], own["difficulty"]
+        line = bootstrap(hard_easy_slope, *columns, clusters=own["question_id"], method="student")
         correlation = confidence_correlation(own["correct"], own["confidence"])
-        slope = _with_limits(line.slope, line.low, line.high)
+        slope = _with_limits(line.estimate, line.low, line.high)
         error = f"{ece(own['correct'], own['confidence']):.3f}"
         printed = (f"{number:.3f}" for number in TABLE_2[model])
         rows.append(

@@ -19,10 +19,9 @@ from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED
 
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens
-from confidence_tasks.studies.logprob_metacognition.prompts import domain_of
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
-from confidence_tasks.study.question import Question
+from confidence_tasks.studies.logprob_metacognition.replies import domain_of, read_short_answer
 from confidence_tasks.study.stage import Token
+from confidence_tasks.study.trial import Question
 
 LENGTH, FACTOR = 2_000, 8
 """Characters of the shorter text, and how many times longer the other one is."""

@@ -10,6 +10,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from tests.unit.statistics.peers import load_fit_metad
@@ -20,7 +21,6 @@ from confidence_tasks.statistics.sdt import (
     fit_uv_sdt,
     m_ratio_2afc,
     m_ratio_ratings,
-    meta_d_intervals,
     two_choice_table,
 )
 
@@ -61,7 +61,11 @@ def main() -> None:
     rows = [
         ("10,000 fits, K = 4", lambda: fit_meta_d(s1, s2), True),
         ("10,000 fits, unequal variance (s = .8)", lambda: fit_meta_d(s1, s2, s=0.8), False),
-        ("10,000-resample M-ratio interval, n = 5,000, fixed edges", lambda: meta_d_intervals(*table), True),
+        (
+            "10,000-resample M-ratio interval, n = 5,000, fixed edges",
+            lambda: bootstrap(partial(m_ratio_2afc, edges=EDGES), correct, confidence, stimulus),
+            True,
+        ),
         (
             "the same, quantile edges recomputed, two alternatives",
             lambda: bootstrap(m_ratio_2afc, correct, confidence, stimulus),

@@ -29,15 +29,14 @@ import psutil
 from inspect_ai import eval
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
-from confidence_tasks.harness.inspect.samples import Item, dataset
+from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.prompts import Scale
-from confidence_tasks.studies.scales.subject import respond
+from confidence_tasks.studies.scales.replies import Scale, respond
 from confidence_tasks.studies.scales.trials import scale_trial
-from confidence_tasks.study.question import question_metadata
+from confidence_tasks.study.trial import Item, question_metadata
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
 

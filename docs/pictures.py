@@ -1,5 +1,13 @@
-"""Draw the pictures of the pages about statistics, one a family of measures: ``python docs/pictures.py``."""
+"""Draw the pictures of the pages about statistics, one a family of measures: ``python docs/pictures.py``.
 
+``python docs/pictures.py screens`` takes those of the README instead, in Chromium: its first run in the log viewer, and
+a report.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from csv import DictReader
 from importlib.resources import files
@@ -177,12 +185,12 @@ def coverage(axes: Axes) -> None:
     """Draw the share of studies whose interval holds the truth, from the first table of reliability_tables.md."""
     lines = (Path(__file__).parent / "reliability_tables.md").read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `")]
-    shown = [row for row in rows if row[0] in SHOWN and len(row) == 10]
+    shown = [row for row in rows if row[0] in SHOWN and len(row) == 9]
     for name, column, colour, marker in (
-        ("typical, n = 100", 2, BLUE, "o"),
-        ("typical, 1,000", 4, BLUE, "x"),
-        ("calibrated, 100", 5, ORANGE, "s"),
-        ("expert, 200", 9, GREEN, "^"),
+        ("typical, n = 100", 1, BLUE, "o"),
+        ("typical, 1,000", 3, BLUE, "x"),
+        ("calibrated, 100", 4, ORANGE, "s"),
+        ("expert, 200", 8, GREEN, "^"),
     ):
         axes.plot(
             [float(row[column].split()[0]) for row in shown],
@@ -220,5 +228,48 @@ def main() -> None:
         figure.savefig(FOLDER / f"{draw.__name__}.svg", metadata={"Date": None})
 
 
+RUNS = {
+    "boolq": ["source=arithmetic_boolean", "n=600"],
+    "lifeeval": ["n=60"],
+    "riskeval": ["source=arithmetic", "n=20", "penalties=0,1,10"],
+}
+"""Parameters of the tasks of the report's picture; the first is the README's first run."""
+
+PORT = 7597
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def screens() -> None:
+    """Write the pictures of the README."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        for task, parameters in RUNS.items():
+            chosen = [part for parameter in parameters for part in ("-T", parameter)]
+            for subject in ("ideal", "overconfident"):
+                logs = ["--model", f"simulated/{subject}", "--log-dir", f"{task}_{subject}"]
+                command = ["inspect", "eval", f"confidence_tasks/{task}", *chosen, *logs]
+                subprocess.run([*command, "--display", "none"], cwd=folder, check=True)
+        subprocess.run(["confidence-tasks", "report", "."], cwd=folder, check=True)
+        (log,) = Path(folder, "boolq_overconfident").glob("*.eval")
+        command = ["inspect", "view", "--log-dir", str(log.parent), "--port", str(PORT)]
+        viewer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            next(line for line in viewer.stdout or () if "Running" in line)
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
+            page = browser.new_page(viewport={"width": 1280, "height": 558})
+            page.goto(f"http://127.0.0.1:{PORT}/#/logs/{log.name}")
+            page.locator("[role=row]").nth(5).wait_for()
+            page.wait_for_timeout(2000)  # until the columns have their widths
+            shown = {"x": 0, "y": 28, "width": 1280, "height": 530}  # without the log's folder
+            page.screenshot(path=FOLDER.parent / "viewer.png", clip=shown)
+            page.set_viewport_size({"width": 1280, "height": 860})
+            page.goto(Path(folder, "report.html").as_uri())
+            page.screenshot(path=FOLDER.parent / "report.png")
+            browser.close()
+        finally:
+            viewer.terminate()
+
+
 if __name__ == "__main__":
-    main()
+    screens() if sys.argv[1:] == ["screens"] else main()

@@ -60,6 +60,18 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Let a name in a table go on in the next line behind an underscore or a comma, and nowhere else."""
+    return re.sub(
+        r"<td\b.*?</td>",
+        lambda cell: re.sub(
+            r"<code>.*?</code>", lambda code: re.sub("([_,])", r"\1<wbr>", code[0]), cell[0], flags=re.S
+        ),
+        html,
+        flags=re.S,
+    )
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in this folder."""
     for module in public_names():
@@ -78,9 +90,18 @@ class RestructuredText(griffe.Extension):
         """Rewrite the docstring of an object."""
         if obj.docstring:
             text = re.sub(r"^\.\. math::((?:.+\n)+)", _display, obj.docstring.value + "\n", flags=re.M)
+            text = _LISTED.sub(_one_by_one, text)
             text = re.sub(r"^\.\. (\w+)::\n", r"!!! \1\n", text, flags=re.M)
             text = re.sub(r":math:`([^`]+)`", lambda found: convert(found[1]), text)
             obj.docstring.value = re.sub(r":\w+:`~?([\w.]+)`", _link, text).rstrip("\n")
+
+
+_LISTED = re.compile(r"^(\*?\w+(?:, \*?\w+)+)( :.*)?\n((?:    .*\n)+)", re.MULTILINE)
+"""Parameters that share a line, of which griffe would give all the type and the default of the first."""
+
+
+def _one_by_one(shared: re.Match[str]) -> str:
+    return "".join(f"{name}{shared[2] or ''}\n{shared[3]}" for name in shared[1].split(", "))
 
 
 def _display(formula: re.Match[str]) -> str:

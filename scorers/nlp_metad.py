@@ -4,7 +4,7 @@ from typing import Any
 
 from inspect_ai.scorer import Scorer, scorer
 
-from confidence_tasks.studies.logprob_metacognition import trials as study
+from confidence_tasks.studies.logprob_metacognition import scorer as study
 
 
 @scorer(metrics=[])

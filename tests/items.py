@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, staged_items
 from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Item, Question
 
 
 def items_of(study: Study, task: str = "", **given: Any) -> list[Item]:

@@ -5,11 +5,14 @@ each name below is imported when it is first used, so that ``confidence_tasks.st
 
 Examples
 --------
->>> from confidence_tasks import scale_granularity, summary
->>> from confidence_tasks.statistics import ece
+>>> import confidence_tasks as ct
+>>> ct.statistics.ece([1, 0], [0.9, 0.9])
+0.4
 """
 
+import sys
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,4 +53,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:  # all but those that have a home are tasks
         return getattr(import_module(_HOMES.get(name, "confidence_tasks._registry")), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "statistics":
+        return import_module(f"{__name__}.statistics")
+    if name == "__version__":
+        return version("confidence-tasks")
+    # With name and obj, Python adds what was meant.
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__", "statistics"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from confidence_tasks.sources.source import SourceError
+from confidence_tasks.sources import SourceError
 
 COMMANDS: Mapping[str, str] = {
     "cache": "confidence_tasks.report.commands.report:cache",
@@ -19,11 +19,11 @@ COMMANDS: Mapping[str, str] = {
     "lm-eval-path": "confidence_tasks.harness.lm_eval.groups:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
     "new-study": "confidence_tasks.new_study:new_study",
-    "power": "confidence_tasks.report.commands.power:power",
+    "power": "confidence_tasks.report.commands.compare:power",
     "report": "confidence_tasks.report.commands.report:report",
     "rescore": "confidence_tasks.report.commands.score:rescore",
     "score": "confidence_tasks.report.commands.score:score",
-    "sources": "confidence_tasks.sources.commands:sources",
+    "sources": "confidence_tasks.sources.table:sources",
 }
 """Module and attribute of each command."""
 

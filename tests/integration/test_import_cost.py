@@ -54,3 +54,18 @@ def test_help_lists_every_command_and_imports_none() -> None:
     found = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "[]"
     assert "  report        Write a page of tables, figures and checks from logs." in found.stdout
+
+
+REPORTS = f"""
+import sys
+import confidence_tasks.report.write
+from confidence_tasks.catalogue import studies
+for study in studies():
+    study.replication and study.replication.load()
+print(sorted({{*{HEAVY!r}, "inspect_ai", "lm_eval"}} & set(sys.modules) - {{"scipy", "pandas"}}))
+"""
+
+
+def test_studies_and_reports_load_no_harness_until_a_log_is_read() -> None:
+    found = subprocess.run([sys.executable, "-c", REPORTS], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -13,10 +13,11 @@ from tests.unit.report.runs import rows, write
 
 import confidence_tasks
 from confidence_tasks.report.commands.report import report
+from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import COMMIT, FILES
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.sources.own_file import read_own_file
-from confidence_tasks.sources.source import SourceError, write_atomically
+from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.sources.table import SOURCES
 
 PACKAGE = Path(confidence_tasks.__file__).parent
@@ -36,7 +37,7 @@ EVALUATING = re.compile(
 )
 
 
-OURS = {"score_replies.py": {"eval"}, "local_model.py": {"subprocess.run"}}
+OURS = {"rescore.py": {"eval"}, "local_model.py": {"subprocess.run"}}
 """Inspect's own `eval`, which runs a task, and pip with arguments of our own, to download a pinned wheel."""
 
 

@@ -17,7 +17,7 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.prompts import SIGNALS
+from confidence_tasks.studies.signals.replies import SIGNALS
 
 EVERY = list(SIGNALS)
 

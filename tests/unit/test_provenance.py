@@ -3,10 +3,10 @@
 from importlib.metadata import version
 
 from confidence_tasks import boolq
-from confidence_tasks.harness.inspect.samples import Item, dataset
-from confidence_tasks.harness.inspect.viewer import provenance
+from confidence_tasks.harness.inspect.viewer import dataset, provenance
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.study.trial import Item
 
 
 def test_seed_and_versions_are_there() -> None:

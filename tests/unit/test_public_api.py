@@ -2,7 +2,10 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,32 @@ def test_the_type_checker_follows_no_module_of_an_optional_extra() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         confidence_tasks.nothing  # noqa: B018
+
+
+NEWCOMER = """
+import sys
+import confidence_tasks as ct
+assert "numpy" not in sys.modules
+assert {"summary", "statistics", "__version__"} <= set(dir(ct)), dir(ct)
+assert "import_module" not in dir(ct)
+print(ct.__version__, ct.statistics.calibration.ece([1, 0], [0.9, 0.9]))
+"""
+
+
+def test_statistics_and_version_are_there_after_one_import() -> None:
+    ran = subprocess.run([sys.executable, "-c", NEWCOMER], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == [version("confidence-tasks"), "0.4"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("confidence_tasks.sumary", "summary"), ("confidence_tasks.statistics.auroc", "auroc2")],
+)
+def test_a_misspelt_name_brings_the_one_that_was_meant(wrong: str, right: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import confidence_tasks.statistics; {wrong}"], capture_output=True, text=True
+    )
+    assert f"Did you mean: '{right}'?" in ran.stderr
 
 
 def test_the_version_to_cite_is_the_package_s() -> None:

@@ -11,13 +11,12 @@ import numpy as np
 from tests.items import items_asking, items_of, riskeval_items, scale_items
 from tests.validity.simulated_studies import Population, replies
 
-from confidence_tasks.harness.inspect.samples import Item
-from confidence_tasks.report.groups import Grouping, by_condition
+from confidence_tasks.report.task_trials import Grouping, by_condition
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.fermieval.prompts import LEVELS, level_of
+from confidence_tasks.studies.fermieval.replies import LEVELS, level_of
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
@@ -25,13 +24,14 @@ from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
-from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.scales.prompts import BASELINE, Scale
+from confidence_tasks.studies.scales.replies import BASELINE, Scale
 from confidence_tasks.study.measures import Measure, columns
+from confidence_tasks.study.trial import Item
 
 N = 4_000
 """Questions of a population."""

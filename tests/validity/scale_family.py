@@ -14,16 +14,14 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
-from confidence_tasks.report.groups import TrialSubset
+from confidence_tasks.report.estimates import CellTable, Distribution, Settings, informative, mean, resampled
 from confidence_tasks.report.power import decide, paired_draws
+from confidence_tasks.report.task_trials import TrialSubset
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.studies.scales.prompts import ALL_SCALES, BASELINE, Scale
-from confidence_tasks.studies.scales.subject import reported
+from confidence_tasks.statistics.inference.weights import TrialCounts
+from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, Scale, reported
 from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.measures import Columns, Measure
 

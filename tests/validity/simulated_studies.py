@@ -16,25 +16,27 @@ from typing import Any
 import numpy as np
 from tests.items import reply_to
 
-from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.harness.staged import load_study
-from confidence_tasks.report.cell_tables import CellTable, number_questions, tabulate
 from confidence_tasks.report.contrasts import PairedTables, paired_differences
 from confidence_tasks.report.estimates import (
+    CellTable,
     Distribution,
     Distributions,
     Settings,
     counting,
     informative,
     interval_of_measure,
+    number_questions,
     resampled,
+    tabulate,
     together,
 )
-from confidence_tasks.report.groups import Group, TrialSubset
+from confidence_tasks.report.task_trials import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import Columns, Measure, Value
+from confidence_tasks.study.trial import Item
 
 MANY = 1e3
 """Copies of a population that stand for infinitely many questions: padding and corrections for bias vanish."""

@@ -13,8 +13,8 @@ from tests.validity.populations import population
 from tests.validity.simulated_studies import Coverage, coverages, printed, studies
 
 from confidence_tasks.report.estimates import Settings, distributions, estimates
-from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.statistics.calibration import hard_easy_regression
+from confidence_tasks.statistics import bootstrap, wilson_interval
+from confidence_tasks.statistics.calibration import hard_easy_slope
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +96,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     (study,) = studies(chosen, N, 1, SETTINGS, seed=0)
     rows = {name: column[drawn] for name, column in chosen.columns.items()}
     rows["question_id"] = np.array([f"q{i}" for i in range(N)], dtype=object)
-    from confidence_tasks.report.groups import by_condition
+    from confidence_tasks.report.task_trials import by_condition
 
     groups = by_condition(rows)
     found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)
@@ -125,7 +125,7 @@ def test_wilson_s_interval_covers_exactly(n: int, p: float) -> None:
 
 @pytest.mark.parametrize("n", [100, 400])
 def test_the_regression_on_difficulty_covers(n: int) -> None:
-    """Errors that vary with difficulty, as correctness does; Student's t with robust errors."""
+    """Errors that vary with difficulty, as correctness does; Student's t with the standard error of resamples."""
     rng = np.random.default_rng(n)
     held = 0
     for _ in range(600):
@@ -133,6 +133,7 @@ def test_the_regression_on_difficulty_covers(n: int) -> None:
         noise = rng.uniform(-0.5, 0.5, n) * (0.1 + 0.2 * difficulty)
         correct = 0.9 - 0.7 * difficulty + noise
         confidence = 0.9 - 0.1 * difficulty
-        line = hard_easy_regression(correct, confidence, difficulty)
+        columns = correct, confidence, difficulty
+        line = bootstrap(hard_easy_slope, *columns, n_resamples=1000, method="student")
         held += line.low <= 0.6 <= line.high
     assert held / 600 >= 0.93 - 4 * math.sqrt(0.93 * 0.07 / 600)

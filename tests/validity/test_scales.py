@@ -16,8 +16,14 @@ from confidence_tasks.statistics import auroc2, bootstrap, permutation_test
 from confidence_tasks.statistics.calibration import ece_noise_floor
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.prompts import ALL_SCALES, BASELINE, GRANULARITY, Scale
-from confidence_tasks.studies.scales.subject import ENOUGH_ROUND_NUMBERS, report
+from confidence_tasks.studies.scales.replies import (
+    ALL_SCALES,
+    BASELINE,
+    ENOUGH_ROUND_NUMBERS,
+    GRANULARITY,
+    Scale,
+    report,
+)
 from confidence_tasks.studies.scales.trials import MEASURES, scale_trial
 from confidence_tasks.study.measures import Columns, columns
 

@@ -17,12 +17,12 @@ from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import logprob_trial
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token

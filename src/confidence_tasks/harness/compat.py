@@ -274,11 +274,9 @@ def cached_result(model: LM, request_type: str, arguments: Iterable[Any]) -> Any
     lm-eval itself looks up its own types of requests only. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     cache = model.cache_hook.dbdict
-    return (
-        None
-        if cache is None
-        else cache.get(import_module("lm_eval.api.model").hash_args(request_type, arguments))
-    )
+    if cache is None:
+        return None
+    return cache.get(import_module("lm_eval.api.model").hash_args(request_type, arguments))
 
 
 def cache_result(model: LM, request_type: str, arguments: Iterable[Any], result: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache
@@ -15,15 +15,22 @@ from rich.markup import escape
 
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.inspect.metrics import condition_summary
-from confidence_tasks.harness.inspect.samples import EFFORT, Item, listed, one_of
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
-from confidence_tasks.sources.source import SourceError
+from confidence_tasks.sources import SourceError
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import columns
-from confidence_tasks.study.parameter import FEWSHOT, Parameter, check_value, meant, unknown_parameter
-from confidence_tasks.study.question import Question, question_metadata, question_of
+from confidence_tasks.study.parameter import (
+    FEWSHOT,
+    Parameter,
+    check_value,
+    listed,
+    meant,
+    one_of,
+    unknown_parameter,
+)
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
+from confidence_tasks.study.trial import EFFORT, Item, Question, question_metadata, question_of
 
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
@@ -133,7 +140,10 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     fewshot, wanted = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
     if parameters.get("n") is not None:
         wanted["n"] += fewshot
-    stages, by_source = study.stages_of(parameters), _by_source(study.questions(wanted))
+    stages = study.stages_of(parameters)
+    by_source: dict[str, list[Question]] = defaultdict(list)
+    for question in study.questions(wanted):
+        by_source[question.source].append(question)
     if not by_source:
         raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
     first, nothing = stages[0], {stage.name: [ModelReply("")] * stage.samples for stage in stages}
@@ -156,13 +166,6 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
             for condition in conditions_of(study, question, conditions):
                 item = _item(study, first, question, condition)
                 yield replace(item, examples=tuple(examples["" if shared else condition]))
-
-
-def _by_source(questions: Iterable[Question]) -> dict[str, list[Question]]:
-    found: dict[str, list[Question]] = {}
-    for question in questions:
-        found.setdefault(question.source, []).append(question)
-    return found
 
 
 def conditions_of(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
@@ -226,11 +229,12 @@ def restored_replies(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[st
     >>> restored_replies(kept_replies(replies)) == replies
     True
     """
-    return {name: [_restored(reply) for reply in said] for name, said in kept.items()}
-
-
-def _restored(kept: Mapping[str, Any]) -> ModelReply:
-    return ModelReply(**{**kept, "tokens": tuple(Token(**token) for token in kept["tokens"])})
+    return {
+        name: [
+            ModelReply(**{**its, "tokens": tuple(Token(**token) for token in its["tokens"])}) for its in said
+        ]
+        for name, said in kept.items()
+    }
 
 
 def trial_of(
@@ -242,8 +246,7 @@ def trial_of(
     """
     assert study.read is not None
     if study.options:
-        chosen = {name: options[name] for name in study.options}
-        question = replace(question, metadata={**question.metadata, **chosen})
+        question = question.with_metadata(**{name: options[name] for name in study.options})
     trial = dict(study.read(question, condition, replies))
     if lacking := [name for name in study.record if name not in trial]:
         raise ValueError(f"study {study.name}: read returns a trial without {', '.join(lacking)}")

@@ -96,6 +96,6 @@ def new_study(name: str, package: bool) -> None:
         click.echo(path)
     task = f"{name}/{name}" if package else f"confidence_tasks/{name}"
     if package:
-        click.echo(f"\npip install --editable {name.replace('_', '-')}")
+        click.echo(f"pip install --editable {name.replace('_', '-')}")
     click.echo(f"inspect eval {task} --model simulated/ideal -T n=100")
     click.echo(f"lm_eval --tasks {name} --model simulated --limit 100")

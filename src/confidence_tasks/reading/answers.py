@@ -24,7 +24,7 @@ from confidence_tasks.reading.cleaning import (
     unwrap,
 )
 from confidence_tasks.reading.numbers import canonical, read_number
-from confidence_tasks.study.question import LETTERS, Kind
+from confidence_tasks.study.trial import LETTERS, Kind
 
 SPAN = 1_000
 """So many characters of a value are read."""

@@ -294,16 +294,8 @@ def declines(said: str, reply: str) -> bool:
 def status_of(*, answered: bool, stated: bool, inside: bool, refused: bool, rules: Sequence[str]) -> Status:
     """Return how a reply was read: its first fault, or whether lenient rules were needed.
 
-    Parameters
-    ----------
-    answered, stated : bool
-        Whether there is an answer, and a confidence.
-    inside : bool
-        Whether the confidence lies within its bounds.
-    refused : bool
-        Whether a reply without an answer declines to give one.
-    rules : sequence of str
-        Lenient rules used.
+    ``answered`` and ``stated`` say whether there is an answer, and a confidence; ``inside``, whether that lies within
+    its bounds; ``refused``, whether a reply without an answer declines to give one.
 
     Examples
     --------
@@ -344,14 +336,15 @@ def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Read
 
 LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
 _ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
-ANSWER = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
-CONFIDENCE = (
+ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
+CONFIDENCE_NAME = (
     rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
 )
 """What a line begins with, and how an answer and a confidence are called, as parts of regular expressions."""
 
 _HEADING = re.compile(
-    rf"({LINE_START}(?:{ANSWER}|{CONFIDENCE}|(?:(?:my|the|final)[ ]){{0,2}}decision))[ :]{{0,3}}\n\s{{0,20}}(?=\S)",
+    rf"({LINE_START}(?:{ANSWER_NAME}|{CONFIDENCE_NAME}|(?:(?:my|the|final)[ ]){{0,2}}decision))"
+    r"[ :]{0,3}\n\s{0,20}(?=\S)",
     re.IGNORECASE | re.MULTILINE,
 )
 _TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)

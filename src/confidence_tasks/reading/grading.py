@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from difflib import SequenceMatcher
+from operator import eq
 from typing import Literal
 
-from confidence_tasks.study.question import Kind, Question
+from confidence_tasks.study.trial import Kind, Question
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NOT_WORDS = re.compile(r"[^\w\s]|_")
@@ -65,19 +66,11 @@ def same_number(answer: str, gold: str) -> bool:
         return False
 
 
-def _same_label(answer: str, gold: str) -> bool:
-    return answer == gold
-
-
-def _same_text(answer: str, gold: str) -> bool:
-    return normalise_text(gold) in wordings(answer)
-
-
 _RULES: dict[Kind, Callable[[str, str], bool]] = {
-    "choice": _same_label,
-    "boolean": _same_label,
+    "choice": eq,
+    "boolean": eq,
     "number": same_number,
-    "text": _same_text,
+    "text": lambda answer, gold: normalise_text(gold) in wordings(answer),
 }
 
 
@@ -139,14 +132,3 @@ def _similar(matcher: SequenceMatcher[str]) -> bool:
     """Return whether the ratio is high enough; two upper bounds of it cost less."""
     bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
     return all(bound() >= SIMILAR for bound in bounds)
-
-
-def correctness(match: Match, answer: str, gold: str | None) -> float:
-    """Return 1 for a match and 0 for none; NaN without an answer or a key.
-
-    Examples
-    --------
-    >>> correctness("fuzzy", "Jane Austin", "Jane Austen"), correctness("none", "", "Jane Austen")
-    (1.0, nan)
-    """
-    return math.nan if not answer or gold is None else float(match != "none")

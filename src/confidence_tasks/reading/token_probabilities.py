@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.stage import Token
+from confidence_tasks.study.trial import LETTERS
 
 if TYPE_CHECKING:
     from torch import Tensor

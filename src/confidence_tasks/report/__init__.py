@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from confidence_tasks.report.write import Report, report_of
 
 _HOMES = {
-    "Collection": "confidence_tasks.report.collection",
-    "Report": "confidence_tasks.report.write",
-    "collect": "confidence_tasks.report.collection",
-    "report_of": "confidence_tasks.report.write",
-    "trials": "confidence_tasks.report.collection",
+    **dict.fromkeys(("Collection", "collect", "trials"), "confidence_tasks.report.collection"),
+    **dict.fromkeys(("Report", "report_of"), "confidence_tasks.report.write"),
 }
 
 __all__ = ["Collection", "Report", "collect", "report_of", "trials"]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.groups import BY_CONDITION, asked, split_by_source
 from confidence_tasks.report.labels import limits, number, why_missing
-from confidence_tasks.report.run_config import QUESTION
+from confidence_tasks.report.task_trials import BY_CONDITION, asked, split_by_source
+from confidence_tasks.report.trial_files import QUESTION, TrialFile
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import meant
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.trial_files import TrialFile
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -225,10 +224,10 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
     """Replies that lack an answer or a confidence."""
     # The study's own measure: a study may leave replies out that no number is of.
     read = results.task_trials.study.measure.get(PARSE_RATE.name, PARSE_RATE)
-    rates = [
-        (model, condition, float(read.compute(columns, None)))
+    rates = {
+        f"{model}, {condition}": float(read.compute(columns, None))
         for model, condition, columns in cells_of(results)
-    ]
+    }
     for severity, low, high in (
         ("serious", 0.0, VERY_LOW_PARSE_RATE),
         ("warning", VERY_LOW_PARSE_RATE, LOW_PARSE_RATE),
@@ -239,11 +238,7 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
             "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A"
             " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help"
             " small models to keep to the format.",
-            [
-                f"{model}, {condition}: {rate:.0%} with both"
-                for model, condition, rate in rates
-                if low <= rate < high
-            ],
+            [f"{where}: {rate:.0%} with both" for where, rate in rates.items() if low <= rate < high],
         )
 
 
@@ -325,10 +320,7 @@ def no_baseline(results: TaskResults) -> Iterator[Notice]:
         if baseline and baseline not in set(model.columns["condition"])
     ]
     yield from notice_if_any(
-        "note",
-        f"No baseline {baseline}",
-        "Without it there are no contrasts for these models.",
-        missing,
+        "note", f"No baseline {baseline}", "Without it there are no contrasts for these models.", missing
     )
 
 

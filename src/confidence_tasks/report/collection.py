@@ -20,7 +20,6 @@ import pandas as pd
 import pyarrow as pa
 
 from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
-from confidence_tasks.report.inspect_logs import read_inspect_log
 from confidence_tasks.report.other_files import (
     SUFFIXES,
     is_results_file,
@@ -188,6 +187,7 @@ def _read_each(
         found[path] = _files(outcome, path)
         if cache and path in keys:
             cache.put(keys[path], outcome)
+    workers.restart()
     return [found[path] for path in paths]
 
 
@@ -252,8 +252,15 @@ def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
     if is_results_file(path):
         return None
     if suffix in LOG_SUFFIXES:
-        return read_inspect_log
+        return _read_inspect_log
     return read_trial_table if suffix in SUFFIXES else None
+
+
+def _read_inspect_log(path: str) -> list[TrialFile]:
+    """Read a log by Inspect, whose import takes a second and 65 MB: only the processes that read logs spend them."""
+    from confidence_tasks.report.inspect_logs import read_inspect_log
+
+    return read_inspect_log(path)
 
 
 # The cache -----------------------------------------------------------------------------------------------------------

@@ -25,11 +25,18 @@ from confidence_tasks.report.checks import (
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
-from confidence_tasks.report.groups import Columns, Group, asked, in_order, split_by_source
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, results_and_lost
-from confidence_tasks.report.run_config import PROMPT
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.report.task_trials import (
+    Columns,
+    Group,
+    ModelTrials,
+    TaskTrials,
+    asked,
+    in_order,
+    split_by_source,
+)
+from confidence_tasks.report.trial_files import PROMPT
 from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.definition import Study
@@ -61,6 +68,11 @@ class Comparison:
     p_adjusted: float
     p_exchange: float
     n_questions: int
+
+    @property
+    def has_a_value(self) -> bool:
+        """Whether either model has a value of the measure."""
+        return not (math.isnan(self.first_interval.estimate) and math.isnan(self.second_interval.estimate))
 
 
 def compare(
@@ -109,7 +121,7 @@ def compare(
     by_measure: dict[str, list[Comparison]] = {name: [] for name in names}
     for found in chain.from_iterable(comparisons(jobs, workers, cache)):
         by_measure[found.measure].append(found)
-    shown = [found for found in by_measure.values() if measures or any(map(_has_a_value, found))]
+    shown = [found for found in by_measure.values() if measures or any(each.has_a_value for each in found)]
     return [corrected for found in shown for corrected in holm_corrected(found)]
 
 
@@ -192,10 +204,6 @@ def _split(
         yield printable(value), one, other
 
 
-def _has_a_value(found: Comparison) -> bool:
-    return not (math.isnan(found.first_interval.estimate) and math.isnan(found.second_interval.estimate))
-
-
 def compared_models(
     study: str,
     measures: Sequence[str],
@@ -262,7 +270,7 @@ def compared_measures(
     }
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     by_name = {measure.name: measure for measure in measures}
-    for contrast in contrasts("", columns, groups, SECOND, measures, drawn, settings):
+    for contrast in contrasts(columns, groups, SECOND, measures, drawn, settings):
         measure = by_name[contrast.measure]
         yield Comparison(
             **{"study": "", "task": "", "condition": "", "first": "", "second": "", **named},
@@ -347,16 +355,11 @@ def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice
         {key: value for file in model.files for key, value in file.provenance.items()}
         for model in (first, second)
     ]
-    where = [
-        f"{key}: A {a}, B {b}"
-        for key in sorted(set().union(*setups))
-        if (a := setups[0].get(key, "not set")) != (b := setups[1].get(key, "not set"))
+    said = [
+        *((key, *(setup.get(key, "not set") for setup in setups)) for key in sorted(set().union(*setups))),
+        *((key, origins[0][key], origins[1][key]) for key in sorted(origins[0].keys() & origins[1].keys())),
     ]
-    where += [
-        f"{key}: A {origins[0][key]}, B {origins[1][key]}"
-        for key in sorted(origins[0].keys() & origins[1].keys())
-        if origins[0][key] != origins[1][key]
-    ]
+    where = [f"{key}: A {a}, B {b}" for key, a, b in said if a != b]
     prompts = [
         dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
         for model in (first, second)

@@ -19,16 +19,31 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.cell_tables import CellTable, each_alone, number_questions, tabulate
-from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions, together
-from confidence_tasks.report.groups import Columns, Group
+from confidence_tasks.report.estimates import (
+    CellTable,
+    Distribution,
+    Distributions,
+    Settings,
+    distributions,
+    each_alone,
+    number_questions,
+    tabulate,
+    together,
+)
+from confidence_tasks.report.task_trials import Columns, Group
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
-from confidence_tasks.statistics.inference.draws import TrialCounts, alike_units, exchanged_kinds, is_exact
 from confidence_tasks.statistics.inference.limits import mover
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
-from confidence_tasks.statistics.inference.weights import SharedWeights, ratio
+from confidence_tasks.statistics.inference.weights import (
+    SharedWeights,
+    TrialCounts,
+    alike_units,
+    exchanged_kinds,
+    is_exact,
+    ratio,
+)
 from confidence_tasks.study.measures import Influence, Measure
 
 Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
@@ -65,7 +80,6 @@ class Contrast:
 
 
 def contrasts(
-    model: str,
     columns: Columns,
     groups: Sequence[Group],
     baseline: str,
@@ -105,7 +119,7 @@ def contrasts(
         exchanges = settings.generator("exchange", group.label)
         tested = paired_differences(sources, sides, settings, exchanges)
         for name, contrast in tested.items():
-            found[name].append(replace(contrast, model=model, group=group.label, baseline=baseline))
+            found[name].append(replace(contrast, group=group.label, baseline=baseline))
     return [contrast for of_measure in found.values() for contrast in of_measure]
 
 
@@ -221,9 +235,7 @@ def paired_differences(
             test = _Test("exchange", apart, error, pivot, len(values), n_undefined)
         else:
             test = _by_distribution(first, second, difference, tie, settings.level)
-        low, high, p_value = _read(
-            measure, sources, difference, test.pivot, test.difference, tie, settings.level
-        )
+        low, high, p_value = _read(measure, sources, difference, test, tie, settings.level)
         interval = Interval(
             estimate=Estimate(0.0) if abs(difference.value) <= tie else difference.value,
             low=low,
@@ -236,11 +248,9 @@ def paired_differences(
             method=test.method,
             seed=settings.seed,
         )
-        p_exchange = (
-            float(share_as_extreme(difference.value, values, "two-sided", exact, tie))
-            if len(values)
-            else math.nan
-        )
+        p_exchange = math.nan
+        if len(values):
+            p_exchange = float(share_as_extreme(difference.value, values, "two-sided", exact, tie))
         found[name] = Contrast("", "", "", name, interval, p_value, p_value, p_exchange)
     return found
 
@@ -292,13 +302,12 @@ def _read(
     measure: Measure,
     sources: Sequence[PairedTables],
     difference: Distribution,
-    pivot: Pivot,
-    apart: float,
+    test: _Test,
     tie: float,
     level: float,
 ) -> tuple[Estimate, Estimate, float]:
     """Return the limits and the p-value of a difference; where one is withheld, so is the other."""
-    value = float(difference.value)
+    value, pivot = float(difference.value), test.pivot
     reason = difference.resampled.reason or _incomparable(measure, sources)
     if not reason and math.isnan(pivot.p_value):
         reason = Reason.NOT_IDENTIFIED
@@ -309,7 +318,7 @@ def _read(
     if reason:
         return undefined(reason), undefined(reason), 1.0 if abs(value) <= tie else math.nan
     most = measure.largest_difference
-    low, high = max(apart - pivot.reach, -most), min(apart + pivot.reach, most)
+    low, high = max(test.difference - pivot.reach, -most), min(test.difference + pivot.reach, most)
     # What is fitted, and cannot be fitted anew, varies more than its interval says: enough to tell how much it may be.
     return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
 
@@ -328,11 +337,10 @@ def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason |
     """Say why the trials do not bear a difference of the measure, if so."""
     if measure.incomparable is None:
         return None
-    tables = [
-        table for source in sources if measure in source.measures for table in (source.first, source.second)
-    ]
+    known = (source for source in sources if measure in source.measures)
+    tables = (table for source in known for table in (source.first, source.second))
     reasons = (measure.incomparable(table.columns, table.kinds.counts) for table in tables)
-    return next((reason for reason in reasons if reason), None)
+    return next(filter(None, reasons), None)
 
 
 def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
@@ -368,20 +376,9 @@ def _by_influence(
     sources: Sequence[PairedTables], influences: Mapping[int, Influence]
 ) -> tuple[float, float]:
     """Return the standard error of the mean over the sources, and its degrees of freedom (Satterthwaite's)."""
-    variances, freedom = (
-        np.array(numbers)
-        for numbers in zip(
-            *(
-                (
-                    float(source.variance(influence, source.stacked(), source.as_they_are())[0]),
-                    max(source.alike.counts.sum() - 1.0, 1.0),
-                )
-                for number, influence in influences.items()
-                for source in [sources[number]]
-            ),
-            strict=True,
-        )
-    )
+    its = [(sources[number], influence) for number, influence in influences.items()]
+    variances = np.array([each.variance(moves, each.stacked(), each.as_they_are())[0] for each, moves in its])
+    freedom = np.array([max(each.alike.counts.sum() - 1.0, 1.0) for each, _ in its])
     whole = float(variances.sum())
     apart = float((np.square(variances) / freedom).sum())
     return math.sqrt(whole) / len(influences), whole**2 / apart if apart > 0.0 else float(freedom.sum())

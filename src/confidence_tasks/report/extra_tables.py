@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import group_label, measure_label, why_missing
+from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials, TaskTrials
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.stage import TOKENS
 
 if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.statistics import Interval
 
 

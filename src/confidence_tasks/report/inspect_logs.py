@@ -27,15 +27,17 @@ from msgspec import MsgspecError, Struct, convert
 from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies, study_of_scores
-from confidence_tasks.harness.inspect.samples import effort_settings, is_sent
-from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report.run_config import prompt_digest, question_digest, setup_of
+from confidence_tasks.harness.inspect.model_calls import effort_settings
+from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.report.trial_files import (
     BESIDE,
     NotTrialsError,
     TrialFile,
     decoded,
+    prompt_digest,
     provenance_of,
+    question_digest,
+    setup_of,
     trial_columns,
     without_garbage_collection,
 )

@@ -1,8 +1,9 @@
-"""What measures, statuses and conditions are called in tables and figures, and numbers as they are printed."""
+"""What measures, statuses and conditions are called in tables and figures, and how numbers and texts are printed."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -136,18 +137,14 @@ def number(value: float, decimals: int = 2) -> str:
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
     if abs(value) >= _LARGE:
-        return _power_of_ten(value)
+        mantissa, _, exponent = f"{value:.1e}".partition("e+")
+        return f"{mantissa.replace('-', '−')}×10{str(int(exponent)).translate(_RAISED)}"
     text = f"{value:,.{decimals}f}".replace("-", "−")
     return text.removeprefix("−") if not text.strip("−0.,") else text
 
 
 _LARGE = 1e7
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _power_of_ten(value: float) -> str:
-    mantissa, _, exponent = f"{value:.1e}".partition("e+")
-    return f"{mantissa.replace('-', '−')}×10{str(int(exponent)).translate(_RAISED)}"
 
 
 def signed(value: float, decimals: int = 2) -> str:
@@ -239,3 +236,91 @@ def decimals_for(values: list[float]) -> int:
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=1.0)
     return next((decimals for bound, decimals in ((0.2, 3), (10.0, 2), (100.0, 1)) if largest < bound), 0)
+
+
+# Texts in files -----------------------------------------------------------------------------------------------------
+
+
+def plain_cell(value: object) -> object:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    Names of models, sources and conditions come out of logs. See CWE-1236.
+    """
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
+
+
+_SYMBOLS = "αβδλμπρστΔΣΩ∞×·±≤≥≠≈↑↓→†‡"
+_NAMES = """
+alpha beta delta lambda mu pi rho sigma tau Delta Sigma Omega
+infty times cdot pm leq geq neq approx uparrow downarrow rightarrow dagger ddagger
+"""
+"""Signs, and the commands of LaTeX's mathematics that print them."""
+
+LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # after the end of a row, either would be an argument of it
+    "*": "{*}",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "\u00a0": "~",
+    **{
+        char: f"\\{name}{{}}"
+        for char, name in zip("øØßæÆłŁ", ("o", "O", "ss", "ae", "AE", "l", "L"), strict=True)
+    },
+    **{char: rf"$\{name}$" for char, name in zip(_SYMBOLS, _NAMES.split(), strict=True)},
+    "−": "$-$",
+    "′": "$'$",
+    "∗": "$*$",
+    **{digit: f"$_{i}$" for i, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}
+"""How LaTeX prints what it would not print as it stands."""
+
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u ",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r ",
+    "\u030b": "H ",
+    "\u030c": "v ",
+    "\u0327": "c ",
+}
+"""Commands of the accents that every encoding of LaTeX's fonts has, by their combining characters."""
+
+
+def latex(text: str) -> str:
+    r"""Return text that LaTeX prints literally; a letter that its standard fonts lack as its code point.
+
+    Examples
+    --------
+    >>> latex("gpt_4 50%"), latex("é, λ, 模")
+    ('gpt\\_4 50\\%', "\\'{e}, $\\lambda$, {[}U+6A21]")
+    """
+    return "".join(LATEX.get(char) or _latex_letter(char) for char in text)
+
+
+def _latex_letter(char: str) -> str:
+    if char.isascii() and char.isprintable():
+        return char
+    parts = unicodedata.normalize("NFD", char)
+    if len(parts) == 2 and parts[1] in _ACCENTS and parts[0].isascii() and parts[0].isalpha():
+        return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return f"{{[}}U+{ord(char):04X}]"

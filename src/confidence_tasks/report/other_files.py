@@ -19,13 +19,14 @@ from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
-from confidence_tasks.report.run_config import question_digest, setup_of
 from confidence_tasks.report.trial_files import (
     BESIDE,
     NotTrialsError,
     TrialFile,
     decoded,
     provenance_of,
+    question_digest,
+    setup_of,
     trial_columns,
     without_garbage_collection,
 )
@@ -247,9 +248,7 @@ def read_trial_table(path: str) -> list[TrialFile]:
         raise NotTrialsError("it holds no rows")
     study = None if "study" in rows else _study_of_rows(rows)
     given = rows.assign(
-        **{
-            name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _APART
-        },
+        **{name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _APART}
     )
     files: list[TrialFile] = []
     refused: list[str] = []
@@ -303,7 +302,11 @@ def _study_of_rows(rows: pd.DataFrame) -> Study:
     """Return the study that ``study`` names, or the one with most columns of its own."""
     names = set(map(str, rows.columns))
     if missing := [key for key in _CORE if key not in names]:
-        hint = "; replies are read with `confidence-tasks score` first" if "reply" in names else ""
+        hint = ""
+        if "reply" in names:
+            hint = "; replies are read with `confidence-tasks score` first"
+        elif {"correct", "confidence"} <= names:
+            hint = "; in Python, `summary` of its table needs no more than correct and confidence"
         raise NotTrialsError(f"it has no columns {', '.join(missing)}{hint}")
     if "study" in names:
         named = str(rows["study"].iloc[0])

@@ -21,19 +21,17 @@ from scipy.sparse import csr_array
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from confidence_tasks.catalogue import power_designs
-from confidence_tasks.harness.inspect.samples import one_of
-from confidence_tasks.report.cell_tables import CellTable
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
-from confidence_tasks.report.groups import Columns, TrialSubset
+from confidence_tasks.report.estimates import CellTable, Distribution, Settings, informative, resampled
+from confidence_tasks.report.task_trials import Columns, TrialSubset
 from confidence_tasks.simulation.subject import STRONGEST, Subject, make_subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
-from confidence_tasks.statistics.inference.draws import TrialCounts
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import meant, one_of
 
 Draws: TypeAlias = Mapping[str, FloatArray]
 """Standard normal numbers by what they decide, one a question."""
@@ -154,10 +152,7 @@ METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
 _PERCENT = 100
 """Simulated confidence is stated in percent, so that questions are alike."""
 
-_TRIED: Columns = {
-    "correct": np.array([1.0, 0.0, 1.0, 0.0]),
-    "confidence": np.array([0.9, 0.7, 0.6, 0.2]),
-}
+_TRIED: Columns = {"correct": np.array([1.0, 0.0, 1.0, 0.0]), "confidence": np.array([0.9, 0.7, 0.6, 0.2])}
 
 
 def default_designs(study: Study) -> Iterator[PowerDesign]:

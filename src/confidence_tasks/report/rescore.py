@@ -1,4 +1,4 @@
-"""Replies in logs read anew, and every metric computed again, without a model, a key or a network."""
+"""Logs written without a model, a key or a network: replies of other logs read anew, and recorded replies scored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 import fsspec
 import numpy as np
-from inspect_ai import score_async
+from inspect_ai import Task, eval, score_async
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import (
     EvalLog,
     EvalSample,
@@ -28,14 +30,17 @@ from inspect_ai.log import (
     read_eval_log_samples_by_id_async,
     recompute_metrics,
 )
+from inspect_ai.model import ChatMessageUser, ModelOutput
 from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
-from confidence_tasks.harness.inspect.viewer import scored_trial, versions
+from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
 from confidence_tasks.report.inspect_logs import RESCORED, Summary, refuse_unbounded, summaries
 from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_collection
+from confidence_tasks.study.trial import Item, question_metadata
 
 NO_MODEL = "none/none"
 """Inspect's own stand-in where no model is called."""
@@ -241,3 +246,103 @@ def _same(one: Any, other: Any) -> bool:
     if one is None or other is None:
         return False
     return one == other or (math.isnan(one) and math.isnan(other))
+
+
+# Recorded replies --------------------------------------------------------------------------------------------------
+
+
+VERSION = "1-A"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was asked, what was said, and how often the same had been asked before, from 1."""
+
+    item: Item
+    reply: str
+    epoch: int
+
+
+def score_recorded(
+    task: str,
+    scorer: Callable[[], Scorer],
+    metrics: Callable[[Sequence[Item]], list[Any]],
+    model: str,
+    recorded: Sequence[Recorded],
+    folder: Path,
+) -> EvalLog:
+    """Write a log whose samples hold what a file of replies says that a model said, scored."""
+    items = {each.item.id: each.item for each in recorded}
+    log = _empty_log(task, scorer(), metrics(list(items.values())))
+    spec = log.eval
+    spec.model, spec.config.epochs = model, max(each.epoch for each in recorded)
+    spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
+    position = {name: i for i, name in enumerate(items)}
+    in_order = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
+    return run_quietly(_scored(log, scorer(), in_order, _location(log, folder)))
+
+
+async def _scored(log: EvalLog, scorer: Scorer, recorded: Sequence[Recorded], path: str) -> EvalLog:
+    writer = LogWriter(log.eval, path)
+    await writer.start()
+    done = await score_samples(log, _recorded_samples(recorded, log.eval.model), [scorer], writer.add)
+    return await writer.finish(done)
+
+
+def _empty_log(name: str, scorer: Scorer, metrics: list[Any]) -> EvalLog:
+    """Let the harness write the log of a run in which nothing was asked: all is there but the samples."""
+    task = Task(
+        name=name,
+        dataset=MemoryDataset([Sample(id="none", input="")], name="replies"),
+        solver=recorded_reply(),
+        scorer=scorer,
+        metrics=metrics,
+        version=VERSION,
+        metadata=provenance({"seed": 0}),
+    )
+    with TemporaryDirectory() as scratch:
+        (run,) = eval(
+            task, model=NO_MODEL, log_dir=scratch, display="none", log_level="error", run_samples=False
+        )
+        log = read_eval_log(run.location)
+    log.status = "success"
+    return log
+
+
+@solver
+def recorded_reply() -> Solver:
+    """Ask no model: the reply is there."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return state
+
+    return solve
+
+
+async def _recorded_samples(recorded: Sequence[Recorded], model: str) -> AsyncIterator[list[EvalSample]]:
+    for start in range(0, len(recorded), 200):
+        yield [_sample(each, model) for each in recorded[start : start + 200]]
+
+
+def _sample(recorded: Recorded, model: str) -> EvalSample:
+    item = recorded.item
+    output = ModelOutput.from_content(model, recorded.reply)
+    return EvalSample(
+        id=item.id,
+        epoch=recorded.epoch,
+        uuid=uuid4().hex,
+        input=item.question.text,
+        target=item.question.gold or "",
+        metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
+        messages=[ChatMessageUser(content=item.question.text), output.message],
+        output=output,
+    )
+
+
+def _location(log: EvalLog, folder: Path) -> str:
+    """Name a log as the harness does: when, which task, which id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    task = log.eval.task.replace("_", "-")
+    log.location = str(folder / f"{when}_{task}_{log.eval.task_id}.eval")
+    return log.location

@@ -9,19 +9,22 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
-from confidence_tasks.report.groups import (
+from confidence_tasks.report.labels import json_number, why_missing
+from confidence_tasks.report.task_trials import (
     BY_CONDITION,
     Columns,
     Group,
+    ModelTrials,
+    TaskTrials,
     in_order,
     split_by_source,
 )
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.statistics.inference import bonferroni
@@ -134,11 +137,10 @@ class TaskResults:
 
 
 def compute_results(
-    group_by_task: Iterable[TaskTrials], settings: Settings | None = None, advance: Advance | None = None
+    group_by_task: Iterable[TaskTrials], settings: Settings | None = None
 ) -> Iterator[TaskResults]:
     """Compute the numbers of a report in this process, task by task."""
-    results, _ = results_and_lost(group_by_task, settings or Settings(), advance)
-    yield from results
+    yield from results_and_lost(group_by_task, settings or Settings())[0]
 
 
 def results_and_lost(
@@ -161,27 +163,25 @@ def results_and_lost(
         for model in its.models
     ]
     enough = WORTH_WORKERS / settings.n_resamples
-    numbers_or_lost = computed(
-        model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance
+    found = iter(
+        computed(model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance)
     )
-    found = iter(numbers_or_lost)
-    known = [[(model, next(found)) for model in task_trials.models] for task_trials in every]
-    left = tuple(
-        replace(task_trials, models=tuple(model for model, its in numbers if not isinstance(its, Lost)))
-        for task_trials, numbers in zip(every, known, strict=True)
-    )
-    results = [
-        _task_results(task_trials, left, settings, [its for _, its in numbers if not isinstance(its, Lost)])
-        for task_trials, numbers in zip(left, known, strict=True)
-        if task_trials.models
-    ]
-    skipped = [
-        Skipped(file.path, f"{model.label}: {its.reason}")
-        for numbers in known
-        for model, its in numbers
-        if isinstance(its, Lost)
-        for file in model.files
-    ]
+    known: list[tuple[TaskTrials, list[Numbers]]] = []
+    skipped: list[Skipped] = []
+    for task_trials in every:
+        numbers = [(model, next(found)) for model in task_trials.models]
+        left = [(model, its) for model, its in numbers if not isinstance(its, Lost)]
+        if left:
+            models = tuple(model for model, _ in left)
+            known.append((replace(task_trials, models=models), [its for _, its in left]))
+        skipped += [
+            Skipped(file.path, f"{model.label}: {its.reason}")
+            for model, its in numbers
+            if isinstance(its, Lost)
+            for file in model.files
+        ]
+    related = tuple(task_trials for task_trials, _ in known)
+    results = [_task_results(task_trials, related, settings, its) for task_trials, its in known]
     return list(corrected_by_study(results)), skipped
 
 
@@ -220,7 +220,7 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
         if group.by == BY_CONDITION
     ]
     tested = [its.measure[name] for name in its.tested]
-    compared = contrasts("", columns, conditions, baseline, tested, drawn, settings)
+    compared = contrasts(columns, conditions, baseline, tested, drawn, settings)
     for every in _whole(its, columns):
         pooled = distributions(columns, every.cells, its.pooled, settings)
         found += estimates("", [every], its.pooled, pooled, settings)
@@ -242,14 +242,87 @@ def _task_results(
         model.label: [*study.grouping(model.columns), *_whole(study, model.columns)]
         for model in task_trials.models
     }
-    found = [
-        replace(entry, model=model.label)
-        for model, (its, _) in zip(task_trials.models, known, strict=True)
-        for entry in its
+    results = TaskResults(task_trials, groups, [], [], settings, related)
+    for model, (found, compared) in zip(task_trials.models, known, strict=True):
+        results.estimates.extend(replace(entry, model=model.label) for entry in found)
+        results.contrasts.extend(replace(contrast, model=model.label) for contrast in compared)
+    return results
+
+
+# As tables ----------------------------------------------------------------------------------------------------------
+
+
+def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
+    """Return every estimate of a report as a table, one row each.
+
+    Columns are ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
+    ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
+    ``n_undefined`` and ``reason`` (why a value or an interval is missing).
+    """
+    rows = [
+        {
+            **_row(task, entry, ("model", "by", "group", "source", "measure")),
+            "n": entry.n,
+            "n_questions": entry.interval.n_units,
+            "n_resamples": entry.interval.n_resamples,
+            "n_undefined": entry.interval.n_undefined,
+            "reason": why_missing(entry.interval),
+        }
+        for task in results
+        for entry in task.estimates
     ]
-    compared = [
-        replace(contrast, model=model.label)
-        for model, (_, its) in zip(task_trials.models, known, strict=True)
-        for contrast in its
+    return pd.DataFrame(rows)
+
+
+def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
+    """Return every contrast with a baseline as a table, one row each.
+
+    Columns are ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the
+    difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
+    (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (of the papers' exchange
+    test, not corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval
+    is missing).
+    """
+    rows = [
+        {
+            **_row(task, contrast, ("model", "group", "baseline", "measure")),
+            "p_value": contrast.p_value,
+            "p_adjusted": contrast.p_adjusted,
+            "p_exchange": contrast.p_exchange,
+            "method": contrast.interval.method,
+            "n_questions": contrast.interval.n_units,
+            "reason": why_missing(contrast.interval),
+        }
+        for task in results
+        for contrast in task.contrasts
     ]
-    return TaskResults(task_trials, groups, found, compared, settings, related)
+    return pd.DataFrame(rows).rename(columns={"group": "condition"})
+
+
+def _row(task: TaskResults, entry: Estimated | Contrast, names: Sequence[str]) -> dict[str, Any]:
+    """Return what an entry is of, and its value and interval."""
+    interval = entry.interval
+    return {
+        "study": task.task_trials.study.name,
+        "task": task.task_trials.task,
+        **{name: getattr(entry, name) for name in names},
+        **{name: float(getattr(interval, of)) for name, of in _VALUES.items()},
+        "level": interval.level,
+    }
+
+
+_VALUES = {"value": "estimate", "low": "low", "high": "high"}
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as JSON-ready records, with numbers as `json_number` gives them.
+
+    Examples
+    --------
+    >>> records(pd.DataFrame({"p": [0.5, float("nan"), float("inf")]}))
+    [{'p': 0.5}, {'p': None}, {'p': 'Infinity'}]
+    """
+    return [
+        {str(key): json_number(value) if isinstance(value, float) else value for key, value in row.items()}
+        for row in table.to_dict("records")
+    ]

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import pandas as pd
-from inspect_ai import Task, eval
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import ChatMessageUser, ModelOutput
-from inspect_ai.scorer import Scorer
-from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import reply_forms
-from confidence_tasks.harness.compat import LogWriter, run_quietly
-from confidence_tasks.harness.inspect.metrics import metrics_of
-from confidence_tasks.harness.inspect.samples import Item, one_of
-from confidence_tasks.harness.inspect.viewer import provenance
-from confidence_tasks.harness.staged import STUDY, default_parameters, is_single, task_metrics
-from confidence_tasks.report.rescore import NO_MODEL, score_samples
+from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.own_file import (
     LIST_FIELDS,
     QUESTION_FIELDS,
@@ -37,9 +23,15 @@ from confidence_tasks.sources.own_file import (
     file_rows,
     parse_question,
 )
-from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.question import Kind, Question, question_metadata
+from confidence_tasks.study.parameter import one_of
+from confidence_tasks.study.trial import Item, Kind, Question
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+    from inspect_ai.scorer import Scorer
+
+    from confidence_tasks.report.rescore import Recorded
 
 Row: TypeAlias = Mapping[str, Any]
 """A reply as a file has it: its fields by name."""
@@ -116,6 +108,8 @@ def whole_number_in(row: Row, field: str, low: int, high: int) -> int:
 
 def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     """Return how files of replies to a study are scored; none if a trial needs more than the text of one reply."""
+    from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
+
     stages = study.stages_of(default_parameters(study))
     if not is_single(stages) or stages[0].logprobs == "required" or study.repeats:
         return {}
@@ -140,20 +134,11 @@ def default_forms(study: Study) -> Mapping[str, ReplyForm]:
 
 def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> list[Any]:
     """Return all metrics of what was asked, under the parameters given and the defaults of the others."""
+    from confidence_tasks.harness.inspect.metrics import metrics_of
+    from confidence_tasks.harness.staged import default_parameters, task_metrics
+
     logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions_of(items))
     return metrics_of(study, logged, "all")
-
-
-VERSION = "1-A"
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What was asked, what was said, and how often the same had been asked before, from 1."""
-
-    item: Item
-    reply: str
-    epoch: int
 
 
 def score_replies(
@@ -186,6 +171,8 @@ def score_replies(
     ValueError
         If there is no such study.
     """
+    from confidence_tasks.report.rescore import Recorded, score_recorded
+
     path = Path(path)
     form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
     _refuse_unknown(study, form, fields or {})
@@ -206,7 +193,9 @@ def score_replies(
     logs: list[EvalLog] = []
     try:
         for name, recorded in by_model.items():
-            logs.append(_log(study, form, name, recorded, Path(log_dir)))
+            logs.append(
+                score_recorded(f"{study}_replies", form.scorer, form.metrics, name, recorded, Path(log_dir))
+            )
     except OSError as error:
         for log in logs:
             Path(log.location).unlink()
@@ -322,84 +311,3 @@ def _plain(name: str, value: Any) -> Any:
 
 _READERS: Readers = {**READERS, ".csv": partial(csv_rows, kept="reply"), ".parquet": _parquet_rows}
 """An empty cell is a field that is missing; an empty reply is what a model said."""
-
-
-# Logs -------------------------------------------------------------------------------------------------------------
-
-
-def _log(study: str, form: ReplyForm, model: str, recorded: Sequence[Recorded], folder: Path) -> EvalLog:
-    """Write a log whose samples hold what was said, scored."""
-    items = {each.item.id: each.item for each in recorded}
-    log = _empty_log(study, form, list(items.values()))
-    spec = log.eval
-    spec.model, spec.config.epochs = model, max(each.epoch for each in recorded)
-    spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
-    position = {name: i for i, name in enumerate(items)}
-    in_order = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
-    return run_quietly(_scored(log, form, in_order, _location(log, folder)))
-
-
-async def _scored(log: EvalLog, form: ReplyForm, recorded: Sequence[Recorded], path: str) -> EvalLog:
-    writer = LogWriter(log.eval, path)
-    await writer.start()
-    done = await score_samples(log, _batches(recorded, log.eval.model), [form.scorer()], writer.add)
-    return await writer.finish(done)
-
-
-def _empty_log(study: str, form: ReplyForm, items: Sequence[Item]) -> EvalLog:
-    """Let the harness write the log of a run in which nothing was asked: all is there but the samples."""
-    task = Task(
-        name=f"{study}_replies",
-        dataset=MemoryDataset([Sample(id="none", input="")], name="replies"),
-        solver=recorded_reply(),
-        scorer=form.scorer(),
-        metrics=form.metrics(items),
-        version=VERSION,
-        metadata=provenance({"seed": 0}),
-    )
-    with tempfile.TemporaryDirectory() as scratch:
-        (run,) = eval(
-            task, model=NO_MODEL, log_dir=scratch, display="none", log_level="error", run_samples=False
-        )
-        log = read_eval_log(run.location)
-    log.status = "success"
-    return log
-
-
-@solver
-def recorded_reply() -> Solver:
-    """Ask no model: the reply is there."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return state
-
-    return solve
-
-
-async def _batches(recorded: Sequence[Recorded], model: str) -> AsyncIterator[list[EvalSample]]:
-    for start in range(0, len(recorded), 200):
-        yield [_sample(each, model) for each in recorded[start : start + 200]]
-
-
-def _sample(recorded: Recorded, model: str) -> EvalSample:
-    item = recorded.item
-    output = ModelOutput.from_content(model, recorded.reply)
-    return EvalSample(
-        id=item.id,
-        epoch=recorded.epoch,
-        uuid=uuid4().hex,
-        input=item.question.text,
-        target=item.question.gold or "",
-        metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
-        messages=[ChatMessageUser(content=item.question.text), output.message],
-        output=output,
-    )
-
-
-def _location(log: EvalLog, folder: Path) -> str:
-    """Name a log as the harness does: when, which task, which id."""
-    folder.mkdir(parents=True, exist_ok=True)
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-    task = log.eval.task.replace("_", "-")
-    log.location = str(folder / f"{when}_{task}_{log.eval.task_id}.eval")
-    return log.location

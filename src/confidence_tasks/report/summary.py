@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,13 +23,11 @@ from confidence_tasks.report.compare import (
 )
 from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
-from confidence_tasks.report.export import estimates_frame
 from confidence_tasks.report.extra_tables import trials_frame
-from confidence_tasks.report.groups import Columns, Group, split_by_source
 from confidence_tasks.report.labels import why_missing
-from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.results import compute_results, estimates_frame
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
-from confidence_tasks.report.task_trials import TaskTrials, group_by_task
+from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, group_by_task, split_by_source
 from confidence_tasks.statistics import Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.study.measures import Measure, StatisticCall
@@ -143,14 +142,13 @@ def summary(
     AUROC     0.715  [0.665, 0.760]  500
     """
     settings = _settings(level, n_resamples, seed)
+    correct, confidence, data = (_as_pandas(given) for given in (correct, confidence, data))
     if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
-    if isinstance(data, pd.DataFrame):
-        trials, names = trials_of_table(data, correct, confidence, by, questions)
-    elif data is not None:
-        trials, names = trials_of_logs(collected(data), by)
+    if data is None or isinstance(data, pd.DataFrame):
+        trials, names = trials_of(data, correct, confidence, by, questions)
     else:
-        trials, names = trials_of_arrays(correct, confidence, by, questions)
+        trials, names = trials_of_logs(collected(data), by)
     chosen = _chosen(measures)
     # As in a report, each model has a draw of its own, which does not depend on what else is in the table.
     apart = [name for name in ("task", "model") if name in names]
@@ -164,10 +162,11 @@ def summary(
 
 
 def _settings(level: float, n_resamples: int, seed: int) -> Settings:
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level:g}: 95% is 0.95")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
+    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie in (0, 1), got {level!r}: 95% is 0.95")
+    for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise ValueError(f"{name} must be a whole number from {least} up, got {number!r}")
     return Settings(n_resamples, level, seed)
 
 
@@ -265,8 +264,10 @@ def compare(
     a: Any,
     b: Any,
     *,
+    correct: str | None = None,
+    confidence: str | None = None,
     questions: Any = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     models: tuple[str | None, str | None] = (None, None),
     measures: Sequence[str] | None = None,
     level: float = 0.95,
@@ -279,13 +280,15 @@ def compare(
     ----------
     a, b : pair of array_like, DataFrame, or path(s)
         Answers of each: ``(correct, confidence)`` as in :func:`summary`, a table with these columns, or logs.
+    correct, confidence : str, optional
+        Of tables, the names of these columns if they are others.
     questions : array_like, pair of array_like, or str, optional
         Which question each trial asked: one array if both were asked the same in the same order, otherwise one of
         each. Of tables, the name of the column, by default ``question_id`` if both have it. With questions, only
         those of both are compared, paired; without, A and B are independent samples.
-    by : str, optional
-        Of tables and logs, a column for whose values A and B are compared separately. Logs are compared by task and
-        condition in any case.
+    by : str or sequence of str, optional
+        Of tables, columns for whose values A and B are compared separately, and of logs one column. Logs are compared
+        by task and condition in any case.
     models : pair of str, optional
         Of logs with several models, which one of A and which one of B.
     measures : sequence of str, optional
@@ -319,28 +322,25 @@ def compare(
     [0.099, 0.273]
     """
     settings = _settings(level, n_resamples, seed)
+    a, b = map(_as_pandas, (a, b))
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     kinds = {_kind(side) for side in (a, b)}
     if len(kinds) > 1:
         raise ValueError(f"a is {_kind(a)} and b {_kind(b)}: give two of a kind")
     if kinds == {_LOGS}:
-        return _compared_logs(a, b, by, models, measures, settings)
+        return _compared_logs(a, b, names, models, measures, settings)
     if models != (None, None):
         raise ValueError("models are chosen of logs: a and b are none")
     if kinds == {_TABLE}:
-        named = questions or ("question_id" if all("question_id" in side for side in (a, b)) else None)
-        sides = [trials_of_table(side, None, None, by, named)[0] for side in (a, b)]
-        paired = named is not None
+        asked = questions or ("question_id" if all("question_id" in side for side in (a, b)) else None)
+        sides = [trials_of(side, correct, confidence, names, asked)[0] for side in (a, b)]
     else:
         if by is not None:
-            raise ValueError("by names a column of tables or logs: a and b are arrays")
-        asked = questions if _is_pair(questions) else (questions, questions)
-        sides = [
-            trials_of_arrays(*_pair(side), None, its)[0] for side, its in zip((a, b), asked, strict=True)
-        ]
-        paired = questions is not None
-    return _compared_trials(
-        sides[0], sides[1], (by,) if by else (), _chosen(measures), settings, paired=paired
-    )
+            raise ValueError("by names columns of tables or logs, and a and b are arrays: give two tables")
+        asked = questions
+        each = questions if _is_pair(questions) else (questions, questions)
+        sides = [trials_of(None, *_pair(side), None, its)[0] for side, its in zip((a, b), each, strict=True)]
+    return _compared_trials(sides[0], sides[1], names, _chosen(measures), settings, paired=asked is not None)
 
 
 def _is_pair(questions: Any) -> bool:
@@ -367,23 +367,26 @@ def _pair(side: Any) -> tuple[Any, Any]:
 def _compared_logs(
     a: Any,
     b: Any,
-    by: str | None,
+    by: tuple[str, ...],
     models: tuple[str | None, str | None],
     measures: Sequence[str] | None,
     settings: Settings,
 ) -> Differences:
+    if len(by) > 1:
+        raise ValueError(f"logs are compared by one column beside task and condition, got {', '.join(by)}")
     pairs, unpaired = model_pairs(collected(a), collected(b), models, ("models[0]", "models[1]"))
-    for task, reason in unpaired.items():
-        warnings.warn(f"skipped {task}: {reason}", stacklevel=3)
+    skipped = [f"skipped {task}: {reason}" for task, reason in unpaired.items()]
     rows = [
         {"task": each.task, "condition": each.condition, **_difference(each)}
         for task, one, other in pairs
-        for each in compare_models(one, other, task, measures, settings, by or "")
+        for each in compare_models(one, other, task, measures, settings, "".join(by))
     ]
     if not rows:
         raise ValueError(
-            "there is no question that both were asked under the same condition of the same task"
+            "; ".join(["no question was asked of both under the same condition of one task", *skipped])
         )
+    for each in skipped:
+        warnings.warn(each, stacklevel=3)
     return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level)
 
 
@@ -419,9 +422,7 @@ def _compared_trials(
             else "a or b has no trials"
         )
     rows = [
-        {**dict(zip(by, each.condition.split("\x1f"), strict=True)), **_difference(each)}
-        if by
-        else _difference(each)
+        {**dict(zip(by, each.condition.split("\x1f"), strict=False)), **_difference(each)}
         for measure in measures
         for each in holm_corrected([each for each in found if each.measure == measure.name])
     ]
@@ -450,7 +451,19 @@ Data: TypeAlias = pd.DataFrame | Path | Iterable[Path]
 """A table of trials, or paths of logs, sample files of lm-eval, files of trials, or folders of these."""
 
 
-def _numbers(values: ArrayLike, name: str, example: str) -> FloatArray:
+def _as_pandas(value: Any) -> Any:
+    """Return a mapping of columns or another library's table or column as one of pandas, and an iterator as a list."""
+    if isinstance(value, Mapping):
+        try:
+            return pd.DataFrame(value)
+        except ValueError as error:
+            raise ValueError(f"a mapping holds columns of one length: {error}") from None
+    if hasattr(value, "to_pandas"):
+        return value.to_pandas()
+    return list(value) if isinstance(value, Iterator | ValuesView) else value
+
+
+def _numbers(values: ArrayLike, name: str, texts: str, numbers: str) -> FloatArray:
     """Return a column of numbers in [0, 1], NaN where one is missing; ValueError that names the fix otherwise."""
     array = values.to_numpy() if isinstance(values, pd.Series) else np.asarray(values)
     if array.ndim != 1:
@@ -458,22 +471,38 @@ def _numbers(values: ArrayLike, name: str, example: str) -> FloatArray:
     if array.dtype.kind in "OUST":
         wrong = [value for value in array.tolist() if isinstance(value, str | bytes)]
         if wrong:
-            raise ValueError(f"{name} holds {wrong[0]!r}, which is a text: {example}")
+            raise ValueError(f"{name} holds {wrong[0]!r}, which is a text: {texts}")
     try:
         found = pd.to_numeric(pd.Series(array), errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} holds what is no number: {example}") from error
+        raise ValueError(f"{name} holds what is no number: {numbers}") from error
     with np.errstate(invalid="ignore"):
         outside = np.flatnonzero((found < 0.0) | (found > 1.0))
     if len(outside):
         at = outside[0]
-        hint = "divide percentages by 100" if 1.0 < found[at] <= 100.0 else example
-        raise ValueError(f"{name} must lie in [0, 1], and trial {at} has {found[at]:g}: {hint}")
+        raise ValueError(f"{name} must lie in [0, 1], and trial {at} has {found[at]:g}: {numbers}")
     return found
 
 
-_CORRECT = "give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`"
-_CONFIDENCE = "give numbers in [0, 1], and NaN where none was stated"
+_CORRECT = ("give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`",) * 2
+_CONFIDENCE = (
+    "give numbers in [0, 1], such as by `float(text)`, and NaN where none was stated",
+    "divide percentages by 100, and take `numpy.exp` of log-probabilities",
+)
+"""What to do about texts, and about other values that are no numbers in [0, 1]."""
+
+
+def _answers(correct: Any, confidence: Any) -> tuple[FloatArray, FloatArray]:
+    """Return both columns as numbers; ValueError if lengths differ, or one seems to be in the place of the other."""
+    right, stated = _numbers(correct, "correct", *_CORRECT), _numbers(confidence, "confidence", *_CONFIDENCE)
+    if len(right) != len(stated):
+        raise ValueError(
+            f"correct has {len(right)} values and confidence {len(stated)}: give one of each a trial, NaN where it is"
+            " missing"
+        )
+    if np.asarray(confidence).dtype == bool and ((right > 0.0) & (right < 1.0)).any():
+        raise ValueError("confidence holds True and False, and correct fractions: give correct first")
+    return right, stated
 
 
 def _texts(values: Any, name: str, n: int) -> NDArray[Any]:
@@ -482,73 +511,54 @@ def _texts(values: Any, name: str, n: int) -> NDArray[Any]:
     if len(labels) != n:
         raise ValueError(f"{name} has {len(labels)} values for {n} trials: give one a trial")
     if labels.isna().any():
-        raise ValueError(f"{name} lacks a value at trial {int(np.flatnonzero(labels.isna())[0])}")
+        at = int(np.flatnonzero(labels.isna())[0])
+        raise ValueError(f"{name} lacks a value at trial {at}: drop such trials or give them a label")
     return labels.map(str).to_numpy(dtype=object)
 
 
-def _trials(
-    correct: ArrayLike, confidence: ArrayLike, labels: Mapping[str, Any], questions: Any, source: Any = None
-) -> pd.DataFrame:
-    """Return trials as a table with the columns of ``labels`` and the four that the engine reads."""
-    right = _numbers(correct, "correct", _CORRECT)
-    stated = _numbers(confidence, "confidence", _CONFIDENCE)
-    n = len(right)
-    if len(stated) != n:
+def _column(table: pd.DataFrame, given: Any, what: str) -> Any:
+    """Return a column by its name, and values as they are; ValueError that tells the columns there are."""
+    if np.ndim(given):
+        return given
+    if given not in table:
+        names = [str(name) for name in table.columns]
+        others = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise ValueError(
-            f"correct has {n} values and confidence {len(stated)}: give one of each a trial, NaN where it is missing"
-        )
-    # Numbers of one length, so that the questions are in the order of the rows.
-    asked = [f"{i:09d}" for i in range(n)] if questions is None else _texts(questions, "questions", n)
-    return pd.DataFrame(
-        {
-            **{name: _texts(values, name, n) for name, values in labels.items()},
-            "question_id": np.array(asked, dtype=object),
-            "source": np.full(n, "", dtype=object) if source is None else _texts(source, "source", n),
-            "correct": right,
-            "confidence": stated,
-        }
-    )
-
-
-def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series[Any]:
-    if name not in table:
-        names = list(map(str, table.columns))
-        raise ValueError(
-            f"the table has no column {name!r}{meant(name, names)}: name the one that holds {what}, such as"
-            f" {what}={names[0]!r}"
+            f"{what}={given!r} is no column; there are {others}{meant(str(given), names)}"
             if names
-            else f"the table has no column {name!r}"
+            else f"{what}={given!r}: give one value a trial, or the table that has this column as data="
         )
-    return table[name]
+    return table[given]
 
 
-def trials_of_table(
-    table: pd.DataFrame, correct: Any, confidence: Any, by: Any, questions: Any
+def trials_of(
+    table: pd.DataFrame | None, correct: Any, confidence: Any, by: Any, questions: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of a table, and the names of what groups them."""
-    names = tuple([by] if isinstance(by, str) else by or ())
-    asked = "question_id" if questions is None and "question_id" in table else questions
-    return _trials(
-        _column(table, correct or "correct", "correct"),
-        _column(table, confidence or "confidence", "confidence"),
-        {name: _column(table, name, "by") for name in names},
-        None if asked is None else _column(table, asked, "questions"),
-        table.get("source"),
-    ), names
-
-
-def trials_of_arrays(
-    correct: Any, confidence: Any, by: Any, questions: Any
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of arrays, and the names of what groups them."""
-    if confidence is None:
+    """Return trials, of arrays or of the columns of a table, and the names of what groups them."""
+    if table is None and confidence is None:
         raise ValueError(
             "give confidence beside correct, a table with the columns correct and confidence, or the path of a log"
         )
-    name = getattr(by, "name", None)
-    named = "group" if name is None else str(name)
-    labels = by if isinstance(by, Mapping) else {} if by is None else {named: by}
-    return _trials(correct, confidence, labels, questions), tuple(labels)
+    table = pd.DataFrame() if table is None else table
+    right, stated = _answers(
+        _column(table, "correct" if correct is None else correct, "correct"),
+        _column(table, "confidence" if confidence is None else confidence, "confidence"),
+    )
+    if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
+        by = {str(name): _column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
+    elif not isinstance(by, Mapping):
+        by = {} if by is None else {str(getattr(by, "name", None) or "group"): by}
+    n = len(right)
+    columns = {name: _texts(values, name, n) for name, values in by.items()}
+    asked = "question_id" if questions is None and "question_id" in table else questions
+    columns["question_id"] = (
+        # Numbers of one length, so that the questions are in the order of the rows.
+        np.array([f"{i:09d}" for i in range(n)], dtype=object)
+        if asked is None
+        else _texts(_column(table, asked, "questions"), "questions", n)
+    )
+    columns["source"] = _texts(table["source"], "source", n) if "source" in table else np.full(n, "", object)
+    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(by)
 
 
 def is_path(value: Any) -> bool:
@@ -560,6 +570,8 @@ def is_path(value: Any) -> bool:
 
 def collected(paths: Path | Iterable[Path]) -> list[TaskTrials]:
     """Read logs; warn of what was skipped, and raise FileNotFoundError or ValueError where nothing is left."""
+    if isinstance(paths, pd.DataFrame | Mapping):
+        raise ValueError("this reads logs, by their paths: of a table, `summary` has the measures")
     found: Collection = collect(paths)
     if not found.files:
         said = "; ".join(f"{skipped.path}: {skipped.reason}" for skipped in found.skipped)
@@ -572,4 +584,4 @@ def collected(paths: Path | Iterable[Path]) -> list[TaskTrials]:
 def trials_of_logs(tasks: Sequence[TaskTrials], by: Any) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the trials of logs, by default grouped by task, model and condition."""
     table = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
-    return trials_of_table(table, None, None, ("task", "model", "condition") if by is None else by, None)
+    return trials_of(table, None, None, ("task", "model", "condition") if by is None else by, None)

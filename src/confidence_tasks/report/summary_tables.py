@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from confidence_tasks.report.figures.figure import Colour, series
-from confidence_tasks.report.groups import in_order
+from confidence_tasks.report.figures import Colour, series
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
+from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
 
@@ -32,6 +32,13 @@ def grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str
     labels = {name: pd.Categorical(trials[name], in_order(trials[name]), ordered=True) for name in by}
     for key, rows in pd.DataFrame(labels).groupby(list(by), observed=True):
         yield tuple(map(str, key)), rows.index.to_numpy()
+
+
+def _axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure of some inches."""
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,10 +77,13 @@ class Table:
 
     def _printed(self) -> pd.DataFrame:
         """Return what is shown of each row: names that vary, the numbers in words, and reasons if there are any."""
-        told = [name for name in self.by if self.frame[name].nunique() > 1]
         cells = pd.DataFrame([self._cells(row) for _, row in self.frame.iterrows()])
         reasons = ["reason"] if self.frame["reason"].any() else []
-        return pd.concat([self.frame[told], cells, self.frame[reasons]], axis=1)
+        return pd.concat([self.frame[self._told()], cells, self.frame[reasons]], axis=1)
+
+    def _told(self) -> list[str]:
+        """Return the names of what groups the rows, without those that are the same in all."""
+        return [name for name in self.by if self.frame[name].nunique() > 1]
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         raise NotImplementedError
@@ -127,12 +137,14 @@ class Summary(Table):
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('confidence', 'share right')
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(4.0, 4.0))
+        groups = {
+            ", ".join(text for key, text in zip(self.by, label, strict=True) if key in self._told()): rows
+            for label, rows in grouped(self.trials, self.by)
+        }
+        own = ax is None
+        ax = ax or _axes(4.4 + 0.08 * max(map(len, groups)), max(4.0, 0.25 * len(groups)))
         ax.plot([0, 1], [0, 1], color=Colour.MUTED, linewidth=0.8, linestyle="--")
-        for i, (label, rows) in enumerate(grouped(self.trials, self.by)):
+        for i, (name, rows) in enumerate(groups.items()):
             its = self.trials.iloc[rows]
             numbers = pd.factorize(its["source"] + "\x1f" + its["question_id"])[0]
             correct, confidence, questions = complete(its["correct"], its["confidence"], numbers)
@@ -143,9 +155,10 @@ class Summary(Table):
             x, y = curve.confidence[some], curve.accuracy[some]
             colour, marker = series(i)
             ax.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=colour, alpha=0.6)
-            told = ", ".join(map(str, label))
-            ax.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=1.0, label=told)
-        if self.by:
+            ax.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=1.0, label=name)
+        if len(groups) > 1 and own:
+            ax.figure.legend(frameon=False, loc="outside right center")
+        elif len(groups) > 1:
             ax.legend(frameon=False)
         ax.set(
             xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="share right", aspect="equal"
@@ -176,7 +189,7 @@ class Differences(Table):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each difference with its interval, over the names of the rows.
+        """Draw each difference with its interval; M-ratio, which has another unit, only where it is alone.
 
         Parameters
         ----------
@@ -189,14 +202,14 @@ class Differences(Table):
             An interval that leaves out the dashed line at 0 tells A and B apart.
         """
         shown = self.frame[self.frame["low"].notna()]
+        shares = shown[shown["measure"] != "mratio"]
+        shown = shown if shares.empty else shares
+        told = self._told()
         names = [
-            ", ".join([measure_label(row["measure"]), *(str(row[key]) for key in self.by)])
+            ", ".join([measure_label(row["measure"]), *(str(row[key]) for key in told)])
             for row in shown.to_dict("records")
         ]
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(5.0, 0.8 + 0.3 * len(names)), layout="constrained")
+        ax = ax or _axes(5.0, 0.8 + 0.3 * len(names))
         places = range(len(names))
         colour, _ = series(0)
         ax.axvline(0.0, color=Colour.MUTED, linewidth=0.8, linestyle="--")

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 
 Found = TypeVar("Found")
@@ -85,6 +86,11 @@ class Workers:
                     yield number, self._alone(function, jobs, number, told)
             waiting = [number for number in waiting if number not in told.done and number not in told.started]
 
+    def restart(self) -> None:
+        """End the processes on this machine, if any: what is done next starts without the memory they took."""
+        if self.backend == "loky":
+            get_reusable_executor(reuse=True).shutdown()
+
     def _run(
         self, function: Callable[..., Found], jobs: Sequence[Job], numbers: Sequence[int], told: _Progress
     ) -> Iterator[tuple[int, Found]]:
@@ -143,18 +149,23 @@ class _Progress:
 
 
 def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[Any, ...]) -> tuple[int, Found]:
-    _keep_freed_memory()
-    with threadpool_limits(1):
+    with threadpool_limits(1), _memory_until_done():
         return number, function(*arguments)
 
 
-@cache
-def _keep_freed_memory() -> None:
-    """Let this process keep what it frees: arrays of some MiB would be mapped anew, page by page, each time."""
+@contextmanager
+def _memory_until_done() -> Iterator[None]:
+    """Let this process keep what it frees until some work is done.
+
+    Arrays of some MiB would else be mapped anew, page by page, each time.
+    """
     with suppress(AttributeError, OSError, TypeError):  # another C library than that of GNU
-        allocator = ctypes.CDLL(None).mallopt
-        allocator(_TRIM_THRESHOLD, 1 << 29)
-        allocator(_MMAP_THRESHOLD, 1 << 25)
+        allocator = ctypes.CDLL(None)
+        allocator.mallopt(_TRIM_THRESHOLD, 1 << 29)
+        allocator.mallopt(_MMAP_THRESHOLD, 1 << 25)
+    yield
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3

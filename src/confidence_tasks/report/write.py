@@ -1,18 +1,19 @@
-"""From trials to a report: the page, the numbers in it, and its figures."""
+"""From trials to a report: the page, and its numbers and figures as files: CSV, LaTeX for papers, SVG."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
-from typing import Any
+from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
@@ -20,15 +21,22 @@ from markupsafe import Markup
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.checks import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.collection import Collection
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.export import LATEX
+from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
-from confidence_tasks.report.figures.figure import SHARED, Colour, Figure, share_parts
+from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
-from confidence_tasks.report.labels import STATUSES, TITLE, VIEWER
+from confidence_tasks.report.labels import (
+    LATEX,
+    STATUSES,
+    TITLE,
+    VIEWER,
+    decimals_for,
+    latex,
+    measure_label,
+    plain_cell,
+)
 from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.page.first_screen import (
-    MOST_COMPARED,
     Headline,
     headline_of,
     headline_table,
@@ -45,10 +53,12 @@ from confidence_tasks.report.page.tasks import (
 )
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
-from confidence_tasks.report.results import TaskResults, results_and_lost
+from confidence_tasks.report.results import TaskResults, contrasts_frame, estimates_frame, results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Workers
+from confidence_tasks.sources.source import write_atomically
+from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.reference import loaded
 
 
@@ -193,6 +203,12 @@ def page(
     title: str,
 ) -> str:
     """Return the page. ``overviews`` stand above the tasks."""
+    counts = {
+        "models": len(styles),
+        "tasks": len(tasks),
+        "trials": sum(task.n_trials for task in tasks),
+        "files": len(collection.files),
+    }
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -202,11 +218,13 @@ def page(
     html = environment.from_string(page_part("page.html")).render(
         title=title,
         date=f"{datetime.now(UTC):%-d %B %Y}",
-        facts=_facts(tasks, collection, styles),
+        facts=[
+            (name if count != 1 else name.removesuffix("s"), f"{count:,}") for name, count in counts.items()
+        ],
         tasks=tasks,
         glance=headline_table(headlines),
         told_apart=told_apart(headlines),
-        most_compared=MOST_COMPARED,
+        most_compared=max((len(each.comparisons) for each in headlines), default=0),
         notices=merged_notices(tasks),
         overviews=overviews,
         models=list(styles),
@@ -253,11 +271,101 @@ def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
     return in_order_of_severity(merged)
 
 
-def _facts(tasks: Sequence[TaskView], collection: Collection, styles: ModelStyles) -> list[tuple[str, Any]]:
-    counts = {
-        "models": len(styles),
-        "tasks": len(tasks),
-        "trials": sum(task.n_trials for task in tasks),
-        "files": len(collection.files),
-    }
-    return [(name.removesuffix("s") if count == 1 else name, f"{count:,}") for name, count in counts.items()]
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+def write_tables(
+    results: Sequence[TaskResults],
+    extras: Iterable[ExtraTable],
+    folder: Path,
+    overviews: Iterable[Overview] = (),
+) -> list[Path]:
+    """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
+    written = []
+    above = list(overviews)
+    tables = {"estimates": estimates_frame(results), "contrasts": contrasts_frame(results)}
+    tables |= {overview.design.name: overview.frame() for overview in above}
+    for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
+        written.append(folder / f"{name}.csv")
+        write_atomically(written[-1], table.map(plain_cell).to_csv(index=False).encode(errors="replace"))
+    texts = {overview.design.name: latex_overview(overview) for overview in above}
+    for name, text in (texts | {task.task_trials.slug: latex_table(task) for task in results}).items():
+        written.append(folder / f"{name}.tex")
+        write_atomically(written[-1], text.encode(errors="replace"))
+    return written
+
+
+def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
+    """Write every figure as an SVG file."""
+    written = []
+    for figure in figures:
+        written.append(folder / f"{figure.name}.svg")
+        write_atomically(written[-1], figure_svg(figure).encode(errors="xmlcharrefreplace"))
+    return written
+
+
+def latex_table(results: TaskResults) -> str:
+    """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
+    note = _latex_note(results.settings)
+    if results.contrasts:
+        baseline = results.task_trials.design.baseline
+        note += f"; * differs from {baseline} at .05 after Bonferroni's correction over the study"
+
+    def starred(entry: Estimated) -> bool:
+        contrast = results.contrast(entry.model, entry.group, entry.measure)
+        return contrast is not None and contrast.significant
+
+    models = [model.label for model in results.models]
+    return f"{note}\n{_latex_rows(results, models, results.conditions, results.headline, starred)}"
+
+
+def latex_overview(overview: Overview) -> str:
+    """Return the measures of several tasks side by side as a LaTeX table for ``booktabs``."""
+    text = _latex_rows(overview, overview.models, overview.columns, overview.design.measures)
+    return f"{_latex_note(overview.tasks[0].settings)}\n{text}"
+
+
+def _latex_note(settings: Settings) -> str:
+    drawn = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
+    return f"% {settings.level:.0%} intervals over {drawn}"
+
+
+def _latex_rows(
+    of: TaskResults | Overview,
+    models: Sequence[str],
+    columns: Sequence[str],
+    measures: Sequence[Measure],
+    starred: Callable[[Estimated], bool] = lambda entry: False,
+) -> str:
+    """Return estimates as a table, a row for each model and measure; the last row of a model is its trials."""
+    lines = [
+        r"\begin{tabular}{ll" + "r" * len(columns) + "}",
+        r"\toprule",
+        " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
+    ]
+    for model in models:
+        lines.append(r"\midrule")
+        first = latex(model)
+        for measure in measures:
+            entries = [of.estimate(model, column, measure.name) for column in columns]
+            decimals = decimals_for([float(each.interval.estimate) for each in entries if each is not None])
+            cells = [_latex_cell(entry, decimals, starred) for entry in entries]
+            lines.append(" & ".join([first, latex(measure_label(measure.name)), *cells]) + r" \\")
+            first = ""
+        sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
+        lines.append(" & ".join(["", "Trials", *sizes]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_cell(entry: Estimated | None, decimals: int, starred: Callable[[Estimated], bool]) -> str:
+    if entry is None or math.isnan(entry.interval.estimate):
+        return "--"
+    interval, star = entry.interval, "^{*}" if starred(entry) else ""
+    value, low, high = (
+        # Adding 0 takes the sign off a zero.
+        f"{round(float(number), decimals) + 0.0:.{decimals}f}".replace("inf", r"\infty")
+        for number in (interval.estimate, interval.low, interval.high)
+    )
+    if math.isnan(interval.low):
+        return f"${value}{star}$"
+    return f"${value}{star}$ {{\\scriptsize $[{low}, {high}]$}}"

@@ -7,31 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from confidence_tasks.sources.source import SourceError
-from confidence_tasks.study.question import LETTERS, Kind, Question
+from confidence_tasks.sources.source import SourceError, mirror_folder
+from confidence_tasks.study.trial import LETTERS, Kind, Question
 
-if TYPE_CHECKING:
-    from confidence_tasks.sources.source import Source
-
-
-__all__ = ["LETTERS", "Kind", "Question", "SourceError", "find_source", "load", "load_asked"]
-
-
-def find_source(name: str) -> Source:
-    """Find a source by name; SourceError lists all, and the one that was probably meant."""
-    from confidence_tasks.sources.table import SOURCES
-
-    if name in SOURCES:
-        return SOURCES[name]
-    import difflib
-
-    close = difflib.get_close_matches(name.lower(), SOURCES, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise SourceError(
-        f"unknown source {name!r}.{hint} Sources: {', '.join(SOURCES)}, or the path of a .jsonl or .csv file"
-    )
+__all__ = ["LETTERS", "Kind", "Question", "SourceError", "load", "load_asked"]
 
 
 def load(
@@ -74,9 +55,10 @@ def load(
     ['arithmetic-s7-00000', 'arithmetic-s7-00001']
     """
     from confidence_tasks.sources.own_file import is_own_file, load_own_file
-    from confidence_tasks.sources.source import mirror_folder
+    from confidence_tasks.sources.table import find_source
 
-    check_number(n)
+    if n is not None and n < 1:
+        raise SourceError(f"n must be at least 1, not {n}")
     if is_own_file(name):
         _refuse_unknown(name, options, allowed=("key",))
         return load_own_file(Path(name), n, seed, **options)
@@ -88,12 +70,6 @@ def load(
 def load_asked(parameters: Mapping[str, Any]) -> list[Question]:
     """Load the questions that a study's task asks: those of its ``source``, ``n``, ``seed`` and ``mirror``."""
     return load(parameters["source"], n=parameters["n"], seed=parameters["seed"], mirror=parameters["mirror"])
-
-
-def check_number(n: int | None) -> None:
-    """Raise SourceError for a number of questions below 1."""
-    if n is not None and n < 1:
-        raise SourceError(f"n must be at least 1, not {n}")
 
 
 def _refuse_unknown(name: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ from confidence_tasks.sources.source import (
     without_network,
     write_atomically,
 )
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 REPOSITORY = "landy8697/open-scioly-fermi"
 COMMIT = "dea8a2595651160d4f247f8a47ad9ca4aa2ceeee"
@@ -110,7 +110,7 @@ class FermiSource(Source):
         if split == "archive":
             return questions[:n]
         halves = [
-            replace(question, metadata={**question.metadata, "split": SPLITS[position % 2]})
+            question.with_metadata(split=SPLITS[position % 2])
             for position, question in enumerate(questions[: 2 * SPLIT_SIZE])
         ]
         return [question for question in halves if split in ("all", question.metadata["split"])][:n]

@@ -1,16 +1,19 @@
-"""Sources on the Hugging Face hub: rows from a mirror, from the cache, or from the hub at a pinned commit."""
+"""Sources on the Hugging Face hub: rows from a mirror, the cache, or the hub at a pinned commit, and their shapes.
+
+A shape says which columns a source has, and how one row becomes questions.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.sources.shapes import Row, RowIdentity, Shape
 from confidence_tasks.sources.source import (
     MIRROR_VARIABLE,
     RowError,
@@ -20,10 +23,309 @@ from confidence_tasks.sources.source import (
     cache_folder,
     ordered,
     sha256_of,
+    shuffled_options,
     without_network,
     write_atomically,
 )
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import LETTERS, Kind, Question
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowIdentity:
+    """Where the questions of a row belong: their source, their id, and the seed that shuffles options."""
+
+    source: str
+    id: str
+    seed: int
+
+    def question(self, text: str, kind: Kind, gold: str | None, **more: Any) -> Question:
+        """Make a question of this source and id; ``more`` are further fields of :class:`Question`."""
+        return Question(
+            **{"id": self.id, "source": self.source, "text": text, "kind": kind, "gold": gold, **more}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Columns of a hub data set and the reader of its rows.
+
+    Attributes
+    ----------
+    columns, optional : tuple of str
+        Columns that every row must have, and those that are used where they exist.
+    key : str or None
+        Column with the publisher's own identifier; None numbers the rows.
+    read : callable
+        Maps a row with all of ``columns`` to its questions; RowError when the row is not of this shape.
+    questions_per_row : int
+        How many questions each row gives.
+    """
+
+    columns: tuple[str, ...]
+    read: Callable[[Row, RowIdentity], Sequence[Question]]
+    optional: tuple[str, ...] = ()
+    key: str | None = None
+    questions_per_row: int = 1
+
+
+MMLU_LEVELS = ("elementary", "high_school", "college", "professional")
+"""Levels that an MMLU subject's name can begin with; all others are ``other``."""
+
+
+def mmlu_level(subject: str) -> str:
+    """Difficulty level of an MMLU subject.
+
+    Examples
+    --------
+    >>> mmlu_level("high_school_physics"), mmlu_level("virology")
+    ('high_school', 'other')
+    """
+    return next((level for level in MMLU_LEVELS if subject.startswith(level)), "other")
+
+
+def _mmlu(row: Row, identity: RowIdentity) -> list[Question]:
+    choices = _options(row, "choices")
+    gold = LETTERS[_position(row["answer"], len(choices))]
+    subject = _text(row, "subject")
+    level = mmlu_level(subject)
+    text = _text(row, "question")
+    return [identity.question(text, "choice", gold, choices=choices, subject=subject, level=level)]
+
+
+_GSM8K_GOLD = re.compile(r"#### *(-?\d[\d,]*(?:\.\d+)?)\s*\Z", re.ASCII)
+
+_GSM8K_CALCULATOR = re.compile(r"<<[^<>]*>>")
+"""Calculator calls that the publisher put into the solutions."""
+
+
+def _gsm8k(row: Row, identity: RowIdentity) -> list[Question]:
+    worked = _text(row, "answer")
+    match = _GSM8K_GOLD.search(worked)
+    if match is None:
+        raise RowError("column 'answer' does not end in '#### ' and a number")
+    solution = _GSM8K_CALCULATOR.sub("", worked[: match.start()]).rstrip()
+    gold = match[1].replace(",", "")
+    return [identity.question(_text(row, "question"), "number", gold, metadata={"solution": solution})]
+
+
+def _truthfulqa(row: Row, identity: RowIdentity) -> list[Question]:
+    targets = _record(row, "mc1_targets")
+    options = _options(targets, "choices")
+    labels = list(targets.get("labels") or ())
+    if len(labels) != len(options) or sorted(labels) != [0] * (len(options) - 1) + [1]:
+        raise RowError("column 'mc1_targets' must mark exactly one of its choices as right")
+    return [_shuffled(identity, _text(row, "question"), options, labels.index(1))]
+
+
+def _sciq(row: Row, identity: RowIdentity) -> list[Question]:
+    options = [
+        _text(row, column) for column in ("correct_answer", "distractor1", "distractor2", "distractor3")
+    ]
+    return [_shuffled(identity, _text(row, "question"), options, 0)]
+
+
+def _gpqa(row: Row, identity: RowIdentity) -> list[Question]:
+    answers = ("Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
+    options = [_text(row, column).strip() for column in answers]
+    subject = row.get("High-level domain") or ""
+    return [_shuffled(identity, _text(row, "Question").strip(), options, 0, subject=subject)]
+
+
+def _boolq(row: Row, identity: RowIdentity) -> list[Question]:
+    answer = row["answer"]
+    if not isinstance(answer, bool):
+        raise RowError(f"gold out of range: column 'answer' must be true or false, not {_shown(answer)}")
+    passage = {"passage": row.get("passage") or ""}
+    return [identity.question(_text(row, "question"), "boolean", "yes" if answer else "no", metadata=passage)]
+
+
+_AGIEVAL_OPTIONS = "Answer Choices:"
+_LETTERED = re.compile(r"\s*\(?([A-Z])\)\s*")
+
+
+def _agieval(row: Row, identity: RowIdentity) -> list[Question]:
+    """Split the ready-made prompt into passage, question and options: the tasks have prompts of their own."""
+    query, marker, _ = _text(row, "query").rpartition(_AGIEVAL_OPTIONS)
+    if not marker:
+        raise RowError(f"column 'query' has no {_AGIEVAL_OPTIONS!r}")
+    passage, _, question = query.rpartition("\nQ: ")
+    gold = row["gold"]
+    position = gold[0] if isinstance(gold, list | tuple) and len(gold) == 1 else gold
+    choices = tuple(map(_unlettered, _options(row, "choices"), LETTERS))
+    parts = {"passage": passage.strip(), "question": question.strip()}
+    letter = LETTERS[_position(position, len(choices))]
+    text = "\n\n".join(parts.values()).strip()
+    return [identity.question(text, "choice", letter, choices=choices, metadata=parts)]
+
+
+def _halueval(row: Row, identity: RowIdentity) -> list[Question]:
+    """Ask twice whether a given answer is right: once of the right one, once of the hallucinated one."""
+    text, knowledge = _text(row, "question"), row.get("knowledge") or ""
+    return [
+        identity.question(
+            text,
+            "boolean",
+            gold,
+            id=f"{identity.id}_{column[0]}",
+            metadata={"answer": _text(row, column), "knowledge": knowledge},
+        )
+        for column, gold in (("right_answer", "yes"), ("hallucinated_answer", "no"))
+    ]
+
+
+def _trivia_qa(row: Row, identity: RowIdentity) -> list[Question]:
+    answer = _record(row, "answer")
+    return [_short_answer(row, identity, _text(answer, "value"), answer.get("aliases") or ())]
+
+
+def _nq_open(row: Row, identity: RowIdentity) -> list[Question]:
+    answers = row["answer"]
+    if not isinstance(answers, list | tuple) or not answers:
+        raise RowError(f"column 'answer' must list at least one answer, not {_shown(answers)}")
+    return [_short_answer(row, identity, answers[0], answers)]
+
+
+_HLE_OPTIONS = "Answer Choices:"
+_HLE_OPTION = re.compile(r"^([A-Z])\.\s+", re.MULTILINE)
+
+
+def _hle(row: Row, identity: RowIdentity) -> list[Question]:
+    text, gold = _text(row, "question"), row["answer"] or None
+    if gold is not None and not isinstance(gold, str):
+        raise RowError("column 'answer' must be a text")
+    stem, choices = _inline_options(text)
+    lettered = row["answer_type"] == "multipleChoice" and gold in list(LETTERS[: len(choices)])
+    return [
+        identity.question(
+            stem if lettered else text,
+            "choice" if lettered else "text",
+            gold,
+            choices=choices if lettered else (),
+            subject=row.get("category") or "",
+            image=_data_url(row["image"]),
+            metadata={"answer_type": row["answer_type"]},
+        )
+    ]
+
+
+def _inline_options(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split off options that are listed at the end of the question as ``A. ...`` lines, lettered in order."""
+    stem, marker, listed = text.rpartition(_HLE_OPTIONS)
+    matches = list(_HLE_OPTION.finditer(listed)) if marker else []
+    if len(matches) < 2 or [match[1] for match in matches] != list(LETTERS[: len(matches)]):
+        return text, ()
+    ends = [match.start() for match in matches[1:]] + [len(listed)]
+    choices = (listed[match.end() : end].strip() for match, end in zip(matches, ends, strict=True))
+    return stem.strip(), tuple(choices)
+
+
+_IMAGE_TYPES = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp", "R0lGOD": "gif"}
+"""Image format by the first bytes of a base64 text."""
+
+
+def _data_url(value: object) -> str | None:
+    """A picture as a data URL with the type that its bytes have: providers refuse a wrong one."""
+    if not value:
+        return None
+    header, comma, data = value.partition(",") if isinstance(value, str) else ("", "", "")
+    if not comma or not header.startswith("data:image/"):
+        raise RowError(f"column 'image' must be a data URL, not {_shown(value)}")
+    for start, kind in _IMAGE_TYPES.items():
+        if data.startswith(start):
+            return f"data:image/{kind};base64,{data}"
+    return f"{header},{data}"
+
+
+MMLU = Shape(columns=("question", "subject", "choices", "answer"), read=_mmlu)
+GSM8K = Shape(columns=("question", "answer"), read=_gsm8k)
+TRUTHFULQA = Shape(columns=("question", "mc1_targets"), read=_truthfulqa)
+BOOLQ = Shape(columns=("question", "answer"), optional=("passage",), read=_boolq)
+SCIQ = Shape(columns=("question", "correct_answer", "distractor1", "distractor2", "distractor3"), read=_sciq)
+AGIEVAL = Shape(columns=("query", "choices", "gold"), read=_agieval)
+HALUEVAL = Shape(
+    columns=("question", "right_answer", "hallucinated_answer"),
+    optional=("knowledge",),
+    read=_halueval,
+    questions_per_row=2,
+)
+TRIVIA_QA = Shape(columns=("question", "question_id", "answer"), read=_trivia_qa, key="question_id")
+NQ_OPEN = Shape(columns=("question", "answer"), read=_nq_open)
+GPQA = Shape(
+    columns=(
+        "Record ID",
+        "Question",
+        "Correct Answer",
+        "Incorrect Answer 1",
+        "Incorrect Answer 2",
+        "Incorrect Answer 3",
+    ),
+    optional=("High-level domain",),
+    read=_gpqa,
+    key="Record ID",
+)
+HLE = Shape(
+    columns=("id", "question", "image", "answer", "answer_type"), optional=("category",), read=_hle, key="id"
+)
+
+
+def _shuffled(
+    identity: RowIdentity, text: str, options: Sequence[str], gold: int, subject: str = ""
+) -> Question:
+    """Build a question from options that the source lists with the right one at a fixed position."""
+    choices, letter = shuffled_options(options, gold, identity.seed, identity.id)
+    return identity.question(text, "choice", letter, choices=choices, subject=subject)
+
+
+def _short_answer(row: Row, identity: RowIdentity, gold: str, aliases: Sequence[str]) -> Question:
+    if not all(isinstance(answer, str) for answer in (gold, *aliases)):
+        raise RowError("column 'answer' has an answer that is not a text")
+    others = tuple(alias for alias in dict.fromkeys(aliases) if alias != gold)
+    return identity.question(_text(row, "question"), "text", gold, aliases=others)
+
+
+def _unlettered(option: str, letter: str) -> str:
+    """Drop the option's own letter: tasks letter the options themselves."""
+    match = _LETTERED.match(option)
+    return option[match.end() :] if match and match[1] == letter else option
+
+
+def _text(row: Row, column: str) -> str:
+    value = row.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise RowError(f"column {column!r} must be a text, not {_shown(value)}")
+    return value
+
+
+def _options(row: Row, column: str) -> tuple[str, ...]:
+    value = row.get(column)
+    if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
+        raise RowError(f"column {column!r} must list 2 to {len(LETTERS)} options, not {_shown(value)}")
+    if not all(isinstance(option, str) for option in value):
+        raise RowError(f"column {column!r} has an option that is not a text")
+    return tuple(value)
+
+
+def _record(row: Row, column: str) -> Row:
+    value = row.get(column)
+    if not isinstance(value, Mapping):
+        raise RowError(f"column {column!r} must be a record, not {_shown(value)}")
+    return value
+
+
+def _position(value: object, options: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < options:
+        raise RowError(f"gold out of range: {_shown(value)} points at none of the {options} options")
+    return value
+
+
+def _shown(value: object) -> str:
+    """Describe a wrong value without repeating a question: some sources must not be printed."""
+    if isinstance(value, str | list | tuple | dict):
+        return f"a {type(value).__name__} of length {len(value)}"
+    return repr(value)
+
 
 logger = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
 from confidence_tasks.sources.source import RowError, SourceError, ordered
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.study.question import LETTERS, Kind, Question
+from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 MAX_BYTES = 64 * 2**20
 MAX_QUESTIONS = 100_000

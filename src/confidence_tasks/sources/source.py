@@ -1,4 +1,4 @@
-"""What every source of questions is: an entry of the table that can load, fetch and verify itself, in a seeded order.
+"""What every source is: an entry of the table that can load, fetch and verify itself, in a seeded order.
 
 Orders depend on identifiers alone, so that they are the same on every machine. A sample is a prefix of an order: the
 100 questions of one seed are the first of its 200. Copies lie in the user's mirror or in the cache.
@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from confidence_tasks.study.question import LETTERS, Question
+from confidence_tasks.study.trial import LETTERS, Question
 
 
 class SourceError(ValueError):

@@ -1,4 +1,4 @@
-"""The table of sources.
+"""The table of sources, and ``confidence-tasks sources``, which lists them, fetches them ahead and verifies the copies.
 
 Every hub source is pinned to a commit, so that an id means the same question for ever; its size is checked whenever it
 is loaded.
@@ -6,15 +6,22 @@ is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from confidence_tasks.sources import shapes
-from confidence_tasks.sources.arithmetic import ArithmeticSource
+import click
+from rich.console import Console
+from rich.table import Table
+
+from confidence_tasks.sources import hub
 from confidence_tasks.sources.fermi import FermiSource
+from confidence_tasks.sources.generated import ArithmeticSource, LifeEvalSource
 from confidence_tasks.sources.hub import HubSource, RowSelection
-from confidence_tasks.sources.lifeeval import LifeEvalSource
-from confidence_tasks.sources.source import Source
+from confidence_tasks.sources.source import Source, SourceError, mirror_folder
 
 _SOURCES: tuple[Source, ...] = (
     HubSource(
@@ -24,7 +31,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="c30699e8356da336a370243923dbaf21066bb9fe",
         licence="MIT",
         size=14_042,
-        shape=shapes.MMLU,
+        shape=hub.MMLU,
         balance=("level", "subject"),
     ),
     HubSource(
@@ -34,7 +41,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="cc7b047b6e5bb11b4f1af84efc572db110a51b3c",
         licence="MIT",
         size=1_319,
-        shape=shapes.GSM8K,
+        shape=hub.GSM8K,
     ),
     HubSource(
         name="truthfulqa",
@@ -44,7 +51,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="741b8276f2d1982aa3d5b832d3ee81ed3b896490",
         licence="Apache-2.0",
         size=817,
-        shape=shapes.TRUTHFULQA,
+        shape=hub.TRUTHFULQA,
     ),
     HubSource(
         name="boolq",
@@ -53,7 +60,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="35b264d03638db9f4ce671b711558bf7ff0f80d5",
         licence="CC BY-SA 3.0",
         size=3_270,
-        shape=shapes.BOOLQ,
+        shape=hub.BOOLQ,
     ),
     HubSource(
         name="sciq",
@@ -61,7 +68,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="2c94ad3e1aafab77146f384e23536f97a4849815",
         licence="CC BY-NC 3.0",
         size=1_000,
-        shape=shapes.SCIQ,
+        shape=hub.SCIQ,
     ),
     HubSource(
         name="lsat_ar",
@@ -69,7 +76,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="052cc636b612f5563329dd182fb6c2cad56681c8",
         licence="MIT",
         size=230,
-        shape=shapes.AGIEVAL,
+        shape=hub.AGIEVAL,
     ),
     HubSource(
         name="sat_en",
@@ -77,7 +84,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="848ee12cf003124f5a1e33446fa3cc6d2ec028e4",
         licence="MIT",
         size=206,
-        shape=shapes.AGIEVAL,
+        shape=hub.AGIEVAL,
     ),
     HubSource(
         name="halueval",
@@ -87,7 +94,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="12a856119f03975a94509091e8cada3e6be6ead7",
         licence="MIT",
         size=2_000,
-        shape=shapes.HALUEVAL,
+        shape=hub.HALUEVAL,
         balance=("gold",),
         selection=RowSelection(
             "halueval_rows.csv",
@@ -103,7 +110,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="0f7faf33a3908546c6fd5b73a660e0f8ff173c2f",
         licence="unstated",
         size=11_313,
-        shape=shapes.TRIVIA_QA,
+        shape=hub.TRIVIA_QA,
         sample_in_mirror=True,
     ),
     HubSource(
@@ -114,7 +121,7 @@ _SOURCES: tuple[Source, ...] = (
         revision="5dd9790a83002ad084ddeb7c420dc716852c6f28",
         licence="CC BY-SA 3.0",
         size=3_610,
-        shape=shapes.NQ_OPEN,
+        shape=hub.NQ_OPEN,
     ),
     HubSource(
         name="gpqa_diamond",
@@ -125,7 +132,7 @@ _SOURCES: tuple[Source, ...] = (
         licence="CC BY 4.0",
         size=198,
         gated=True,
-        shape=shapes.GPQA,
+        shape=hub.GPQA,
     ),
     HubSource(
         name="hle",
@@ -134,7 +141,7 @@ _SOURCES: tuple[Source, ...] = (
         licence="MIT",
         size=2_500,
         gated=True,
-        shape=shapes.HLE,
+        shape=hub.HLE,
     ),
     FermiSource(name="fermi", licence="MIT", size=1_000),
     LifeEvalSource(name="lifeeval", licence="public domain", size=808),
@@ -145,3 +152,114 @@ _SOURCES: tuple[Source, ...] = (
 
 SOURCES: Mapping[str, Source] = MappingProxyType({source.name: source for source in _SOURCES})
 """Every source by name."""
+
+
+def find_source(name: str) -> Source:
+    """Find a source by name; SourceError lists all, and the one that was probably meant."""
+    if name in SOURCES:
+        return SOURCES[name]
+    close = get_close_matches(name.lower(), SOURCES, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise SourceError(
+        f"unknown source {name!r}.{hint} Sources: {', '.join(SOURCES)}, or the path of a .jsonl or .csv file"
+    )
+
+
+_mirror_option = click.option(
+    "--mirror",
+    type=click.Path(path_type=Path),
+    help="Folder with local copies of hub data sets.  [default: $CONFIDENCE_TASKS_MIRROR]",
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group(invoke_without_command=True)
+@_mirror_option
+@_json_option
+@click.pass_context
+def sources(context: click.Context, mirror: Path | None, as_json: bool) -> None:
+    """List the sources of questions, download them ahead, or verify the copies."""
+    if context.invoked_subcommand is not None:
+        if mirror is not None or as_json:
+            raise click.UsageError(f"options of {context.invoked_subcommand!r} go after its name")
+        return
+    folder = mirror_folder(mirror)
+    records = [_record(source, folder) for source in SOURCES.values()]
+    if as_json:
+        click.echo(json.dumps(records, indent=2))
+    else:
+        Console().print(_listing(records))
+
+
+def _record(source: Source, mirror: Path | None) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "questions": source.size,
+        "licence": source.licence,
+        "gated": source.gated,
+        "state": source.state(mirror),
+        "page": source.page,
+    }
+
+
+def _listing(records: Sequence[dict[str, Any]]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for header in ("source", "questions", "licence", "access", "copy"):
+        table.add_column(header, justify="right" if header == "questions" else "left", no_wrap=True)
+    for record in records:
+        table.add_row(
+            record["name"],
+            "any number" if record["questions"] is None else f"{record['questions']:,}",
+            record["licence"],
+            "gated" if record["gated"] else "open",
+            record["state"],
+        )
+    return table
+
+
+@sources.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a mirror folder instead of the cache, to take to a machine without internet.",
+)
+def fetch(names: tuple[str, ...], into: Path | None) -> None:
+    """Download sources ahead, each at its pinned commit."""
+    wanted = [find_source(name) for name in names]
+    console = Console(stderr=True)
+    for position, source in enumerate(wanted, start=1):
+        console.print(f"[{position}/{len(wanted)}] {source.name} ...", markup=False, highlight=False)
+        path = source.fetch(into)
+        click.echo(f"{source.name}: {path or 'nothing to download'}")
+
+
+@sources.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_mirror_option
+@_json_option
+def verify(names: tuple[str, ...], mirror: Path | None, as_json: bool) -> None:
+    """Check hashes, counts and all rows.
+
+    Without names, every copy that is there is checked.
+    """
+    folder = mirror_folder(mirror)
+    wanted = [find_source(name) for name in names] or [
+        source for source in SOURCES.values() if source.state(folder) != "absent"
+    ]
+    results = [_verified(source, folder) for source in wanted]
+    if as_json:
+        click.echo(json.dumps(results, indent=2))
+    else:
+        for result in results:
+            found = result["error"] or f"{result['name']}: {result['questions']:,} questions"
+            click.echo(("failed  " if result["error"] else "ok      ") + found)
+    if any(result["error"] for result in results):
+        raise SystemExit(1)
+
+
+def _verified(source: Source, mirror: Path | None) -> dict[str, Any]:
+    try:
+        return {"name": source.name, "questions": source.verify(mirror), "error": None}
+    except SourceError as error:
+        return {"name": source.name, "questions": None, "error": str(error)}

@@ -9,6 +9,7 @@ lies outside the range that it says, or if an option is unknown. Degenerate data
 :class:`Estimate` knows the reason.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,32 +39,23 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.sdt import fit_meta_d, m_ratio_threshold, meta_d_2afc, meta_d_threshold
     from confidence_tasks.statistics.selective import accuracy_at_coverage, auarc, risk_coverage_curve
 
-FAMILIES = (
-    "calibration",
-    "decision",
-    "discretization",
-    "discrimination",
-    "inference",
-    "information",
-    "intervals",
-    "life_table",
-    "sdt",
-    "selective",
-)
+FAMILIES = {
+    "calibration": "brier ece ece_interval log_loss overconfidence reliability_curve",
+    "decision": "optimal_threshold",
+    "discretization": "",
+    "discrimination": "auroc2 auroc2_interval",
+    "inference": "Interval bootstrap bootstrap_difference equivalence_test holm permutation_test wilson_interval",
+    "information": "meta_information meta_information_interval",
+    "intervals": "coverage winkler_score",
+    "life_table": "",
+    "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
+    "selective": "accuracy_at_coverage auarc risk_coverage_curve",
+}
+"""The families, with the names of each that are here, too."""
 
 _HOMES = {
     name: family
-    for family, names in {
-        "calibration": "brier ece ece_interval log_loss overconfidence reliability_curve",
-        "core": "Estimate Reason complete",
-        "decision": "optimal_threshold",
-        "discrimination": "auroc2 auroc2_interval",
-        "inference": "Interval bootstrap bootstrap_difference equivalence_test holm permutation_test wilson_interval",
-        "information": "meta_information meta_information_interval",
-        "intervals": "coverage winkler_score",
-        "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
-        "selective": "accuracy_at_coverage auarc risk_coverage_curve",
-    }.items()
+    for family, names in {**FAMILIES, "core": "Estimate Reason complete"}.items()
     for name in names.split()
 }
 
@@ -108,7 +100,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     moved = [family for family in FAMILIES if name in __getattr__(family).__all__]
     hint = f"; it is {__name__}.{moved[0]}.{name}" if moved else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[__name__]
+    )
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 class Reason(StrEnum):
     """Why a statistic, or its interval, is NaN although its input was valid."""
 
-    EMPTY = "n=0"
+    EMPTY = "no trials to compute it from"
     TOO_FEW = "too few trials"
     FEW_INFORMATIVE = "too few questions decide it"
     NOT_RESAMPLED = "resamples do not tell how it varies"
@@ -41,7 +41,7 @@ class Estimate(float):
     >>> Estimate(0.25)
     0.25
     >>> undefined(Reason.EMPTY).reason
-    <Reason.EMPTY: 'n=0'>
+    <Reason.EMPTY: 'no trials to compute it from'>
     """
 
     __slots__ = ("reason",)
@@ -64,7 +64,10 @@ def undefined(reason: Reason) -> Estimate:
 
 def as_vector(values: ArrayLike, name: str) -> FloatArray:
     """Return ``values`` as a finite float64 vector."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -76,7 +79,8 @@ def as_probability(values: ArrayLike, name: str) -> FloatArray:
     """Return ``values`` as a float64 vector within [0, 1]; ValueError otherwise."""
     array = as_vector(values, name)
     if array.size and (array.min() < 0.0 or array.max() > 1.0):
-        raise ValueError(f"{name} must lie in [0, 1], got [{array.min():g}, {array.max():g}]")
+        hint = ": divide percentages by 100" if 1.0 < array.max() <= 100.0 else ""
+        raise ValueError(f"{name} must lie in [0, 1], got [{array.min():g}, {array.max():g}]{hint}")
     return array
 
 
@@ -85,18 +89,6 @@ def as_binary(values: ArrayLike, name: str) -> FloatArray:
     array = as_vector(values, name)
     if not ((array == 0.0) | (array == 1.0)).all():
         raise ValueError(f"{name} must hold only 0 and 1")
-    return array
-
-
-def as_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
-    """Return ``weights`` as a non-negative float64 array of shape (n,) or (resamples, n), or None."""
-    if weights is None:
-        return None
-    array = np.asarray(weights, dtype=np.float64)
-    if array.ndim not in (1, 2) or array.shape[-1] != n:
-        raise ValueError(f"weights must have shape ({n},) or (resamples, {n}), got {array.shape}")
-    if array.size and not (array.min() >= 0.0 and array.max() < np.inf):  # neither holds of NaN
-        raise ValueError("weights must be finite and non-negative")
     return array
 
 

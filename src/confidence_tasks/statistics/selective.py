@@ -26,7 +26,6 @@ __all__ = [
     "accuracy_at_coverage",
     "auarc",
     "aurc",
-    "eaurc",
     "prediction_rejection_ratio",
     "risk_coverage_curve",
 ]
@@ -133,42 +132,6 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None
     """
     right, stated, weighting = trials(correct, confidence, weights)
     return weighting.settle(1.0 - _mean_accuracy(right, stated, weighting), weighting.empty)
-
-
-def eaurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
-    r"""Compute the excess of :func:`aurc` over the best ranking of the same answers.
-
-    Parameters
-    ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    confidence, weights
-        As in :func:`auarc`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        0 when every right answer is more confident than every wrong one, above 0 otherwise; NaN without trials.
-
-    Notes
-    -----
-    With k of n answers right, the best ranking has the area :math:`(n - k - k (H_n - H_k)) / n`, which is used here;
-    the paper gives its limit for large n, :math:`r + (1 - r) \ln(1 - r)` at the error rate r.
-
-    References
-    ----------
-    Geifman, Uziel & El-Yaniv (2019), arXiv:1805.08206.
-
-    Examples
-    --------
-    >>> eaurc([1, 0], [0.9, 0.1]), eaurc([1, 0], [0.1, 0.9])
-    (0.0, 0.5)
-    """
-    right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    n, k = weighting.total, weighting.rows @ right
-    best = ratio(k + k * (_harmonic(n) - _harmonic(k)), n)
-    excess = best - _mean_accuracy(right, stated, weighting)
-    return weighting.settle(excess, weighting.empty)
 
 
 def accuracy_at_coverage(

@@ -3,10 +3,9 @@
 from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study, TaskMetrics
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_parameters
-from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
-from confidence_tasks.study.trial import Reading, Status, Trial
+from confidence_tasks.study.trial import Question, Reading, Status, Trial
 
 __all__ = [
     "BINARY",

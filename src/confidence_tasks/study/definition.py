@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, SEED, Parameter, meant
-from confidence_tasks.study.question import Question
 from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
-from confidence_tasks.study.trial import Status, Trial
+from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _planning = LazyModule("confidence_tasks.report.power")
-_groups = LazyModule("confidence_tasks.report.groups")
+_trials = LazyModule("confidence_tasks.report.task_trials")
 _staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
 
@@ -305,10 +304,10 @@ class Study:
         ``analysis(trials, settings)``: what its own tables and figures share, of all models of a task; computed once.
     true_values : callable or Reference, optional
         ``true_values(subject, condition, task, parameters)``: by name of a measure, what it is in the long run for a
-        simulated subject (:mod:`confidence_tasks.simulation.true_values`); ValueError for a condition that is none.
+        simulated subject (:mod:`confidence_tasks.simulation.subject`); ValueError for a condition that is none.
     instruments : Reference, optional
         Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
-        simulated one replies (:class:`~confidence_tasks.simulation.instruments.Instrument`).
+        simulated one replies (:class:`~confidence_tasks.simulation.reply.Instrument`).
     reply_forms : Reference, optional
         By name, how files of replies to it are scored without a model
         (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
@@ -362,7 +361,7 @@ class Study:
     domains: Mapping[str, Domain] = field(default_factory=dict)
     ordered: tuple[tuple[str, str], ...] = ()
     binary_where: tuple[tuple[str, str], ...] = ()
-    grouping: Callable[..., Any] = _groups.by_condition
+    grouping: Callable[..., Any] = _trials.by_condition
     figures: tuple[Any, ...] = (_general.GENERAL,)
     tables: tuple[Any, ...] = ()
     checks: tuple[Any, ...] = (_checks.GENERAL,)

@@ -16,11 +16,11 @@ from confidence_tasks.study.reference import check_statistic, statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
     from confidence_tasks.statistics.inference.limits import InvertedTest
-    from confidence_tasks.study.standard import Posterior
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Bounds: TypeAlias = tuple[float, float]
@@ -37,6 +37,43 @@ InvertedTestOf: TypeAlias = "Callable[[Columns, IntArray], InvertedTest]"
 InformativeOf: TypeAlias = "Callable[[Columns], Informative]"
 Influence: TypeAlias = "Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]"
 Incomparable: TypeAlias = "Callable[[Columns, FloatArray], Reason | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
+
+    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
+    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
+    outcome, seen or not.
+
+    Attributes
+    ----------
+    outcomes : callable
+        From trials to one trial of each outcome, with the columns that ``compute`` reads.
+    compute : callable
+        The measure, without additions of its own to the numbers of trials.
+    prepared : callable
+        What becomes of the trials, but not of those of ``outcomes``, before.
+    prior : float
+        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
+        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
+        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
+    """
+
+    outcomes: Callable[[Columns], Columns]
+    compute: Compute
+    prepared: Callable[[Columns], Columns] = lambda trials: trials
+    prior: float = 0.5
+
+    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
+        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
+        import numpy as np
+
+        own, one_of_each = self.prepared(trials), self.outcomes(trials)
+        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
+        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
+        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
 
 
 @dataclass(frozen=True, slots=True)

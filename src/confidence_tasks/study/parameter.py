@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType, NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
+
+T = TypeVar("T", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,8 @@ class Parameter:
         ...
         ValueError: by='juge' is not one of match, judge; did you mean 'judge'?
         """
-        if isinstance(value, str) and self.choices and value not in self.choices:
-            raise ValueError(
-                f"{self.name}={value!r} is not one of {', '.join(self.choices)}{meant(value, self.choices)}"
-            )
+        if isinstance(value, str) and self.choices:
+            one_of(self.choices, value, self.name)
         if (
             isinstance(value, int | float)
             and not isinstance(value, bool)
@@ -67,6 +67,40 @@ class Parameter:
             raise ValueError(f"{self.name}={value} must {within}")
 
 
+def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
+    """Return a list parameter, given as a list, as text with commas or as one number, without repetitions.
+
+    Raises
+    ------
+    ValueError
+        If it is empty.
+
+    Examples
+    --------
+    >>> listed("0-20, 0-100", "scales"), listed(1, "temperatures")
+    (['0-20', '0-100'], ['1'])
+    """
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
+    items = list(dict.fromkeys(text for part in parts if (text := str(part).strip())))
+    if not items:
+        raise ValueError(f"{what} is empty: name at least one")
+    return items
+
+
+def one_of(allowed: Sequence[T], value: str, what: str) -> T:
+    """Return ``value`` when it is one of ``allowed``; ValueError lists them otherwise.
+
+    Examples
+    --------
+    >>> one_of(("verbal", "cot"), "cot", "elicitation")
+    'cot'
+    """
+    for choice in allowed:
+        if choice == value:
+            return choice
+    raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}{meant(value, allowed)}")
+
+
 def meant(name: str, known: Any) -> str:
     """Return ``; did you mean 'x'?`` for the known name closest to a misspelt one; empty if none is close.
 
@@ -74,9 +108,12 @@ def meant(name: str, known: Any) -> str:
     --------
     >>> meant("acuracy", ["accuracy", "ece"])
     "; did you mean 'accuracy'?"
+    >>> meant("ECE", ["accuracy", "ece"])
+    "; did you mean 'ece'?"
     """
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    folded = {each.casefold(): each for each in known}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
 
 
 _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from confidence_tasks.study.measures import (
@@ -12,6 +11,7 @@ from confidence_tasks.study.measures import (
     GRADED,
     Informative,
     Measure,
+    Posterior,
     auroc,
     calibration_error,
     incomparable_by,
@@ -24,47 +24,7 @@ from confidence_tasks.study.measures import (
 )
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.study.measures import Columns, Compute
-
-
-@dataclass(frozen=True, slots=True)
-class Posterior:
-    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
-
-    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
-    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
-    outcome, seen or not.
-
-    Attributes
-    ----------
-    outcomes : callable
-        From trials to one trial of each outcome, with the columns that ``compute`` reads.
-    compute : callable
-        The measure, without additions of its own to the numbers of trials.
-    prepared : callable
-        What becomes of the trials, but not of those of ``outcomes``, before.
-    prior : float
-        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
-        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
-        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
-    """
-
-    outcomes: Callable[[Columns], Columns]
-    compute: Compute
-    prepared: Callable[[Columns], Columns] = lambda trials: trials
-    prior: float = 0.5
-
-    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
-        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
-        import numpy as np
-
-        own, one_of_each = self.prepared(trials), self.outcomes(trials)
-        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
-        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
-        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
+    from confidence_tasks.study.measures import Columns
 
 
 HIGH_CONFIDENCE = 0.9

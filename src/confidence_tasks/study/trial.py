@@ -1,9 +1,155 @@
-"""The trial: one question, under one condition, answered once. Every part of the package meets in it."""
+"""The trial: one question, under one condition, answered once. Every part of the package meets in it.
+
+The question is the record to which every source is mapped, the item a question as it is asked in one condition.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypedDict, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict, get_args
+
+Kind = Literal["choice", "number", "text", "boolean"]
+"""What an answer looks like: a lettered option, a number, a short text, or yes/no."""
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its key.
+
+    Attributes
+    ----------
+    id : str
+        Stable over machines and library versions, unique over sources: ``mmlu-0017``.
+    source : str
+        Name of the source in the table of sources.
+    text : str
+        The question as asked, without its options.
+    kind : {"choice", "number", "text", "boolean"}
+        What an answer looks like.
+    gold : str or None
+        The key: a letter for ``choice``, a decimal number without separators for ``number``, a text for
+        ``text``, ``yes`` or ``no`` for ``boolean``; None when the source gives none.
+    choices : tuple of str
+        The options in the order shown; empty unless ``kind`` is ``choice``.
+    aliases : tuple of str
+        Other texts that are right as well.
+    subject, level : str
+        Subject and difficulty level where the source has them, else empty.
+    image : str or None
+        A data URL where the item has a picture.
+    metadata : mapping
+        Whatever else a study needs from this source.
+    """
+
+    id: str
+    source: str
+    text: str
+    kind: Kind
+    gold: str | None
+    choices: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    subject: str = ""
+    level: str = ""
+    image: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options by letter, in the order shown."""
+        return dict(zip(LETTERS, self.choices, strict=False))
+
+    def with_metadata(self, **more: Any) -> Question:
+        """Return the same question with more metadata."""
+        return replace(self, metadata={**self.metadata, **more})
+
+
+_KEYS = ("source", "kind", "gold", "subject", "level")
+_WRITTEN = frozenset({"question_id", "question", "choices", "aliases", *_KEYS})
+
+
+def question_metadata(question: Question) -> dict[str, Any]:
+    """Return what scoring needs of ``question`` as flat, JSON-ready metadata."""
+    return {
+        "question_id": question.id,
+        "question": question.text,
+        "choices": list(question.choices),
+        "aliases": list(question.aliases),
+        **{key: getattr(question, key) for key in _KEYS},
+    }
+
+
+def question_of(metadata: Mapping[str, Any]) -> Question:
+    """Return the question that :func:`question_metadata` wrote down; what else there is becomes its metadata.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
+    >>> question_of(question_metadata(question)) == question
+    True
+    """
+    return Question(
+        id=metadata["question_id"],
+        text=metadata["question"],
+        choices=tuple(metadata["choices"]),
+        aliases=tuple(metadata["aliases"]),
+        **{key: metadata[key] for key in _KEYS},
+        metadata={key: value for key, value in metadata.items() if key not in _WRITTEN},
+    )
+
+
+EFFORT = "effort"
+"""The key of a sample's metadata, and of its trial, that says at which of several efforts it was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One cell of a study's design, as either harness asks it.
+
+    Attributes
+    ----------
+    question : Question
+        What is asked.
+    condition : str
+        Label of the condition.
+    prompt : str
+        The user message.
+    system : str
+        The system message; empty for none.
+    examples : tuple of (str, str)
+        Worked examples as pairs of user and assistant turns, before the prompt.
+    metadata : dict
+        What else the scorer needs.
+    """
+
+    question: Question
+    condition: str
+    prompt: str
+    system: str = ""
+    examples: tuple[tuple[str, str], ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The sample id: ``question/condition``, or ``question/condition/effort``."""
+        return "/".join((self.question.id, self.condition, *filter(None, [self.metadata.get(EFFORT)])))
+
+
+def at_efforts(items: Sequence[Item], efforts: Sequence[str]) -> list[Item]:
+    """Return every item at each of some efforts; as they are if there is none."""
+    if not efforts:
+        return list(items)
+    return [replace(item, metadata={**item.metadata, EFFORT: effort}) for item in items for effort in efforts]
+
+
+def with_key(questions: Sequence[Question], source: str) -> Sequence[Question]:
+    """Return questions of which some have a key; ValueError if none has, since no reply could be right or wrong."""
+    if all(question.gold is None for question in questions):
+        raise ValueError(f"the questions of {source} have no key: no reply to them can be right or wrong")
+    return questions
+
 
 Status = Literal[
     "ok",

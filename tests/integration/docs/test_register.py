@@ -12,14 +12,14 @@ from tests.integration.docs.pages import ROOT
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.studies.fermieval.prompts import LEVELS
-from confidence_tasks.studies.logprob_metacognition import prompts as nlp_metad
-from confidence_tasks.studies.logprob_metacognition.prompts import TEMPERATURES
-from confidence_tasks.studies.riskeval import prompts as riskeval
-from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.fermieval.replies import LEVELS
+from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
+from confidence_tasks.studies.logprob_metacognition.replies import TEMPERATURES
+from confidence_tasks.studies.riskeval import replies as riskeval
+from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import SOURCES as SOURCES_OF_SCALES
-from confidence_tasks.studies.scales import prompts as scales
-from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.studies.scales import replies as scales
+from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 ENTRIES = sorted((ROOT / "register").glob("*/eval.yaml"))
 

@@ -1,6 +1,7 @@
 """The site builds without a warning, needs nothing from elsewhere, and its reference has every public name."""
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -58,3 +59,48 @@ def test_docstrings_are_laid_out_and_not_quoted(site: Path) -> None:
     assert prose.count("Parameters:") > 60
     assert "<math" in prose
     assert re.findall(r"-----|:\w+:`|\.\. \w+::", prose) == []
+
+
+def test_a_parameter_that_shares_a_line_keeps_its_own_type_and_default(site: Path) -> None:
+    page = (site / "reference" / "confidence_tasks.html").read_text(encoding="utf-8")
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
+    assert re.findall(r"n_resamples \((\w+), default: (\w+) ?\)", text) == [("int", "10000")] * 3
+    assert re.findall(r"seed \((\w+), default: (\w+) ?\)", text)[:3] == [("int", "0")] * 3
+
+
+def test_names_in_tables_break_behind_underscores(site: Path) -> None:
+    assert "<td><code>policy_<wbr>consistency</code>" in (site / "riskeval.html").read_text(encoding="utf-8")
+
+
+SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll("article :is(div, pre, code, img)")]
+    .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 4)
+    .map((one) => `${one.scrollWidth} ${one.innerText.slice(0, 60)}`)"""
+WIDE = {
+    "against_the_papers.html": 4,  # tables of ten figures a row
+    "contributing.html": 1,  # the drawing of the layers
+    "reliability_tables.html": 1,
+}
+"""How many tables and drawings of a page scroll within themselves at 400 px; none does at 1280."""
+
+
+@pytest.mark.browser
+def test_nothing_on_the_site_is_cut_or_scrolls_sideways(site: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_api.sync_playwright() as playwright:
+        try:
+            quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            browser = playwright.chromium.launch(executable_path=program, args=quiet)
+        except sync_api.Error as error:
+            pytest.skip(f"no chromium: {error.message.splitlines()[0]}")
+        found = {}
+        for width in (1280, 400):
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            for path in site.rglob("*.html"):
+                page.goto(path.as_uri())
+                name = str(path.relative_to(site))
+                sideways = page.evaluate(SIDEWAYS)
+                if len(sideways) > (WIDE.get(name, 0) if width == 400 else 0):
+                    found[name, width] = sideways
+        browser.close()
+    assert found == {}

@@ -26,8 +26,8 @@ from inspect_ai.model import (
     get_model,
 )
 
-from confidence_tasks.harness.inspect.samples import is_sent
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
+from confidence_tasks.harness.inspect.viewer import is_sent
 from confidence_tasks.harness.staged import first_call
 from confidence_tasks.simulation.reply import StageCall
 

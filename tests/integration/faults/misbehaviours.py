@@ -32,8 +32,7 @@ from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Domain, Study
-from confidence_tasks.study.question import question_of
-from confidence_tasks.study.trial import READABLE, STATUSES
+from confidence_tasks.study.trial import READABLE, STATUSES, question_of
 
 UNDISTURBED, LOST = "undisturbed", "lost"
 

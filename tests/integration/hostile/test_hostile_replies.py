@@ -15,8 +15,7 @@ from confidence_tasks.harness.inspect.model_calls import FILTERED
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.write import report_of
-from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
-from confidence_tasks.studies.riskeval.reader import Fault, read_verdict
+from confidence_tasks.studies.riskeval.replies import Fault, judge_prompt, parser_prompt, read_verdict
 
 from .hostile_replies import HOSTILE, MARK_ME
 

@@ -5,12 +5,12 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.solver import generate
 from lm_eval.api.instance import Instance
 
-from confidence_tasks.harness.inspect.samples import Item, dataset
+from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.prompts import Scale, scale_prompt
-from confidence_tasks.study.question import question_metadata
+from confidence_tasks.studies.scales.replies import Scale, scale_prompt
+from confidence_tasks.study.trial import Item, question_metadata
 
 QUESTIONS = [
     Question(f"twin-{i}", "demo", "Is the sky blue?", "boolean", ("yes", "no")[i % 2]) for i in range(20)

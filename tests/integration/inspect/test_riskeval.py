@@ -18,8 +18,8 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES
-from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
-from confidence_tasks.studies.riskeval.trials import riskeval_scorer
+from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
+from confidence_tasks.studies.riskeval.scorer import riskeval_scorer
 
 from .conftest import Run, metrics, trials
 

@@ -9,15 +9,15 @@ from inspect_ai.model import get_model
 from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.simulation.instruments import INSTRUMENTS, Instrument, assist, make_instrument
+from confidence_tasks.simulation.reply import INSTRUMENTS, Instrument, assist, make_instrument
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.prompts import (
+from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     judge_prompt,
     parser_prompt,
+    read_verdict,
 )
-from confidence_tasks.studies.riskeval.reader import read_verdict
 
 from .conftest import Run, metrics, trials
 

@@ -18,7 +18,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.lm_eval.groups import stub_folder
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.study.question import question_of
+from confidence_tasks.study.trial import question_of
 
 
 @cache

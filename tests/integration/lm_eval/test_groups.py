@@ -12,7 +12,7 @@ from tests.integration.lm_eval.harnesses import stubs
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import task_groups
-from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.items import items_of
 
 from confidence_tasks import lifeeval
 from confidence_tasks.studies.lifeeval import RADII, STUDY
-from confidence_tasks.studies.lifeeval.prompts import lifeeval_reply
+from confidence_tasks.studies.lifeeval.replies import lifeeval_reply
 from confidence_tasks.studies.lifeeval.trials import MEASURES
 
 REPLIES = (

@@ -13,9 +13,9 @@ from tests.items import riskeval_items
 from confidence_tasks import riskeval
 from confidence_tasks.simulation import reply
 from confidence_tasks.sources import load
-from confidence_tasks.studies.riskeval import prompts as tasks
+from confidence_tasks.studies.riskeval import replies as tasks
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
-from confidence_tasks.studies.riskeval.prompts import PENALTIES, penalty_text
+from confidence_tasks.studies.riskeval.replies import PENALTIES, penalty_text
 
 N = 15
 

@@ -15,7 +15,7 @@ from confidence_tasks import scale_granularity
 from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.simulation import reply
-from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.studies.scales.trials import MEASURES
 
 STUDY = {"study": "confidence_tasks.studies.scales:STUDY"}

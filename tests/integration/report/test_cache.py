@@ -20,7 +20,7 @@ from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
 from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures.figure import Figure, Panel, panel_svg
+from confidence_tasks.report.figures import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import TrialFile
@@ -114,7 +114,7 @@ def test_a_file_that_is_changed_is_read_anew_and_one_that_is_moved_is_not(tmp_pa
 @pytest.mark.parametrize("ending", [b"", b"more"], ids=["log", "no log"])
 def test_a_log_whose_sample_changes_in_place_is_read_anew(tmp_path, monkeypatch, kept, ending):
     path, read = tmp_path / "mine.eval", []
-    monkeypatch.setattr("confidence_tasks.report.collection.read_inspect_log", _noted(read))
+    monkeypatch.setattr("confidence_tasks.report.inspect_logs.read_inspect_log", _noted(read))
     for said in ("yes", "yes", "not"):
         with zipfile.ZipFile(path, "w") as archive:
             for name in ("samples/1_epoch_1.json", "samples/2_epoch_1.json"):

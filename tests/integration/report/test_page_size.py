@@ -10,10 +10,10 @@ from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, ro
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures.figure import SHARED, Colour, Figure, Panel, panel_svg, share_parts, tips
+from confidence_tasks.report.figures import SHARED, Colour, Figure, Panel, panel_svg, share_parts, tips
 from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 

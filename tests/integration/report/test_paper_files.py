@@ -17,9 +17,9 @@ from tests.unit.report.runs import write
 from tests.unit.report.test_paper import table
 
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.figures.figure import Colour
+from confidence_tasks.report.figures import Colour
 from confidence_tasks.report.paper.filled import paper_frame, write_paper
-from confidence_tasks.studies.scales.prompts import GRANULARITY
+from confidence_tasks.studies.scales.replies import GRANULARITY
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,10 @@ from confidence_tasks.simulation.subject import Subject, uniform
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import subject as fermieval
 from confidence_tasks.studies.fermieval.subject import stated_interval
-from confidence_tasks.studies.logprob_metacognition import subject as nlp_metad
-from confidence_tasks.studies.logprob_metacognition.subject import answered_shortly
-from confidence_tasks.studies.scales import subject as scales
-from confidence_tasks.studies.scales.prompts import BASELINE, Scale
-from confidence_tasks.studies.scales.subject import reported
+from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
+from confidence_tasks.studies.logprob_metacognition.report import answered_shortly
+from confidence_tasks.studies.scales import replies as scales
+from confidence_tasks.studies.scales.replies import BASELINE, Scale, reported
 
 NAMES = [f"q-{i}" for i in range(400)]
 """Questions."""

@@ -25,9 +25,8 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect
 from confidence_tasks.report.rescore import metrics_of, rescore
 from confidence_tasks.report.score_replies import score_replies
-from confidence_tasks.sources import load
-from confidence_tasks.sources.lifeeval import lifeeval_questions
-from confidence_tasks.sources.source import SourceError
+from confidence_tasks.sources import SourceError, load
+from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 

@@ -16,8 +16,8 @@ from tests.unit.report.runs import rows, write
 
 from confidence_tasks.harness.lm_eval.groups import TRIAL
 from confidence_tasks.report import collect
-from confidence_tasks.report.run_config import setup_of
 from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.trial_files import setup_of
 
 SECRETS = {
     "token": "hf_abcdef",

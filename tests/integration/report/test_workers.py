@@ -14,7 +14,7 @@ from tests.unit.report.runs import SUBJECTS, rows, write
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.export import contrasts_frame, estimates_frame
+from confidence_tasks.report.results import contrasts_frame, estimates_frame
 from confidence_tasks.report.workers import Lost, Workers, WorkersError, cluster, local_workers
 
 FEW = Settings(n_resamples=50)

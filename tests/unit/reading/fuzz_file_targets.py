@@ -11,11 +11,11 @@ from typing import Any
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.score_replies import _replies as replies_of
+from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import _literal
+from confidence_tasks.sources.generated import load_life_table
 from confidence_tasks.sources.hub import HubSource, read_rows
-from confidence_tasks.sources.lifeeval import load_life_table
 from confidence_tasks.sources.own_file import read_own_file
-from confidence_tasks.sources.source import SourceError
 from confidence_tasks.sources.table import SOURCES
 
 

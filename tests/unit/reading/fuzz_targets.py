@@ -19,17 +19,17 @@ from confidence_tasks.reading.token_probabilities import (
     number_probability,
     option_probabilities,
 )
-from confidence_tasks.sources.lifeeval import lifeeval_question
+from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
+from confidence_tasks.studies.fermieval.replies import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
 from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.question_sets.trials import (
@@ -40,15 +40,19 @@ from confidence_tasks.studies.question_sets.trials import (
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval import trials as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
-from confidence_tasks.studies.riskeval.prompts import judge_prompt, parser_prompt
-from confidence_tasks.studies.riskeval.reader import read_parser_reply, read_risk_reply, read_verdict
+from confidence_tasks.studies.riskeval.replies import (
+    judge_prompt,
+    parser_prompt,
+    read_parser_reply,
+    read_risk_reply,
+    read_verdict,
+)
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.scales.prompts import ELICITATIONS, Scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.study.question import Kind, Question
+from confidence_tasks.studies.scales.replies import ELICITATIONS, Scale
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.stage import Token
-from confidence_tasks.study.trial import STATUSES
+from confidence_tasks.study.trial import STATUSES, Kind, Question
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
 CHOICE = Question("q-1", "demo", "Capital of the United Kingdom?", "choice", "B", CITIES)

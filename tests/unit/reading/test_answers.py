@@ -16,7 +16,7 @@ from confidence_tasks.reading.answers import (
     read_answer,
 )
 from confidence_tasks.reading.fields import read_json_fields
-from confidence_tasks.study.question import LETTERS, Kind
+from confidence_tasks.study.trial import LETTERS, Kind
 
 CAPITALS = ("Paris", "London", "Rome", "Berlin")
 

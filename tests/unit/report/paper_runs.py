@@ -13,21 +13,20 @@ from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import overviews
 from confidence_tasks.report.figures.general import model_styles
-from confidence_tasks.report.groups import ModelGroups
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.task_trials import ModelGroups, group_by_task
 from confidence_tasks.report.write import extras_of
 from confidence_tasks.sources import Question
-from confidence_tasks.sources.lifeeval import lifeeval_question
-from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.sources.generated import lifeeval_question
+from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval.trials import lifeeval_trial, maximum_score
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.prompts import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
+from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 MODELS = ("lab/a_b&50%\\x#{1}$^~", "=cmd|模型<i>é")

@@ -24,7 +24,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.studies.scales.prompts import Scale
+from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.studies.scales.trials import scale_trial
 
 FEW = Settings(n_resamples=20)
@@ -215,8 +215,8 @@ def test_where_no_trials_are_found_no_page_is_written(foreign, tmp_path):
     for path in (tmp_path / "empty", tmp_path / "is-not-there", foreign, "memory://nowhere"):
         code, page, printed = run(path, folder=tmp_path)
         assert (code, page) == (1, None)
-        assert f"skipped {path}" in "".join(printed.split("\n"))
-        assert "no trials were found, and no page is written" in printed
+        assert f"skipped {path}" in " ".join(printed.split())
+        assert "no trials were found, and no page is written" in " ".join(printed.split())
 
 
 def test_logs_of_different_versions_are_told_apart(log, tmp_path):

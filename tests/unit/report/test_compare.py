@@ -154,7 +154,7 @@ def test_the_command_says_over_what_p_is_corrected(bold_and_careful: Path) -> No
     models = ["--model-a", "lab/bold", "--model-b", "lab/careful", "--resamples", "100"]
     done = CliRunner().invoke(command, [folder, folder, *models])
     assert done.exit_code == 0, done.output
-    footer = " ".join(done.output.split("\n\n")[-1].split())
+    footer = " ".join(" ".join(done.stdout.splitlines()[-3:]).split())
     assert "over the conditions within each measure (Holm), not over measures" in footer
 
 

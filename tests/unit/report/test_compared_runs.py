@@ -91,9 +91,14 @@ def test_what_differs_beside_the_model_is_named(compared: tuple[dict[str, Any], 
 def test_the_terminal_says_it_too(compared: tuple[dict[str, Any], Path, Path]) -> None:
     found, log, other = compared
     done = CliRunner().invoke(main, ["compare", str(log), str(other), "--resamples", "50"])
+    said = " ".join(done.stdout.split())
     for notice in found["notices"]:
-        assert f"{notice['severity']}: {notice['title']}. {notice['meaning']}" in done.stdout
-        assert all(f"    {where}" in done.stdout for where in notice["where"])
+        assert f"{notice['severity']}: {notice['title']}. {notice['meaning']}" in said
+        assert all(" ".join(where.split()) in said for where in notice["where"])
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert all(line.strip() for line in lines)
+    assert lines[-3].endswith(tuple("0123456789"))  # the numbers stand last, above what their columns mean
 
 
 def test_a_copy_needs_no_word_on_what_was_asked(log: Path, tmp_path: Path) -> None:

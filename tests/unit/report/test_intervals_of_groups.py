@@ -6,15 +6,15 @@ from operator import attrgetter
 import numpy as np
 import pytest
 
-from confidence_tasks.report.cell_tables import tabulate
 from confidence_tasks.report.estimates import (
     Settings,
     distributions,
     interval_of_measure,
     resampled,
+    tabulate,
     together,
 )
-from confidence_tasks.report.groups import TrialSubset, split_by_source
+from confidence_tasks.report.task_trials import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
 from confidence_tasks.studies.scales.trials import MEASURES

@@ -68,7 +68,7 @@ def test_it_stands_above_the_tasks_with_n_and_limits(made):
     assert html.index('id="all_question_sets"') < html.index('<section class="task" id="lifeeval"')
     assert "BoolQ (n\u00a0=\u00a040)" in html
     assert "Overconfident, with intervals above 0: BoolQ (1 of 2 models, by up to +0." in html
-    from confidence_tasks.report.page.tables import overview_table
+    from confidence_tasks.report.page import overview_table
 
     (overview,) = made.overviews
     accuracy = next(measure for measure in overview.design.measures if measure.name == "accuracy")

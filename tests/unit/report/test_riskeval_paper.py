@@ -14,7 +14,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.paper import PaperFigure
 from confidence_tasks.report.paper.filled import Filled
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.riskeval.report import COMPARABLE, NOT_COMPARABLE, SOURCES
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -20,6 +21,7 @@ from confidence_tasks.report import trials
 from confidence_tasks.report.commands.compare import compare as compare_command
 from confidence_tasks.report.commands.report import report as report_command
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 FEW = {"n_resamples": 200}
 ANSWERS = st.lists(st.tuples(st.booleans(), st.integers(0, 20)), min_size=1, max_size=60)
 RNG = np.random.default_rng(7)
@@ -153,6 +155,45 @@ def test_a_table_is_read_by_the_names_of_its_columns() -> None:
     pd.testing.assert_frame_equal(found.drop(columns="domain"), summary(RIGHT, SURE, **FEW).to_frame())
 
 
+RIGHT_AND_SURE = {"correct": RIGHT, "confidence": SURE}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((list(RIGHT), tuple(SURE)), {}),
+        ((iter(RIGHT), dict(enumerate(SURE)).values()), {}),
+        ((RIGHT_AND_SURE,), {}),
+        ((pyarrow.table(RIGHT_AND_SURE),), {}),
+        ((pd.DataFrame(RIGHT_AND_SURE).astype(object),), {}),
+        ((pd.DataFrame({0: RIGHT, 1: SURE}),), {"correct": 0, "confidence": 1}),
+        ((pd.Series(RIGHT), SURE), {"data": pd.DataFrame(RIGHT_AND_SURE)}),
+    ],
+    ids=[
+        "sequences",
+        "iterators",
+        "mapping",
+        "pyarrow",
+        "objects",
+        "numbered columns",
+        "values beside a table",
+    ],
+)
+def test_answers_are_the_same_however_they_are_held(arguments: tuple, options: dict) -> None:
+    if "correct" in options:
+        arguments, options = (), {**options, "data": arguments[0]}
+    found = summary(*arguments, **options, **FEW).to_frame()
+    pd.testing.assert_frame_equal(found, summary(RIGHT, SURE, **FEW).to_frame())
+
+
+def test_a_table_is_grouped_by_a_column_by_its_values_and_by_several() -> None:
+    table = pd.DataFrame({**RIGHT_AND_SURE, "half": np.arange(240) % 2, "whole": 1})
+    by_name = summary(table, by="half", **FEW)
+    for by in (table["half"], {"half": table["half"].to_numpy()}):
+        pd.testing.assert_frame_equal(summary(table, by=by, **FEW).to_frame(), by_name.to_frame())
+    assert repr(summary(table, by=["half", "whole"], **FEW)) == repr(by_name)  # what is all one is not shown
+
+
 @pytest.mark.parametrize(
     ("correct", "confidence"),
     [
@@ -175,9 +216,9 @@ def test_what_is_missing_is_left_out_and_counted(correct: object, confidence: ob
 @pytest.mark.parametrize(
     ("correct", "confidence", "reason"),
     [
-        ([], [], "n=0"),
+        ([], [], "no trials"),
         ([1, 1, 1], [0.2, 0.5, 0.9], "one class"),
-        ([math.nan] * 3, [0.2, 0.5, 0.9], "n=0"),
+        ([math.nan] * 3, [0.2, 0.5, 0.9], "no trials"),
         ([0.2, 0.5, 0.9], [0.2, 0.5, 0.9], "correct is a probability"),
     ],
 )
@@ -194,6 +235,29 @@ def test_what_cannot_be_computed_has_a_reason(
     [
         (([1, 0], [0.5]), {}, "correct has 2 values and confidence 1"),
         (([1, 0], [90, 20]), {}, "trial 0 has 90: divide percentages by 100"),
+        (
+            ("right", "sure"),
+            {},
+            "correct='right': give one value a trial, or the table that has this column as data=",
+        ),
+        (([0.9, 0.2], [True, False]), {}, "confidence holds True and False, .*: give correct first"),
+        (([1, 0], [0.9, 0.2]), {"by": "domain"}, "by='domain': give one value a trial, or the table"),
+        (([1, 0], [0.9, 0.2]), {"questions": "id"}, "questions='id': give one value a trial, or the table"),
+        (([1, 0], [0.9, 0.2]), {"by": ["a", None]}, "lacks a value at trial 1: drop such trials or"),
+        (([1, 0], [0.9, 0.2]), {"level": "95%"}, "got '95%': 95% is 0.95"),
+        (
+            ([1, 0], [0.9, 0.2]),
+            {"n_resamples": 1e3},
+            "n_resamples must be a whole number from 1 up, got 1000.0",
+        ),
+        (([1, 0], [0.9, 0.2]), {"seed": None}, "seed must be a whole number from 0 up, got None"),
+        (([1, 0], [0.9, 0.2]), {"measures": "ECE"}, "no measure 'ECE'; did you mean 'ece'"),
+        (({"correct": 1, "confidence": 0.5},), {}, "a mapping holds columns of one length"),
+        (
+            (pd.DataFrame({"correct": [1], "sure": [0.9]}),),
+            {},
+            "confidence='confidence' is no column; there are correct, sure",
+        ),
         (([1, 0], [0.9, -0.2]), {}, "confidence must lie in .0, 1., and trial 1 has -0.2"),
         (([1, 0], [0.9, math.inf]), {}, "confidence must lie in"),
         ((["A", "B"], [0.9, 0.2]), {}, "correct holds 'A', which is a text: give 1 for right"),
@@ -206,7 +270,7 @@ def test_what_cannot_be_computed_has_a_reason(
         (([1, 0], [0.9, 0.2]), {"questions": ["a", None]}, "questions lacks a value at trial 1"),
         (([1, 0], [0.9, 0.2]), {"level": 95}, "95% is 0.95"),
         (([1, 0], [0.9, 0.2]), {"measures": ["auc"]}, "no measure 'auc'; did you mean 'auroc'"),
-        ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "no column 'correct'"),
+        ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "correct='correct' is no column"),
         (
             (pd.DataFrame({"correct": [1], "confidence": [0.9], "model": "m"}),),
             {"by": "modle"},
@@ -261,7 +325,12 @@ def test_a_difference_turned_round_is_its_opposite() -> None:
         (([1, 0, 1], [0.5]), {}, "give a and b as .correct, confidence."),
         ((([1], [0.5]), ([0], [0.5])), {"questions": (["x"], ["y"])}, "no question that both were asked"),
         ((([1], [0.5]), ([], [])), {}, "a or b has no trials"),
-        ((([1], [0.5]), ([0], [0.5])), {"by": "domain"}, "by names a column of tables or logs"),
+        (
+            (([1], [0.5]), ([0], [0.5])),
+            {"by": "domain"},
+            "by names columns of tables or logs, .* give two tables",
+        ),
+        (({"right": [1]}, {"right": [0]}), {}, "correct='correct' is no column; there are right"),
         ((([1], [0.5]), ([0], [0.5])), {"models": ("m", None)}, "models are chosen of logs"),
     ],
 )
@@ -288,6 +357,29 @@ def test_tables_compare_each_group_and_correct_for_all(own_trials: Path) -> None
     assert " ".join(repr(found).splitlines()[0].split()).startswith(heading)
 
 
+def test_tables_are_compared_by_columns_of_other_names_and_several() -> None:
+    halves = [
+        pd.DataFrame({"correct": RIGHT[rows], "confidence": SURE[rows], "half": rows % 2, "whole": 1})
+        for rows in (np.arange(120), np.arange(120, 240))
+    ]
+    plain = compare(*halves, by="half", **FEW)
+    assert repr(compare(*halves, by=["half", "whole"], **FEW)) == repr(plain)
+    renamed = [half.rename(columns={"correct": "right", "confidence": "sure"}) for half in halves]
+    named = compare(*renamed, correct="right", confidence="sure", by="half", **FEW)
+    pd.testing.assert_frame_equal(named.to_frame(), plain.to_frame())
+
+
+def test_logs_without_a_question_in_common_say_what_each_lacks() -> None:
+    with pytest.raises(ValueError, match=r"skipped boolq: only A has .*; skipped sciq: only B has"):
+        compare(EXAMPLES / "boolq.eval", EXAMPLES / "sciq.eval")
+
+
+@pytest.mark.parametrize("given", [{"correct": [1]}, pd.DataFrame({"correct": [1]})])
+def test_metrics_are_of_logs_and_a_table_is_sent_to_the_summary(given: object) -> None:
+    with pytest.raises(ValueError, match="of a table, `summary` has the measures"):
+        metrics(given)
+
+
 def test_tables_print_in_a_terminal_and_in_a_notebook() -> None:
     found = summary(RIGHT, SURE, by=np.where(SURE > 0.7, "high", "low"), measures=["accuracy", "ece"], **FEW)
     lines = repr(found).splitlines()
@@ -299,16 +391,37 @@ def test_tables_print_in_a_terminal_and_in_a_notebook() -> None:
     assert "<td>Accuracy</td>" in html
 
 
+def test_many_groups_leave_the_curves_free_and_no_name_is_cut() -> None:
+    from matplotlib import pyplot
+
+    by = {"same": np.full(240, "all"), "group": [f"a rather long name of group {i % 20}" for i in range(240)]}
+    axes = summary(RIGHT, SURE, by=by, measures="accuracy", **FEW).plot()
+    axes.figure.canvas.draw()
+    legend = axes.figure.legends[0]
+    assert legend.get_texts()[0].get_text() == "a rather long name of group 0"
+    box, figure = legend.get_window_extent(), axes.figure.bbox
+    assert box.x0 >= axes.get_window_extent().x1
+    assert (box.x1 <= figure.x1, box.y0 >= 0, box.y1 <= figure.y1) == (True, True, True)
+    pyplot.close("all")
+
+
 def test_plots_are_axes_with_a_curve_a_group() -> None:
     from matplotlib import pyplot
 
     axes = summary(RIGHT, SURE, by=np.where(np.arange(240) % 2, "odd", "even"), **FEW).plot()
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert labels == ["even", "odd"]
+    _, own = pyplot.subplots()
+    assert len(summary(RIGHT, SURE, by=SURE > 0.7, **FEW).plot(own).get_legend().get_texts()) == 2
     curve = next(line for line in axes.lines if line.get_label() == "odd")
     chosen = (np.arange(240) % 2 == 1) & (SURE > 0.5) & (SURE <= 0.6)
     x, y = SURE[chosen].mean(), RIGHT[chosen].mean()
     assert np.isclose(curve.get_xydata(), [x, y]).all(axis=1).any()
-    drawn = compare((RIGHT, SURE), (RIGHT, SURE * 0.9), questions=np.arange(240), **FEW).plot()
-    assert "ECE" in [text.get_text() for text in drawn.get_yticklabels()]
+    different = ((RIGHT, SURE), (RIGHT, SURE * 0.9))
+    drawn = compare(*different, questions=np.arange(240), **FEW).plot()
+    assert {text.get_text() for text in drawn.get_yticklabels()} >= {"ECE", "AUROC"}
+    # M-ratio, in another unit, would make all others too small to be read.
+    assert "M-ratio" not in [text.get_text() for text in drawn.get_yticklabels()]
+    alone = compare((RIGHT[:120], SURE[:120]), (RIGHT[120:], SURE[120:]), measures="mratio", **FEW).plot()
+    assert [text.get_text() for text in alone.get_yticklabels()] == ["M-ratio"]
     pyplot.close("all")

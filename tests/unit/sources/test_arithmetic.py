@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from confidence_tasks.sources import SourceError, load
-from confidence_tasks.sources.arithmetic import FORMS, LEVELS, SOURCE_NAMES, arithmetic
+from confidence_tasks.sources.generated import FORMS, LEVELS, SOURCE_NAMES, arithmetic
 
 PROBLEM = re.compile(r"(\d+) ([-+×]) (\d+)(?: = (-?\d+))?\?")
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.sources import SourceError, fermi, find_source, load
+from confidence_tasks.sources import SourceError, fermi, load
 from confidence_tasks.sources.fermi import FILES, Archive, read_archive
 from confidence_tasks.sources.source import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.table import find_source
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from confidence_tasks.sources import SourceError, find_source, load, shapes
+from confidence_tasks.sources import SourceError, hub, load
 from confidence_tasks.sources.hub import HubSource, RowSelection
 from confidence_tasks.sources.source import CACHE_VARIABLE, MIRROR_VARIABLE
+from confidence_tasks.sources.table import find_source
 
 ROWS = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(5)]
 
@@ -24,7 +25,7 @@ SOURCE = HubSource(
     revision="0" * 40,
     licence="MIT",
     size=5,
-    shape=shapes.GSM8K,
+    shape=hub.GSM8K,
 )
 
 
@@ -122,7 +123,7 @@ def test_sample_in_mirror_is_allowed_where_the_table_says_so(
 
 
 def test_repeated_keys_are_refused(toy_mirror) -> None:
-    source = replace(SOURCE, shape=replace(shapes.NQ_OPEN, key="question"), size=2)
+    source = replace(SOURCE, shape=replace(hub.NQ_OPEN, key="question"), size=2)
     rows = [{"question": "who", "answer": ["x"]}] * 2
     with pytest.raises(SourceError, match="two rows have the same 'question'"):
         source.load(None, 0, toy_mirror(rows))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.unit.sources.life_expectancy import PUBLISHED_AT_BIRTH, life_expectancy
 
-from confidence_tasks.sources import SourceError, lifeeval, load
-from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, lifeeval_questions, load_life_table
+from confidence_tasks.sources import SourceError, generated, load
+from confidence_tasks.sources.generated import SHIPPED_LAST_AGE, lifeeval_questions, load_life_table
 
 
 def test_shipped_table_gives_the_published_life_expectancies() -> None:
@@ -26,7 +26,7 @@ def test_shipped_table_is_complete() -> None:
 
 def test_shipped_figures_are_those_of_the_publisher(shared_data: Path) -> None:
     published = (shared_data / "ssa_2022_qx.csv").read_bytes()
-    assert hashlib.sha256(lifeeval._SHIPPED.read_bytes()).digest() == hashlib.sha256(published).digest()
+    assert hashlib.sha256(generated._SHIPPED.read_bytes()).digest() == hashlib.sha256(published).digest()
 
 
 def write(path: Path, rows: list[str], header: str = "age,male_qx,female_qx") -> Path:

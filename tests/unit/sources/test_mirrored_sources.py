@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks.sources import SourceError, load
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 SIZES = {
     "mmlu": 14_042,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources.source import ordered, seeded_key, shuffled_options
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 
 def make(identifier: str, level: str = "", subject: str = "") -> Question:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.sources import shapes
-from confidence_tasks.sources.shapes import RowIdentity, Shape
+from confidence_tasks.sources import hub
+from confidence_tasks.sources.hub import RowIdentity, Shape
 from confidence_tasks.sources.source import RowError
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 MMLU = {"question": "Q?", "subject": "college_physics", "choices": ["w", "x", "y", "z"], "answer": 2}
 GSM8K = {"question": "Q?", "answer": "Work <<1+1=2>>2.\n#### 1,450,000"}
@@ -72,12 +72,12 @@ def one(shape: Shape, row: Mapping[str, Any]) -> Question:
 
 
 def test_every_shape_has_a_row_here() -> None:
-    assert {name for name, value in vars(shapes).items() if isinstance(value, Shape)} == set(ROWS)
+    assert {name for name, value in vars(hub).items() if isinstance(value, Shape)} == set(ROWS)
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_declared_columns_suffice(name: str) -> None:
-    shape: Shape = getattr(shapes, name)
+    shape: Shape = getattr(hub, name)
     questions = read(shape, {column: ROWS[name][column] for column in shape.columns})
     assert len(questions) == shape.questions_per_row
     for question in questions:
@@ -89,7 +89,7 @@ def test_declared_columns_suffice(name: str) -> None:
 @pytest.mark.parametrize("name", ROWS)
 @given(data=st.data())
 def test_wrong_values_are_refused_or_read_but_never_crash(name: str, data: st.DataObject) -> None:
-    shape: Shape = getattr(shapes, name)
+    shape: Shape = getattr(hub, name)
     column = data.draw(st.sampled_from(shape.columns))
     value = data.draw(
         st.none()
@@ -106,7 +106,7 @@ def test_wrong_values_are_refused_or_read_but_never_crash(name: str, data: st.Da
 
 
 def test_mmlu_level_is_in_the_subject() -> None:
-    question = one(shapes.MMLU, MMLU)
+    question = one(hub.MMLU, MMLU)
     assert (question.gold, question.options["C"]) == ("C", "y")
     assert (question.subject, question.level) == ("college_physics", "college")
 
@@ -114,26 +114,26 @@ def test_mmlu_level_is_in_the_subject() -> None:
 @pytest.mark.parametrize("answer", [4, -1, "C", True, None, 1.0])
 def test_mmlu_gold_out_of_range_is_refused(answer: object) -> None:
     with pytest.raises(RowError, match="gold out of range"):
-        one(shapes.MMLU, {**MMLU, "answer": answer})
+        one(hub.MMLU, {**MMLU, "answer": answer})
 
 
 @pytest.mark.parametrize(
     ("written", "gold"), [("1,450,000", "1450000"), ("-10", "-10"), ("18", "18"), ("2.50", "2.50")]
 )
 def test_gsm8k_gold_is_a_plain_number(written: str, gold: str) -> None:
-    question = one(shapes.GSM8K, {**GSM8K, "answer": f"1+1=<<1+1=2>>2.\n#### {written}"})
+    question = one(hub.GSM8K, {**GSM8K, "answer": f"1+1=<<1+1=2>>2.\n#### {written}"})
     assert (question.gold, question.metadata["solution"]) == (gold, "1+1=2.")
 
 
 @pytest.mark.parametrize("answer", ["18", "#### eighteen", "#### 18 or 19", "#### "])
 def test_gsm8k_without_a_final_number_is_refused(answer: str) -> None:
     with pytest.raises(RowError, match="does not end in"):
-        one(shapes.GSM8K, {**GSM8K, "answer": answer})
+        one(hub.GSM8K, {**GSM8K, "answer": answer})
 
 
 @pytest.mark.parametrize("name", ["TRUTHFULQA", "SCIQ", "GPQA"])
 def test_options_are_shuffled_by_seed_and_gold_follows(name: str) -> None:
-    shape: Shape = getattr(shapes, name)
+    shape: Shape = getattr(hub, name)
     questions = [read(shape, ROWS[name], seed)[0] for seed in range(40)]
     right = {"TRUTHFULQA": "right", "SCIQ": "r", "GPQA": "right"}[name]
     assert all(question.options[question.gold] == right for question in questions)
@@ -144,44 +144,44 @@ def test_options_are_shuffled_by_seed_and_gold_follows(name: str) -> None:
 def test_truthfulqa_needs_exactly_one_right_choice(labels: list[int]) -> None:
     with pytest.raises(RowError, match="exactly one"):
         one(
-            shapes.TRUTHFULQA,
+            hub.TRUTHFULQA,
             {"question": "Q?", "mc1_targets": {"choices": ["a", "b", "c"], "labels": labels}},
         )
 
 
 def test_agieval_prompt_is_taken_apart() -> None:
-    question = one(shapes.AGIEVAL, AGIEVAL)
+    question = one(hub.AGIEVAL, AGIEVAL)
     assert question.text == "A premise.\n\nWhich?"
     assert (question.choices, question.gold) == (("one", "two"), "B")
     assert question.metadata == {"passage": "A premise.", "question": "Which?"}
 
 
 def test_agieval_options_without_letters_stay_as_they_are() -> None:
-    question = one(shapes.AGIEVAL, {**AGIEVAL, "choices": ["(B)one", "two"], "gold": 0})
+    question = one(hub.AGIEVAL, {**AGIEVAL, "choices": ["(B)one", "two"], "gold": 0})
     assert question.choices == ("(B)one", "two")
 
 
 def test_halueval_row_gives_a_right_and_a_hallucinated_answer() -> None:
-    right, hallucinated = read(shapes.HALUEVAL, HALUEVAL)
+    right, hallucinated = read(hub.HALUEVAL, HALUEVAL)
     assert (right.id, right.gold, right.metadata["answer"]) == ("source-1_r", "yes", "r")
     assert (hallucinated.id, hallucinated.gold) == ("source-1_h", "no")
     assert hallucinated.metadata == {"answer": "h", "knowledge": "K."}
 
 
 def test_short_answers_have_their_other_names_as_aliases() -> None:
-    assert one(shapes.TRIVIA_QA, TRIVIA_QA).aliases == ("Bulb",)
-    question = one(shapes.NQ_OPEN, NQ_OPEN)
+    assert one(hub.TRIVIA_QA, TRIVIA_QA).aliases == ("Bulb",)
+    question = one(hub.NQ_OPEN, NQ_OPEN)
     assert (question.gold, question.aliases) == ("one", ("other",))
 
 
 def test_hle_text_question() -> None:
-    question = one(shapes.HLE, HLE)
+    question = one(hub.HLE, HLE)
     assert (question.kind, question.gold, question.image, question.subject) == ("text", "42", None, "Math")
 
 
 def test_hle_inline_options_are_split_off() -> None:
     text = "Which?\n\nAnswer Choices:\nA. one\nB. two\nlines\nC. three"
-    question = one(shapes.HLE, {**HLE, "question": text, "answer": "B", "answer_type": "multipleChoice"})
+    question = one(hub.HLE, {**HLE, "question": text, "answer": "B", "answer_type": "multipleChoice"})
     assert (question.kind, question.text, question.gold) == ("choice", "Which?", "B")
     assert question.choices == ("one", "two\nlines", "three")
 
@@ -196,12 +196,12 @@ def test_hle_inline_options_are_split_off() -> None:
     ],
 )
 def test_hle_options_that_cannot_be_split_stay_in_the_text(text: str, answer: str) -> None:
-    question = one(shapes.HLE, {**HLE, "question": text, "answer": answer, "answer_type": "multipleChoice"})
+    question = one(hub.HLE, {**HLE, "question": text, "answer": answer, "answer_type": "multipleChoice"})
     assert (question.kind, question.text, question.gold, question.choices) == ("text", text, answer, ())
 
 
 def test_hle_without_an_answer_has_no_gold() -> None:
-    assert one(shapes.HLE, {**HLE, "answer": ""}).gold is None
+    assert one(hub.HLE, {**HLE, "answer": ""}).gold is None
 
 
 @pytest.mark.parametrize(
@@ -213,16 +213,16 @@ def test_hle_without_an_answer_has_no_gold() -> None:
     ],
 )
 def test_hle_image_has_the_type_of_its_bytes(value: str, image: str) -> None:
-    assert one(shapes.HLE, {**HLE, "image": value}).image == image
+    assert one(hub.HLE, {**HLE, "image": value}).image == image
 
 
 @pytest.mark.parametrize("value", ["https://example.org/a.png", "data:text/html,x", {"bytes": b""}])
 def test_hle_image_must_be_a_data_url(value: object) -> None:
     with pytest.raises(RowError, match="data URL"):
-        one(shapes.HLE, {**HLE, "image": value})
+        one(hub.HLE, {**HLE, "image": value})
 
 
 def test_errors_do_not_repeat_the_question() -> None:
     with pytest.raises(RowError) as raised:
-        one(shapes.MMLU, {**MMLU, "choices": "a secret question"})
+        one(hub.MMLU, {**MMLU, "choices": "a secret question"})
     assert "secret" not in str(raised.value)

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.calibration import calibration_curve
 
 from confidence_tasks.statistics import ece, overconfidence
-from confidence_tasks.statistics.calibration import debiased_ece, ece_noise_floor, mce, rms_calibration_error
+from confidence_tasks.statistics.calibration import debiased_ece, ece_noise_floor, mce, murphy_decomposition
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.inference.weights import Weighting
 
@@ -56,7 +56,7 @@ def simulated(n, seed=0):
 # Errors
 
 
-@pytest.mark.parametrize("statistic", [ece, mce, rms_calibration_error, debiased_ece])
+@pytest.mark.parametrize("statistic", [ece, mce, debiased_ece])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -146,9 +146,8 @@ def test_equal_width_measures_match_their_definitions(edges, bins):
     gaps = binned_gaps(correct, confidence, index)
     options = {"bins": bins, "edges": edges}
     assert ece(correct, confidence, **options) == pytest.approx(sum(n * g for n, g in gaps) / 400)
-    assert rms_calibration_error(correct, confidence, **options) == pytest.approx(
-        np.sqrt(sum(n * g**2 for n, g in gaps) / 400)
-    )
+    reliability = murphy_decomposition(correct, confidence, **options).reliability
+    assert reliability == pytest.approx(sum(n * g**2 for n, g in gaps) / 400)
     assert mce(correct, confidence, **options) == pytest.approx(max(g for _, g in gaps))
 
 
@@ -284,7 +283,7 @@ def test_noise_floor_of_certainties_is_nothing():
 def test_measures_lie_within_their_bounds(sample):
     for convention in EVERY_CONVENTION:
         expected_error = ece(*sample, **convention)
-        root = rms_calibration_error(*sample, **convention)
+        root = np.sqrt(murphy_decomposition(*sample, bins=10, **convention).reliability)
         largest = mce(*sample, **convention)
         assert abs(overconfidence(*sample)) - 1e-12 <= expected_error
         assert expected_error <= root + 1e-12
@@ -312,3 +311,16 @@ def test_swapping_right_and_wrong_turns_overconfidence_around(sample):
     assert overconfidence(1 - correct, 1 - confidence) == pytest.approx(
         -overconfidence(correct, confidence), abs=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("correct", "confidence", "message"),
+    [
+        (["true", "false"], [0.5, 0.5], "correct must hold numbers: .*'true'"),
+        ([1, 0], [50, 99], r"confidence must lie in \[0, 1\], got \[50, 99\]: divide percentages by 100"),
+        ([1, 0], [-2.0, -0.5], r"confidence must lie in \[0, 1\], got \[-2, -0.5\]$"),
+    ],
+)
+def test_values_that_are_no_numbers_in_range_name_their_argument(correct, confidence, message):
+    with pytest.raises(ValueError, match=message):
+        ece(correct, confidence)

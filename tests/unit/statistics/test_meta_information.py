@@ -147,6 +147,14 @@ def test_the_mean_of_x_log_x_under_a_binomial(n):
     )
 
 
+def test_a_mean_of_x_log_x_takes_no_memory_for_what_was_not_drawn():
+    """The true values of a simulated subject are those of a billion trials: a table of as many does not fit."""
+    n, means = 10**11, np.array([1.0, 30.0, 300.0])
+    x = np.arange(1000)
+    limit = [stats.poisson.pmf(x, mean) @ xlogy(x, x) for mean in means]
+    assert machinery._binomial_mean(means, np.full(3, float(n))) == pytest.approx(limit, rel=1e-2)
+
+
 def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
     n, means = 400, np.array([3.0, 17.0, 30.0, 3.0, 399.0])
     machinery._binomial_sums.cache_clear()

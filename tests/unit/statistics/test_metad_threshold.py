@@ -14,7 +14,6 @@ from confidence_tasks.statistics.sdt import (
     threshold_influence,
     threshold_table,
 )
-from confidence_tasks.statistics.sdt.sensitivity import solve_mafc
 
 tables = arrays(np.float64, (2, 2), elements=st.integers(0, 60).map(float))
 
@@ -69,9 +68,6 @@ def test_weights_give_a_value_per_row(rng):
         ([[1, -1], [1, 1]], {}, "non-negative"),
         ([[1, np.nan], [1, 1]], {}, "finite"),
         ([[1, 1], [1, 1]], {"padding": "much"}, "padding"),
-        ([[1, 1], [1, 1]], {"type1": "yes-no"}, "type1"),
-        ([[1, 1], [1, 1]], {"type1": "mafc"}, "n_alternatives"),
-        ([[1, 1], [1, 1]], {"type1": "mafc", "n_alternatives": 1}, "n_alternatives"),
     ],
 )
 def test_rejects_what_is_no_table_or_no_option(table, options, message):
@@ -232,17 +228,6 @@ def test_standard_errors_are_those_of_simulated_tables(rng):
         assert getattr(result, name).std() == pytest.approx(getattr(result, f"{name}_se").mean(), rel=0.04), (
             name
         )
-    mafc = fit_meta_d_threshold(simulated[:4000], type1="mafc", n_alternatives=4)
-    assert mafc.d_prime.std() == pytest.approx(mafc.d_prime_se.mean(), rel=0.05)
-
-
-def test_m_alternatives_change_d_prime_only_and_are_called_approximate():
-    table = [[30, 20], [30, 120]]
-    plain, mafc = fit_meta_d_threshold(table), fit_meta_d_threshold(table, type1="mafc", n_alternatives=4)
-    assert mafc.meta_d == plain.meta_d
-    assert mafc.d_prime == pytest.approx(solve_mafc(np.array([mafc.accuracy]), 4)[0][0], rel=1e-12)
-    assert mafc.m_ratio == mafc.meta_d / mafc.d_prime
-    assert (plain.approximate, mafc.approximate) == (False, True)
 
 
 # Invariance

@@ -3,12 +3,10 @@ import pytest
 from scipy.special import ndtr
 
 from confidence_tasks.statistics import Reason, fit_meta_d, meta_d_2afc
-from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.statistics.sdt import (
     correctness_table,
     m_ratio_2afc,
     m_ratio_ratings,
-    meta_d_intervals,
     meta_d_ratings,
     two_choice_table,
 )
@@ -134,73 +132,11 @@ def test_the_order_of_trials_does_not_matter(rng):
     assert meta_d_2afc(*trials) == pytest.approx(meta_d_2afc(*(x[order] for x in trials)), abs=1e-12)
 
 
-# Intervals
-
-
-def test_intervals_of_a_table_are_the_bootstrap_over_its_trials(rng):
-    correct, confidence, stimulus = two_choice_trials(rng, 400, noise=0.4)
-    edges = [0.4, 0.9, 1.4]
-    found = meta_d_intervals(*two_choice_table(correct, confidence, stimulus, edges=edges), n_resamples=4000)
-
-    def statistic(*trials, weights):
-        return m_ratio_2afc(*trials, edges=edges, weights=weights)
-
-    drawn = bootstrap_distribution(statistic, correct, confidence, stimulus, n_resamples=4000)
-    spread = drawn.std()
-    assert found.m_ratio.standard_error == pytest.approx(spread, rel=0.06)
-    limits = np.quantile(drawn, [0.025, 0.975])
-    assert (found.m_ratio.low, found.m_ratio.high) == pytest.approx(limits, abs=0.15 * spread)
-    assert found.m_ratio.n_units == 400
-
-
-def test_extreme_ratios_are_dropped_and_counted():
-    near_zero = [9, 12, 11, 8], [7, 11, 12, 10]
-    wide = meta_d_intervals(*near_zero, n_resamples=5000)
-    tight = meta_d_intervals(*near_zero, n_resamples=5000, largest_ratio=2.0)
-    everything = meta_d_intervals(*near_zero, n_resamples=5000, largest_ratio=np.inf)
-    assert everything.n_dropped == 0 < wide.n_dropped < tight.n_dropped
-    assert wide.m_ratio.n_undefined == wide.n_dropped + everything.m_ratio.n_undefined
-    assert abs(tight.m_ratio.low) <= 2.0
-    assert wide.m_diff == everything.m_diff
-
-
-def test_the_seed_decides_and_nothing_else(rng):
-    table = [[60, 30, 20, 10], [10, 20, 30, 60]]
-    one, same, other = (meta_d_intervals(*table, n_resamples=200, seed=seed) for seed in (1, 1, 2))
-    assert one == same
-    assert one.m_ratio.low != other.m_ratio.low
-    assert (
-        meta_d_intervals(*table, n_resamples=200, seed=np.random.default_rng(1)).m_ratio.low
-        == one.m_ratio.low
-    )
-
-
-def test_undefined_estimates_have_no_interval():
-    found = meta_d_intervals([5, 5, 0, 0], [0, 0, 0, 0], n_resamples=50)
-    assert found.m_ratio.low.reason is Reason.ONE_CLASS
-    assert meta_d_intervals([0, 0], [0, 0], n_resamples=50).meta_d.high.reason is Reason.EMPTY
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: meta_d_intervals([[1, 2]], [[3, 4]]), "shape"),
-        (lambda: meta_d_intervals([1.5, 2, 3, 4], [1, 2, 3, 4]), "whole"),
-        (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], level=95), "level"),
-        (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], n_resamples=0), "n_resamples"),
-        (lambda: meta_d_intervals([1, 2, 3, 4], [1, 2, 3, 4], largest_ratio=0), "largest_ratio"),
-    ],
-)
-def test_intervals_reject(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.slow
 def test_many_trials(rng):
     correct, confidence, stimulus = two_choice_trials(rng, 100_000)
-    found = meta_d_intervals(*two_choice_table(correct, confidence, stimulus), n_resamples=200)
-    assert found.m_ratio.estimate == pytest.approx(1.0, abs=0.03)
-    assert found.m_ratio.high - found.m_ratio.low < 0.07
+    found = fit_meta_d(*two_choice_table(correct, confidence, stimulus))
+    assert found.m_ratio == pytest.approx(1.0, abs=0.03)
+    assert found.m_ratio_se < 0.0175
     probability = ndtr(confidence)
     assert m_ratio_ratings(correct, probability) > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from confidence_tasks.statistics import meta_information
-from confidence_tasks.statistics.inference.draws import (
+from confidence_tasks.statistics.inference.weights import (
     alike_units,
     count_alike,
     drawn_counts,

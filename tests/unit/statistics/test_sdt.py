@@ -3,11 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import integrate, stats
+from scipy import stats
 
 from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.sdt import type1
-from confidence_tasks.statistics.sdt.sensitivity import solve_mafc
 
 counts = arrays(np.float64, 8, elements=st.integers(0, 50).map(float))
 
@@ -82,21 +81,6 @@ def test_standard_error_of_d_prime_is_that_of_simulated_tables(rng):
     assert result.d_prime.std() == pytest.approx(result.d_prime_se.mean(), rel=0.03)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 10, 1000])
-@pytest.mark.parametrize("p", [0.02, 0.3, 0.5, 0.9, 0.9999])
-def test_mafc_solves_the_integral(m, p):
-    (d_prime,), _ = solve_mafc(np.array([p]), m)
-    found, _ = integrate.quad(
-        lambda x: stats.norm.pdf(x) * stats.norm.cdf(x + d_prime) ** (m - 1), -10, 10, epsabs=1e-13, limit=200
-    )
-    assert found == pytest.approx(p, abs=1e-10)
-
-
-def test_mafc_of_two_is_root_two_z():
-    p = np.array([0.01, 0.3, 0.76, 0.999999])
-    assert solve_mafc(p, 2)[0] == pytest.approx(np.sqrt(2) * stats.norm.ppf(p), rel=1e-9)
-
-
 # Invariance
 
 
@@ -105,16 +89,3 @@ def test_exchanging_stimuli_and_responses_keeps_d_prime_and_turns_the_criterion(
     plain, turned = type1(s1, s2), type1(s2[::-1], s1[::-1])
     assert plain.d_prime == pytest.approx(turned.d_prime, abs=1e-12, nan_ok=True)
     assert plain.criterion == pytest.approx(-turned.criterion, abs=1e-12, nan_ok=True)
-
-
-def test_mafc_grows_with_accuracy_and_with_the_number_of_rivals():
-    p = np.linspace(0.01, 0.99, 99)
-    of_four, of_five = (solve_mafc(p, m)[0] for m in (4, 5))
-    assert (np.diff(of_four) > 0).all()
-    assert (of_five > of_four).all()
-
-
-@pytest.mark.parametrize("proportion", [1e-300, 1e-40, 0.1, 0.5, 0.999])
-def test_two_alternatives_are_in_closed_form(proportion):
-    (d_prime,), _ = solve_mafc(np.array([proportion]), 2)
-    assert d_prime == pytest.approx(np.sqrt(2) * stats.norm.ppf(proportion), rel=1e-12)

@@ -9,7 +9,7 @@ from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from confidence_tasks.statistics import Reason, accuracy_at_coverage, auarc, auroc2, risk_coverage_curve
 from confidence_tasks.statistics.discrimination import auroc2_influence, type2_roc_curve
-from confidence_tasks.statistics.selective import aurc, eaurc, prediction_rejection_ratio
+from confidence_tasks.statistics.selective import aurc, prediction_rejection_ratio
 
 small_samples = st.lists(
     st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 0.9, 1.0])), min_size=1, max_size=7
@@ -88,7 +88,6 @@ def test_a_rate_of_no_answers_is_nan():
 @pytest.mark.parametrize(("correct", "area"), [([1, 1, 1], 1.0), ([0, 0, 0], 0.0)])
 def test_one_class_has_a_risk(correct, area):
     assert auarc(correct, [0.1, 0.5, 0.5]) == pytest.approx(area)
-    assert eaurc(correct, [0.1, 0.5, 0.5]) == pytest.approx(0.0)
 
 
 def test_constant_confidence_tells_nothing():
@@ -108,13 +107,6 @@ def test_areas_are_the_mean_over_all_orderings_of_ties(sample):
     np.testing.assert_allclose(risk_coverage_curve(*sample).accuracy, expected.mean(axis=0), atol=1e-12)
     assert auarc(*sample) == pytest.approx(expected.mean(), abs=1e-12)
     assert aurc(*sample) == pytest.approx(1 - expected.mean(), abs=1e-12)
-
-
-@given(small_samples)
-def test_excess_risk_is_measured_from_the_best_ranking(sample):
-    correct, _ = sample
-    best = accuracies(correct, correct).mean()
-    assert eaurc(*sample) == pytest.approx(best - accuracies(*sample).mean(), abs=1e-12)
 
 
 @given(small_samples, st.integers(1, 7))
@@ -165,15 +157,6 @@ def test_a_perfect_ranking_loses_nothing():
     correct = np.array([1.0] * 30 + [0.0] * 20)
     confidence = np.linspace(1, 0, 50)
     assert auroc2(correct, confidence) == 1.0
-    assert eaurc(correct, confidence) == pytest.approx(0.0, abs=1e-15)
-
-
-def test_excess_risk_approaches_the_limit_of_the_paper():
-    n, error = 100_000, 0.3
-    correct, confidence = simulated(n)
-    correct = (np.random.default_rng(0).permutation(n) >= error * n).astype(float)
-    limit = error + (1 - error) * np.log(1 - error)
-    assert aurc(correct, confidence) - eaurc(correct, confidence) == pytest.approx(limit, abs=1e-5)
 
 
 def test_fractional_weights_interpolate_harmonic_numbers():
@@ -202,7 +185,7 @@ def test_no_statistic_moves_with_the_order_of_rows(share_tied):
     confidence = np.where(rng.random(300) < share_tied, 0.9, rng.random(300))
     correct = (rng.random(300) < 0.6).astype(float)
     orders = [np.argsort(correct, kind="stable"), np.argsort(-correct, kind="stable"), rng.permutation(300)]
-    for statistic in (auroc2, auarc, aurc, eaurc):
+    for statistic in (auroc2, auarc, aurc):
         values = [statistic(correct[order], confidence[order]) for order in orders]
         assert np.ptp(values) < 1e-12
     curves = [risk_coverage_curve(correct[order], confidence[order]).risk for order in orders]
@@ -212,7 +195,7 @@ def test_no_statistic_moves_with_the_order_of_rows(share_tied):
 @given(small_samples)
 def test_only_the_order_of_confidence_matters(sample):
     correct, confidence = sample
-    for statistic in (auroc2, auarc, eaurc):
+    for statistic in (auroc2, auarc):
         value = statistic(correct, confidence**3 / 2)
         assert value == pytest.approx(statistic(correct, confidence), abs=1e-12, nan_ok=True)
 
@@ -225,8 +208,7 @@ def test_swapping_right_and_wrong_mirrors_the_roc(sample):
 
 
 @given(small_samples)
-def test_excess_risk_is_never_negative(sample):
-    assert eaurc(*sample) >= -1e-12
+def test_the_area_is_a_share(sample):
     assert 0.0 <= auarc(*sample) <= 1.0 + 1e-12
 
 

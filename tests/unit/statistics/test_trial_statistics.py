@@ -29,7 +29,6 @@ CALIBRATION = {
     "ece_extra_bin": partial(s.ece, edges="extra_bin"),
     "ece_equal_mass": partial(s.ece, bins=4, binning="equal_mass"),
     "ece_equal_mass_left_closed": partial(s.ece, bins=4, binning="equal_mass", edges="left_closed"),
-    "rms_calibration_error": s.calibration.rms_calibration_error,
     "mce": s.calibration.mce,
     "overconfidence": s.overconfidence,
     "smooth_ece": s.calibration.smooth_ece,
@@ -56,7 +55,6 @@ BINARY = {
     "debiased_ece": s.calibration.debiased_ece,
     "spiegelhalter_z": s.calibration.spiegelhalter_z,
     "auroc2": s.auroc2,
-    "eaurc": s.selective.eaurc,
 }
 CONFIDENCE_ONLY = {
     "ece_noise_floor": of_confidence(s.calibration.ece_noise_floor),

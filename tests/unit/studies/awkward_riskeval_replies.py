@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from confidence_tasks.study.question import Kind
-from confidence_tasks.study.trial import Status
+from confidence_tasks.study.trial import Kind, Status
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
 NONE = math.nan

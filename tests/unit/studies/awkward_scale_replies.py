@@ -24,8 +24,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from confidence_tasks.study.question import Kind
-from confidence_tasks.study.trial import Status
+from confidence_tasks.study.trial import Kind, Status
 
 NAN = float("nan")
 

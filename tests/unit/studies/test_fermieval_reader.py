@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.studies.fermieval.prompts import (
+from confidence_tasks.studies.fermieval.replies import (
+    LARGEST_EXPONENT,
     LEVELS,
+    RULES,
     condition_of,
     interval_prompt,
     interval_reply,
     interval_system,
-)
-from confidence_tasks.studies.fermieval.reader import (
-    LARGEST_EXPONENT,
-    RULES,
     read_fermi_exponent,
     read_fermi_interval,
 )

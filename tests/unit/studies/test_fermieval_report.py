@@ -7,8 +7,8 @@ import pytest
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.methods import method_table
-from confidence_tasks.studies.fermieval.prompts import LEVELS, interval_reply
+from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
+from confidence_tasks.studies.fermieval.report import method_table
 from confidence_tasks.studies.fermieval.subject import exponent_distribution, perceived_interval, whole
 from confidence_tasks.studies.fermieval.trials import fermieval_summary, fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.prompts import interval_reply
+from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval_sampling import STUDY
 from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,

@@ -12,8 +12,12 @@ from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval
 from confidence_tasks.studies.fermieval import STUDY
-from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of
-from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
+from confidence_tasks.studies.fermieval.replies import (
+    LEVELS,
+    condition_of,
+    read_fermi_exponent,
+    read_fermi_interval,
+)
 from confidence_tasks.studies.fermieval.subject import (
     belief,
     drawn,

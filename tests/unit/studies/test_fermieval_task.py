@@ -7,11 +7,11 @@ import pytest
 from tests.items import items_of
 
 from confidence_tasks import fermieval
-from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.harness.staged import default_parameters
 from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval import STUDY
-from confidence_tasks.studies.fermieval.prompts import exponent_questions, levels_of
+from confidence_tasks.studies.fermieval.replies import exponent_questions, levels_of
 from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
 
 

@@ -13,13 +13,12 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.export import write_figures
+from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval, adjusted_interval_covariance
-from confidence_tasks.studies.fermieval.prompts import interval_reply
-from confidence_tasks.studies.fermieval.report import end_density
+from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.studies.fermieval_sampling.report import curve_over_samples
+from confidence_tasks.studies.fermieval.tunnel import curve_over_samples, end_density
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
 
 FEW = Settings(n_resamples=50)

@@ -10,7 +10,7 @@ from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import Reason, bootstrap
 from confidence_tasks.studies.fermieval import STUDY
-from confidence_tasks.studies.fermieval.prompts import LEVELS, condition_of, interval_reply
+from confidence_tasks.studies.fermieval.replies import LEVELS, condition_of, interval_reply
 from confidence_tasks.studies.fermieval.trials import (
     CONFORMAL_MEASURES,
     JACKKNIFE,

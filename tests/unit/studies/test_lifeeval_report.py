@@ -17,7 +17,7 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.sources.lifeeval import lifeeval_question
+from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.statistics import ece
 from confidence_tasks.studies.lifeeval.report import (
     best_guesses,

@@ -10,7 +10,7 @@ from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval import STUDY
-from confidence_tasks.studies.lifeeval.subject import belief
+from confidence_tasks.studies.lifeeval.replies import belief
 from confidence_tasks.studies.lifeeval.trials import guess_score, lifeeval_trial, maximum_score
 from confidence_tasks.study.trial import READABLE
 

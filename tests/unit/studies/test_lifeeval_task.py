@@ -6,10 +6,10 @@ import pytest
 from tests.items import items_of
 
 from confidence_tasks import lifeeval
-from confidence_tasks.harness.inspect.samples import dataset
+from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.lifeeval import RADII, STUDY
-from confidence_tasks.study.question import question_of
+from confidence_tasks.study.trial import question_of
 
 # the design
 

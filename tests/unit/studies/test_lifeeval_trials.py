@@ -8,7 +8,7 @@ import pytest
 
 from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.sources import SourceError
-from confidence_tasks.sources.lifeeval import lifeeval_question, load_life_table
+from confidence_tasks.sources.generated import lifeeval_question, load_life_table
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.trials import (
     MEASURES,
@@ -18,8 +18,8 @@ from confidence_tasks.studies.lifeeval.trials import (
     lifeeval_trial,
     maximum_score,
 )
-from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Token
+from confidence_tasks.study.trial import Question
 
 RADII = (1, 5, 10, 20)
 

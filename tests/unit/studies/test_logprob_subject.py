@@ -14,8 +14,7 @@ from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition import STUDY
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
-from confidence_tasks.studies.logprob_metacognition.subject import SCALE
+from confidence_tasks.studies.logprob_metacognition.replies import SCALE, read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, logprob_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token

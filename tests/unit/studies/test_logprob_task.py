@@ -11,7 +11,7 @@ from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.staged import refuse_given
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
-from confidence_tasks.studies.logprob_metacognition.prompts import PAPER_SIZES, TEMPERATURES, logprob_stages
+from confidence_tasks.studies.logprob_metacognition.replies import PAPER_SIZES, TEMPERATURES, logprob_stages
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 

@@ -12,7 +12,7 @@ from confidence_tasks.harness.inspect.model_calls import reply_tokens
 from confidence_tasks.reading.grading import LONGEST, match_answer, normalise_text, wordings
 from confidence_tasks.reading.token_probabilities import NO_TOKENS, AnswerTokens
 from confidence_tasks.sources import load
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
+from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.logprob_metacognition.trials import (
     MEASURES,
     LogprobTrial,
@@ -20,7 +20,7 @@ from confidence_tasks.studies.logprob_metacognition.trials import (
     logprob_trial,
 )
 from confidence_tasks.study.measures import columns, summarise
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 WROTE = Question(
     "q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen, Jane", "J. Austen")

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.studies.logprob_metacognition.prompts import (
+from confidence_tasks.studies.logprob_metacognition.replies import (
     DOMAINS,
     TEMPERATURES,
     answer_prompt,
     condition_of,
     read_domain,
+    read_short_answer,
     temperature_of,
 )
-from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 
 OK = (
     "Paris",

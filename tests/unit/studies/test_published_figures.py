@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confidence_tasks.sources.lifeeval import lifeeval_questions
-from confidence_tasks.statistics import ece
-from confidence_tasks.statistics.calibration import hard_easy_regression
+from confidence_tasks.sources.generated import lifeeval_questions
+from confidence_tasks.statistics import bootstrap, ece
+from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_subset
 from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
@@ -160,8 +160,9 @@ def test_lifeeval_score_and_confidence(trials, model):
 @pytest.mark.parametrize("model", MODELS)
 def test_lifeeval_hard_easy_effect(trials, model):
     found = trials["lifeeval"].query("model == @model").dropna(subset=["correct", "confidence"])
-    line = hard_easy_regression(found["correct"], found["confidence"], found["difficulty"])
-    assert abs(line.slope - TABLE_2[model].slope) < 2 * line.standard_error
+    columns = found["correct"], found["confidence"], found["difficulty"]
+    slope = bootstrap(hard_easy_slope, *columns, clusters=found["question_id"], n_resamples=2000)
+    assert abs(slope.estimate - TABLE_2[model].slope) < 2 * slope.standard_error
 
 
 @pytest.mark.parametrize("model", MODELS)

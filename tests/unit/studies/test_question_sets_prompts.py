@@ -6,9 +6,9 @@ import re
 import pytest
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.lifeeval.prompts import SYSTEM, lifeeval_prompt, lifeeval_reply
+from confidence_tasks.studies.lifeeval.replies import SYSTEM, lifeeval_prompt, lifeeval_reply
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
-from confidence_tasks.studies.question_sets.prompts import (
+from confidence_tasks.studies.question_sets.replies import (
     HALUEVAL_PROMPTS,
     QUESTION_SETS,
     boolean_reply,

@@ -19,12 +19,12 @@ from click.testing import CliRunner
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.export import write_figures
-from confidence_tasks.report.groups import parse_groups
+from confidence_tasks.report.task_trials import parse_groups
+from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
-from confidence_tasks.sources.lifeeval import lifeeval_questions
+from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
+from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.question_sets.report import performance
 from confidence_tasks.studies.question_sets.trials import question_set_trial
 

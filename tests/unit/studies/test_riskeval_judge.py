@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import CITIES, CLEAR, LITERAL_TEXTS, Awkward
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.reader import (
+from confidence_tasks.studies.riskeval.replies import (
     Fault,
     RiskReading,
     read_parser_reply,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.prompts import (
+from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     PENALTIES,

@@ -9,8 +9,8 @@ from tests.items import riskeval_items
 from confidence_tasks import riskeval
 from confidence_tasks.sources import Question, SourceError
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.studies.riskeval import prompts as module
-from confidence_tasks.studies.riskeval.prompts import PENALTIES
+from confidence_tasks.studies.riskeval import replies as module
+from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.riskeval.trials import roles_needed
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, riskeval_summary
-from confidence_tasks.studies.riskeval.prompts import PENALTIES, condition_of
-from confidence_tasks.studies.riskeval.reader import RiskReading
+from confidence_tasks.studies.riskeval.replies import PENALTIES, RiskReading, condition_of
 from confidence_tasks.studies.riskeval.trials import RiskTrial, needs_judge, option_text, riskeval_trial
 
 NAN = math.nan

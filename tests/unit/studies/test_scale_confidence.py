@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.scale_rules import REPORTS
 
-from confidence_tasks.studies.scales.prompts import ALL_SCALES, Scale
-from confidence_tasks.studies.scales.reader import ScaleReport, read_confidence
+from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
+from confidence_tasks.studies.scales.trials import ScaleReport, read_confidence
 
 ON_20, ON_100 = Scale(0, 20), Scale(0, 100)
 

@@ -9,10 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.studies.awkward_scale_replies import CAPITALS
 
-from confidence_tasks.studies.scales.prompts import ALL_SCALES, ELICITATIONS, Scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.study.question import LETTERS, Kind
-from confidence_tasks.study.trial import Reading
+from confidence_tasks.studies.scales.replies import ALL_SCALES, ELICITATIONS, Scale
+from confidence_tasks.studies.scales.trials import read_scale_reply
+from confidence_tasks.study.trial import LETTERS, Kind, Reading
 
 KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")
 ON_20 = Scale(0, 20)

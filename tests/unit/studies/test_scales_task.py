@@ -9,16 +9,17 @@ from tests.items import scale_items
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, SourceError, load
-from confidence_tasks.studies.scales.prompts import (
+from confidence_tasks.studies.scales.replies import (
     ALL_SCALES,
     BASELINE,
     BOUNDARY,
     GRANULARITY,
     NONSTANDARD,
     Scale,
+    report,
+    reported,
     scale_prompt,
 )
-from confidence_tasks.studies.scales.subject import report, reported
 from confidence_tasks.studies.scales.trials import scale_trial
 
 # the design

@@ -11,15 +11,6 @@ from sklearn.metrics import roc_auc_score
 from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.prompts import (
-    DEFAULT,
-    EXPRESSIONS,
-    SIGNALS,
-    answer_prompt,
-    chosen_signals,
-    signal_questions,
-    signal_stages,
-)
 from confidence_tasks.studies.signals.reader import (
     judge_prompts,
     matches,
@@ -30,7 +21,19 @@ from confidence_tasks.studies.signals.reader import (
     same_meaning,
     true_probability,
 )
-from confidence_tasks.studies.signals.subject import NOISE, belief, respond, true_auroc
+from confidence_tasks.studies.signals.replies import (
+    DEFAULT,
+    EXPRESSIONS,
+    NOISE,
+    SIGNALS,
+    answer_prompt,
+    belief,
+    chosen_signals,
+    respond,
+    signal_questions,
+    signal_stages,
+    true_auroc,
+)
 from confidence_tasks.studies.signals.trials import MEASURES, POOLED, read_signal, signal_table
 from confidence_tasks.study import ModelReply, Question, Token
 from confidence_tasks.study.measures import columns

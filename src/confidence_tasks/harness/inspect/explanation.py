@@ -8,9 +8,8 @@ from typing import Any
 
 from confidence_tasks.reading.token_probabilities import why_unknown
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.question import Question
 from confidence_tasks.study.stage import Token
-from confidence_tasks.study.trial import Status
+from confidence_tasks.study.trial import Question, Status
 
 MEANING: Mapping[Status, str] = {
     "ok": "The reply keeps to the letter of the format.",

@@ -9,11 +9,11 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
-from confidence_tasks.harness.inspect.samples import EFFORT
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import Measure, named, summarise
 from confidence_tasks.study.parameter import METRICS
+from confidence_tasks.study.trial import EFFORT
 
 
 def metrics_of(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, get_args
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
@@ -37,6 +37,7 @@ from inspect_ai.util import Store, concurrency
 
 from confidence_tasks.harness.compat import hf_parts, hf_prompt
 from confidence_tasks.reading.token_probabilities import pieces_of_bytes, scored_tokens
+from confidence_tasks.study.parameter import meant
 from confidence_tasks.study.stage import TOKENS, Token
 
 _RUN_HERE = frozenset(
@@ -66,6 +67,38 @@ def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolic
     arguments = json.dumps(model.model_args, sort_keys=True, default=repr)
     again = {"attempt": str(attempt)} if attempt else {}
     return CachePolicy(expiry=None, per_epoch=per_epoch, scopes={"model_args": arguments, **again})
+
+
+_EFFORTS = [
+    name
+    for kind in get_args(GenerateConfig.model_fields["reasoning_effort"].annotation)
+    for name in get_args(kind)
+]
+
+
+def effort_settings(effort: str | None) -> dict[str, Any]:
+    """Return the settings of generation that an effort stands for: a name, or a number of tokens to think in.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+
+    Examples
+    --------
+    >>> effort_settings("low"), effort_settings("8192"), effort_settings(None)
+    ({'reasoning_effort': 'low'}, {'reasoning_tokens': 8192}, {})
+    """
+    if effort is None:
+        return {}
+    if effort.isdecimal():
+        return {"reasoning_tokens": int(effort)}
+    if effort not in _EFFORTS:
+        raise ValueError(
+            f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of tokens to think in"
+            f"{meant(effort, _EFFORTS)}"
+        )
+    return {"reasoning_effort": effort}
 
 
 async def ask_once(

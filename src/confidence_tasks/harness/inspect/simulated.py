@@ -21,12 +21,13 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.staged import as_usage_error, first_call
-from confidence_tasks.simulation.instruments import assist, make_instrument
 from confidence_tasks.simulation.reply import (
     Reply,
     StageCall,
     answer_alternatives,
+    assist,
     call_seed,
+    make_instrument,
     stage_call,
     token_logprobs,
 )
@@ -64,11 +65,7 @@ class SimulatedSubject(_Simulated):
     make = staticmethod(make_subject)
 
     async def generate(
-        self,
-        input: list[ChatMessage],
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """Reply to the call of a study; under another solver than the study's own, to that of its first stage."""
         return self.output(stage_call.get() or first_call(running_sample()), input, config)
@@ -87,7 +84,7 @@ class SimulatedSubject(_Simulated):
 
 
 class SimulatedInstrument(_Simulated):
-    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.instruments``.
+    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.reply``.
 
     Replies are a function of the instrument, its rates, the seed and the prompt.
     """
@@ -95,11 +92,7 @@ class SimulatedInstrument(_Simulated):
     make = staticmethod(make_instrument)
 
     async def generate(
-        self,
-        input: list[ChatMessage],
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """Reply to the last user message, in the light of the system message."""
         asked = _asked(input)

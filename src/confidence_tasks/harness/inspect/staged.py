@@ -37,6 +37,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
     ask_once,
     call_cache,
+    effort_settings,
     forced_text,
     has_probabilities,
     is_local,
@@ -47,15 +48,13 @@ from confidence_tasks.harness.inspect.model_calls import (
     text_logprobs,
     tokens_used,
 )
-from confidence_tasks.harness.inspect.samples import (
-    EFFORT,
-    at_efforts,
+from confidence_tasks.harness.inspect.viewer import (
     dataset,
-    effort_settings,
-    listed,
+    provenance,
+    trial_score,
+    viewer,
     without_shown_question,
 )
-from confidence_tasks.harness.inspect.viewer import provenance, trial_score, viewer
 from confidence_tasks.harness.staged import (
     as_usage_error,
     chosen_conditions,
@@ -73,9 +72,9 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter
-from confidence_tasks.study.question import Question, question_of
+from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, listed
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, tokens_spent
+from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_of
 
 REPLIES = "replies"
 """The key of a sample's store that holds the replies of every stage."""

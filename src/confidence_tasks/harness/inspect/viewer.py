@@ -1,4 +1,4 @@
-"""How the log viewer shows the trials of a study, and what a log says of where its numbers come from."""
+"""What a log of Inspect holds of a study and its viewer shows: samples, trials as scores, where numbers come from."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from importlib.metadata import version
 from textwrap import wrap
 from typing import Any, Literal
 
-from inspect_ai.dataset import MemoryDataset
-from inspect_ai.model import ChatMessageUser
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+)
 from inspect_ai.scorer import Score
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.viewer import (
     ScoreColorScale,
     TaskSamplesColumn,
@@ -19,9 +28,9 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
-from confidence_tasks.harness.inspect.samples import EFFORT, is_sent
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.trial import EFFORT, Item, question_metadata
 
 _STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted"]]] = {
     "ok": ("ok", "muted"),
@@ -89,7 +98,9 @@ def trial_score(
     is longer than its label. So the value has the columns that a reader of the sample list wants, numbers to four
     digits, conditions and statuses in short words; the metadata has the others, and what was shortened as it is.
     """
-    value = {key: _shortened(trial[key]) for key in (*SHOWN, *study.columns)}
+    # The viewer has room for one column more: that of the study, or the effort where there are several.
+    own = [EFFORT] if EFFORT in asked else study.columns
+    value = {key: _shortened(trial[key] if key in trial else asked[key]) for key in (*SHOWN, *own)}
     value["condition"] = study.short_condition(trial["condition"])
     kept: dict[str, Any] = {}
     for key, its in trial.items():
@@ -98,7 +109,7 @@ def trial_score(
         elif its != value[key] and its == its:
             kept[key] = its
     return Score(
-        value={**value, **({EFFORT: asked[EFFORT]} if EFFORT in asked else {})},
+        value=value,
         answer=answer,
         explanation=explanation,
         metadata=kept,
@@ -179,3 +190,58 @@ def _digest(data: MemoryDataset) -> str:
         for part in (str(sample.id), *(part for turn in sent for part in (turn.role, turn.text))):
             digest.update(part.encode(errors="surrogatepass") + b"\x1f")
     return digest.hexdigest()
+
+
+# Samples --------------------------------------------------------------------------------------------------------------
+
+
+_SHOWN_ONLY = "shown_only"
+"""The key of the metadata of a message that is not sent."""
+
+
+def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
+    """Return items as Inspect samples, for a task whose setup is :func:`without_shown_question`.
+
+    The input begins with the question alone, which the viewer's list shows rather than the instructions.
+    """
+    return MemoryDataset([_sample(item) for item in items], name=name)
+
+
+def is_sent(metadata: Mapping[str, Any] | None) -> bool:
+    """Return whether a message of a sample's input, of which these are the metadata, is sent to the model."""
+    return not (metadata or {}).get(_SHOWN_ONLY)
+
+
+@solver
+def without_shown_question() -> Solver:
+    """Take out of the conversation what is in a sample's input for the viewer only."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state.messages = [message for message in state.messages if is_sent(message.metadata)]
+        return state
+
+    return solve
+
+
+def _sample(item: Item) -> Sample:
+    shown = ChatMessageUser(content=item.question.text, metadata={_SHOWN_ONLY: True})
+    return Sample(
+        id=item.id,
+        input=[shown, *_messages(item)],
+        target=item.question.gold or "",
+        metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
+    )
+
+
+def _messages(item: Item) -> list[ChatMessage]:
+    turns: list[ChatMessage] = [ChatMessageSystem(content=item.system)] if item.system else []
+    for asked, replied in item.examples:
+        turns += [ChatMessageUser(content=asked), ChatMessageAssistant(content=replied)]
+    return [*turns, ChatMessageUser(content=_content(item))]
+
+
+def _content(item: Item) -> str | list[Content]:
+    """Return the prompt, with the question's picture where it has one."""
+    if item.question.image is None:
+        return item.prompt
+    return [ContentText(text=item.prompt), ContentImage(image=item.question.image)]

@@ -22,10 +22,12 @@ import click
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import say_errors, with_logged
-from confidence_tasks.sources.source import SourceError, cache_folder, write_atomically
+from confidence_tasks.sources import SourceError
+from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.reference import Reference
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
@@ -138,17 +140,18 @@ def _default_sources(study: Study, task: str) -> list[str]:
     return str(named).split(",")
 
 
+_TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StudyOfStages")
+
+
 class StagedTask:
     """The task of one condition of a study: a :class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`.
 
-    What that imports is imported when a task is made.
+    It is imported when a task is made, with what it needs.
     """
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
         """Return the task."""
-        from confidence_tasks.harness.lm_eval.staged import StudyOfStages
-
-        return StudyOfStages(config=config)
+        return _TASK.load()(config=config)
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """Take a configuration, as lm-eval wants it; never called, for `__new__` returns a task of another class."""
@@ -159,22 +162,17 @@ def stub_folder(studies: Iterable[Study]) -> Path:
 
     The folder is named by its content, so that it never has a task of a study that is gone.
     """
-    stubs = _stubs(studies)
+    stubs = {
+        f"{name}.yaml": "".join(f"{key}: {_yaml(value)}\n" for key, value in configuration.items())
+        for group in task_groups(studies)
+        for name, configuration in group.configurations()
+    }
     digest = sha256(json.dumps(stubs, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_folder() / "lm_eval" / digest
     for name, text in stubs.items():
         if not (folder / name).exists():
             write_atomically(folder / name, text.encode())
     return folder
-
-
-def _stubs(studies: Iterable[Study]) -> dict[str, str]:
-    """Return the text of each file."""
-    return {
-        f"{name}.yaml": "".join(f"{key}: {_yaml(value)}\n" for key, value in configuration.items())
-        for group in task_groups(studies)
-        for name, configuration in group.configurations()
-    }
 
 
 def _yaml(value: Any) -> str:
@@ -255,9 +253,9 @@ def _standard_error(measure: Measure) -> Callable[[Sequence[Part]], float]:
 
 @click.command("lm-eval-path")
 def lm_eval_path() -> None:
-    """Print the folder for ``lm_eval --include_path``, where its start-up hook is switched off.
+    """Print the folder for lm_eval --include_path, which names the tasks where lm_eval does not find them.
 
-    The folder lies in the user's cache; it is written when it is first asked for.
+    The folder is in the user's cache.
     """
     click.echo(stub_folder(studies()))
 

@@ -42,8 +42,8 @@ from confidence_tasks.reading.token_probabilities import (
 )
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.question import question_of
 from confidence_tasks.study.stage import ModelReply, Stage, Token
+from confidence_tasks.study.trial import question_of
 
 SCORES = "score_tokens"
 

@@ -14,7 +14,6 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
-from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
@@ -41,9 +40,9 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
-from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, unknown_parameter
-from confidence_tasks.study.question import question_metadata, question_of
+from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, one_of, unknown_parameter
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
+from confidence_tasks.study.trial import Item, question_metadata, question_of
 
 _log = logging.getLogger(__name__)
 

@@ -1,29 +1,36 @@
-"""``confidence-tasks compare``: two models or runs, paired by question."""
+"""``confidence-tasks compare`` and ``power``: two models paired by question, and how many questions that takes."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
 
-from confidence_tasks.report.console import (
+from confidence_tasks.catalogue import power_designs
+from confidence_tasks.report.commands import (
+    WITHIN_0_AND_1,
+    StudyChoice,
     cache_of,
     cache_option,
-    errors,
     json_option,
+    list_option,
     print_json,
     print_table,
     progress,
     read,
     said_of_usage,
+    say,
+    seed_option,
     settings_options,
     workers_of,
 )
 from confidence_tasks.report.labels import (
+    group_label,
     json_number,
     limits,
     measure_label,
@@ -32,10 +39,17 @@ from confidence_tasks.report.labels import (
     signed,
     why_missing,
 )
+from confidence_tasks.simulation.subject import PROFILES
+from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
     from confidence_tasks.report.checks import Notice
     from confidence_tasks.report.compare import Comparison
+    from confidence_tasks.report.figures import Figure
+    from confidence_tasks.report.power import PowerCurve
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.study.definition import Study
 
@@ -91,7 +105,7 @@ def compare(
     within questions. p-values are corrected over the conditions of each measure (Holm). A measure uses the replies that
     have what it needs, as in the report.
 
-    Below each table are the warnings of the report's checks on these trials, and every setting in which A and B
+    Above each table are the warnings of the report's checks on these trials, and every setting in which A and B
     differ. Questions with the same id and different texts are named and left out.
 
     Exits with 1 if A and B have no question in common, and with --fail-if-worse if B is worse.
@@ -133,9 +147,9 @@ def compare(
             _print(task_trials, a, b, its, doubts[task_trials.task])
         _print_footer(found)
     for task, reason in unpaired.items():
-        errors.print(f"[yellow]skipped[/] {escape(task)}: {escape(reason)}", highlight=False)
+        say(f" {task}: {reason}", "skipped")
     if not found:
-        errors.print("there is no question that both were asked under the same condition of the same task")
+        say("there is no question that both were asked under the same condition of the same task")
         raise SystemExit(1)
     if margin is not None:
         _fail_if_worse(found, {task.task: task.study for task, _, _ in pairs}, margin)
@@ -147,8 +161,7 @@ def _fail_if_worse(found: Sequence[Comparison], studies: Mapping[str, Study], ma
 
     worse = [each for each in found if credibly_worse(each, studies[each.task], margin)]
     for each in worse:
-        where = escape(", ".join((each.task, each.condition)))
-        errors.print(f"B is worse by more than {margin:g} in {each.measure} ({where})", highlight=False)
+        say(f"B is worse by more than {margin:g} in {each.measure} ({each.task}, {each.condition})")
     if worse:
         raise SystemExit(1)
 
@@ -193,34 +206,34 @@ def _print(
     found: Sequence[Comparison],
     raised: Sequence[Notice],
 ) -> None:
-    """Print the table of a task, and what calls it into question."""
-    click.echo(f"{task_trials.task}\nA  {a.label}\nB  {b.label}\n")
-    if found:
-        print_table([_row(each) for each in found], frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
-        click.echo()
+    """Print what calls the table of a task into question, and the table."""
+    click.echo(f"{click.style(task_trials.task, bold=True)}\nA  {a.label}\nB  {b.label}")
     for notice in raised:
-        click.echo(f"{notice.severity}: {notice.title}. {notice.meaning}")
+        say(f": {notice.title}. {notice.meaning}", notice.severity, err=False)
         for where in notice.where[:MOST_SHOWN]:
-            click.echo(f"    {where}")
+            say(f"    {where}", indent="    ", err=False)
         if len(notice.where) > MOST_SHOWN:
             click.echo(f"    and {len(notice.where) - MOST_SHOWN} more, which --json names")
-    if raised:
-        click.echo()
+    if found:
+        print_table([_row(each) for each in found], frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
 
 
 def _print_footer(found: Sequence[Comparison]) -> None:
     """Say what the columns of the tables mean."""
     if found:
-        click.echo(
+        say(
             "p is corrected over the conditions within each measure (Holm), not over measures; exch. p is of the "
-            "papers' test, not corrected; n is questions; * p < .05"
+            "papers' test, not corrected; n is questions; * p < .05",
+            err=False,
         )
     if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in found):
         click.echo("no p where a measure rests on a fit that cannot be made anew for every resample")
 
 
 def _row(each: Comparison) -> dict[str, str]:
-    interval = limits(each.difference, _DECIMALS) or why_missing(each.difference)
+    interval = limits(each.difference, _DECIMALS) or why_missing(each.difference).removeprefix(
+        "no interval: "
+    )
     return {
         "condition": each.condition,
         "measure": measure_label(each.measure),
@@ -231,3 +244,226 @@ def _row(each: Comparison) -> dict[str, str]:
         "exch. p": p_value(each.p_exchange),
         "n": f"{each.n_questions:,}",
     }
+
+
+# How many questions that takes ---------------------------------------------------------------------------------------
+
+
+_EXAMPLES = """
+  confidence-tasks power scales --effect 0.2
+  confidence-tasks power scales --measure ece --effect -0.05 --profile overconfident
+  confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
+  confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
+
+_NOTABLY_WITHHELD = 0.02
+"""Share of studies without an answer from which it is said."""
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def _listing() -> str:
+    """Return the measures that can be planned for, by study."""
+    return "\n".join(
+        f"{name:<10} {', '.join(design.measures)} (under {group_label(design.condition)})"
+        for name, design in power_designs().items()
+    )
+
+
+def _sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
+    if value is None:
+        return None
+    try:
+        return [int(part) for part in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers, such as 100,200,400") from None
+
+
+def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """Read KEY=VALUE pairs; a value is a Python literal."""
+    changes = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        try:
+            changes[name] = literal_eval(value)
+        except (ValueError, SyntaxError):
+            equals = ""
+        if not equals:
+            raise click.BadParameter(f"{text!r} is not KEY=NUMBER, such as d_prime=1.2")
+    return changes
+
+
+@click.command(epilog=f"\b\nExamples:{_EXAMPLES}")
+@click.argument("study", type=StudyChoice(power_designs))
+@list_option(_listing, "List the studies, and the measures of each.")
+@click.option(
+    "--effect", type=float, required=True, help="Difference to detect: A minus B, as `compare` subtracts."
+)
+@click.option("--measure", help="Measure that differs.  [default: the first of the study's measures]")
+@click.option(
+    "--n",
+    "sizes",
+    callback=_sizes,
+    show_default="50 and its doubles up to 6400",
+    help="Numbers of questions to try, such as 100,200,300.",
+)
+@click.option("--condition", default="", help="Condition that both are asked under, such as 0-20 or p=0.8.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="ideal",
+    show_default=True,
+    metavar="NAME",
+    help=f"Simulated subject A: {', '.join(PROFILES)}. B is the same subject, but for the effect.",
+)
+@click.option(
+    "-M",
+    "changes",
+    multiple=True,
+    callback=_changes,
+    metavar="KEY=VALUE",
+    help="Change a parameter of A, such as d_prime=1.2; may be given several times.",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="How alike questions affect A and B: 0 for unrelated models, 1 for one model asked twice.",
+)
+@click.option(
+    "--alpha",
+    type=WITHIN_0_AND_1,
+    default=0.05,
+    show_default=True,
+    help="Size of the test. Divide it by the number of conditions if these are to be corrected for.",
+)
+@click.option("--target", type=WITHIN_0_AND_1, default=0.8, show_default=True, help="Power to reach.")
+@click.option(
+    "--studies",
+    type=click.IntRange(100, 100_000),
+    default=1_000,
+    show_default=True,
+    help="Simulated studies for each number of questions.",
+)
+@seed_option
+@click.option("--csv", "table", type=FILE, help="Also write the curve here, as CSV.")
+@click.option("--figure", type=FILE, help="Also draw the curve here, as SVG.")
+@json_option
+def power(
+    study: str,
+    effect: float,
+    measure: str | None,
+    sizes: list[int] | None,
+    condition: str,
+    profile: str,
+    changes: dict[str, Any],
+    correlation: float,
+    alpha: float,
+    target: float,
+    studies: int,
+    seed: int,
+    table: Path | None,
+    figure: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict how many questions a study needs, by simulation.
+
+    Two simulated subjects, A and B, answer the same questions of STUDY. B differs from A in one parameter, which is set
+    so that the measure differs by EFFECT. Many studies are drawn from their replies, and each is tested as `compare`
+    tests it. The power is the proportion of studies in which the test finds the difference. Only questions that both
+    answer readably count: plan for more if replies may be unreadable. No model and no network are needed.
+    """
+    from confidence_tasks.report.figures import figure_svg
+    from confidence_tasks.report.power import QUESTIONS, power_curve
+
+    with said_of_usage(), progress("simulating studies") as advance:
+        curve = power_curve(
+            study,
+            measure or next(iter(power_designs()[study].measures)),
+            effect,
+            n=sizes or QUESTIONS,
+            condition=condition,
+            profile=profile,
+            parameters=changes,
+            correlation=correlation,
+            alpha=alpha,
+            target=target,
+            n_studies=studies,
+            seed=seed,
+            advance=advance,
+        )
+    if table is not None:
+        write_atomically(table, _curve_frame(curve).to_csv(index=False).encode())
+    if figure is not None:
+        write_atomically(figure, figure_svg(_curve_figure(curve)).encode())
+    if as_json:
+        print_json(_curve_record(curve))
+    else:
+        _print_curve(curve)
+
+
+def _curve_frame(curve: PowerCurve) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({name: getattr(curve, name) for name in ("n", "power", "low", "high", "withheld")})
+
+
+def _curve_record(curve: PowerCurve) -> dict[str, Any]:
+    facts = {
+        name: getattr(curve, name)
+        for name in ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
+    }
+    return {
+        **facts,
+        "pair": dataclasses.asdict(curve.pair),
+        "curve": _curve_frame(curve).to_dict("records"),
+        "needed": json_number(curve.needed),
+    }
+
+
+def _print_curve(curve: PowerCurve) -> None:
+    """Print who is compared, the curve, and the answer."""
+    pair = curve.pair
+    click.echo(
+        f"{measure_label(curve.measure)}, {group_label(curve.condition)}: A {number(pair.first_measure, 3)}, "
+        f"B {number(pair.second_measure, 3)} ({pair.parameter} {pair.first:g} and {pair.second:.3g})"
+    )
+    rows = [
+        {"questions": f"{n:,}", "power": f"{share:.0%}", "95% interval": f"{low:.0%} to {high:.0%}"}
+        for n, share, low, high in zip(curve.n, curve.power, curve.low, curve.high, strict=True)
+    ]
+    print_table(rows, frozenset({"questions", "power"}))
+    say(_answer(curve), err=False)
+    most = float(curve.withheld.max())
+    if most > _NOTABLY_WITHHELD:
+        say(
+            f"In up to {most:.0%} of these studies compare withholds the difference, because too few trials would"
+            " decide it: these count as not found.",
+            err=False,
+        )
+
+
+def _answer(curve: PowerCurve) -> str:
+    what = f"a difference of {signed(curve.effect, 3)} with {curve.target:.0%} power at alpha {curve.alpha:g}"
+    if math.isinf(curve.needed):
+        return f"More than {curve.n[-1]:,} questions are needed to find {what}."
+    if math.isnan(curve.needed):
+        return f"No more than {curve.n[0]:,} questions are needed to find {what}."
+    return f"About {curve.needed:,.0f} questions are needed to find {what}."
+
+
+def _curve_figure(curve: PowerCurve) -> Figure:
+    import numpy as np
+
+    from confidence_tasks.report.figures import SERIES, Colour, Figure, Panel, panels
+
+    positions = np.arange(len(curve.n), dtype=np.float64)
+    line = panels.Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)
+    labels = [f"{n:,}" for n in curve.n]
+
+    def draw(axes: Axes) -> None:
+        axes.axhline(curve.target, color=Colour.MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
+        panels.trends(axes, labels=labels, lines=[line], x="questions", y="power")
+
+    title = f"{measure_label(curve.measure)}: {signed(curve.effect, 3)}"
+    return Figure("power", "Power", _answer(curve), (("", (Panel(title, draw),)),), size=(4.2, 2.8))

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
-from rich.markup import escape
 
-from confidence_tasks.report.console import (
+from confidence_tasks.report.commands import (
     cache_of,
     cache_option,
-    errors,
     json_option,
     print_json,
     print_table,
     progress,
     read,
+    say,
     settings_options,
     workers_of,
     workers_options,
@@ -43,9 +42,8 @@ if TYPE_CHECKING:
     from confidence_tasks.report.checks import Requirement
     from confidence_tasks.report.collection import Collection
     from confidence_tasks.report.estimates import Estimated
-    from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
+    from confidence_tasks.report.task_trials import ModelGroups, ModelTrials
     from confidence_tasks.report.write import Report
 
 
@@ -72,7 +70,7 @@ def _parsed(parse: Callable[[tuple[str, ...]], Any]) -> Callable[..., Any]:
 
 
 def _groups(texts: tuple[str, ...]) -> ModelGroups:
-    from confidence_tasks.report.groups import parse_groups
+    from confidence_tasks.report.task_trials import parse_groups
 
     return parse_groups(texts)
 
@@ -178,6 +176,7 @@ def report(
     Exits with 1 if a requirement is not met, if the process that computed a model died (the page names the model and
     has all others), or if no trials were found; then no page is written.
     """
+    from confidence_tasks.report.checks import verdicts
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.write import report_of
 
@@ -195,7 +194,10 @@ def report(
                 workers=workers,
                 cache=cache,
             )
-    judged = _judged(requirements, made)
+    try:
+        judged = list(verdicts(requirements, made.results)) if made.results else []
+    except ValueError as error:
+        raise click.BadParameter(f"--require {error}") from error
     found_any = bool(made.results)
     if found_any:
         write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
@@ -208,7 +210,7 @@ def report(
         print_headlines(made.results)
         click.echo(output)
     if not (found_any or made.lost):
-        errors.print("[red]no trials were found[/], and no page is written")
+        say(", and no page is written", "no trials were found", "red")
         raise SystemExit(1)
     if _failings(judged, made):
         raise SystemExit(1)
@@ -217,26 +219,16 @@ def report(
 def _failings(judged: Sequence[Mapping[str, str]], made: Report) -> int:
     """Say how each requirement was met, and which files' models could not be computed; return how many failed."""
     for each in judged:
-        errors.print(escape("{outcome:<9}  {requirement}: {found} ({where})".format_map(each)))
+        say("{outcome:<9}  {requirement}: {found} ({where})".format_map(each))
     for lost in made.lost:
-        errors.print(f"[red]left out[/] {escape(lost.path)}: {escape(lost.reason)}", highlight=False)
+        say(f" {lost.path}: {lost.reason}", "left out", "red")
     return len(made.lost) + sum(each["outcome"] != "met" for each in judged)
-
-
-def _judged(requirements: Sequence[Requirement], made: Report) -> list[dict[str, str]]:
-    """Hold what was found against the requirements."""
-    from confidence_tasks.report.checks import verdicts
-
-    try:
-        return list(verdicts(requirements, made.results)) if made.results else []
-    except ValueError as error:
-        raise click.BadParameter(f"--require {error}") from error
 
 
 def _write_files(made: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
     """Write what is beside the page."""
-    from confidence_tasks.report.export import write_figures, write_tables
     from confidence_tasks.report.paper.filled import write_paper
+    from confidence_tasks.report.write import write_figures, write_tables
 
     if tables is not None:
         write_tables(made.results, made.extras, tables, made.overviews)
@@ -246,14 +238,14 @@ def _write_files(made: Report, tables: Path | None, figures: Path | None, paper:
         write_paper(made.papers, paper)
         its_items = [item for _, items in made.papers for item in items]
         n_filled = sum(item.is_filled for item in its_items)
-        errors.print(
+        say(
             f"{n_filled} of {len(its_items)} tables and figures of the papers; paper.tex says what the others lack"
         )
 
 
 def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Collection) -> dict[str, Any]:
     """Return a report as JSON has it."""
-    from confidence_tasks.report.export import contrasts_frame, estimates_frame, records
+    from confidence_tasks.report.results import contrasts_frame, estimates_frame, records
 
     return {
         "estimates": records(estimates_frame(made.results)),
@@ -327,14 +319,13 @@ def print_headlines(every: Iterable[TaskResults]) -> None:
             shown = [results.reference, *results.conditions]
             known = ((label, true_values(results, model, label)) for label in shown)
             condition, truth = next((each for each in known if each[1]), (results.reference, {}))
-            heading = ", ".join((results.task_trials.task, model.label, group_label(condition)))
-            errors.print(escape(heading), highlight=False)
+            say(", ".join((results.task_trials.task, model.label, group_label(condition))))
             rows = [
                 _headline_row(entry, truth)
                 for measure in results.headline
                 if (entry := results.estimate(model.label, condition, measure.name))
             ]
-            print_table(rows, frozenset({"value", "true"}), errors)
+            print_table(rows, frozenset({"value", "true"}), err=True)
 
 
 def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str]:

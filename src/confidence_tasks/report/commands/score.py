@@ -5,24 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import click
 import fsspec
-from rich.markup import escape
 
 from confidence_tasks.catalogue import reply_forms
-from confidence_tasks.report.console import (
+from confidence_tasks.report.commands import (
     StudyChoice,
-    errors,
     json_option,
     list_option,
     print_json,
     print_table,
     progress,
+    say,
     workers_of,
     workers_options,
 )
@@ -55,8 +54,8 @@ def _fields(_context: click.Context, _parameter: click.Parameter, value: tuple[s
 A row has the fields
   question   what was asked, without its options
   reply      what the model said, word for word
-  answer     the key, also called gold: a letter or the text of an option, a number, a text, yes or no
-             (fermieval has exponent instead; lifeeval has none)
+  answer     the key, also called gold: a letter or the text of an option, a number, a text, yes or
+             no (fermieval has exponent instead; lifeeval has none)
   choices    the options (JSON: a list; CSV: with | between them)
   aliases    other right answers, written like choices
   kind       choice, number, text or boolean; without it, choices and answer decide
@@ -68,9 +67,9 @@ and the fields of its study, which --list shows; the last of these may also be c
 \b
 Examples:
   confidence-tasks score replies.jsonl --study scales
-  confidence-tasks score replies.jsonl --study fermieval --field level=0.99 --field max_exponent=100
+  confidence-tasks score replies.jsonl --study fermieval --field level=0.99
   confidence-tasks score answers.csv --study boolq --model-name openai/gpt-4o --log-dir logs
-""",
+"""
 )
 @click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
@@ -157,11 +156,7 @@ class Outcome:
 @click.command()
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--write", is_flag=True, help="Put the new scores and metrics into the logs.")
-@click.option(
-    "-o",
-    "--output",
-    help="Write the rescored logs into this folder; subfolders are kept.",
-)
+@click.option("-o", "--output", help="Write the rescored logs into this folder; subfolders are kept.")
 @workers_options
 @json_option
 def rescore(
@@ -186,20 +181,23 @@ def rescore(
     from confidence_tasks.report.collection import LOG_SUFFIXES, files_under, why_nothing
 
     for empty in (log for log in logs if not files_under(log)):
-        errors.print(f"[yellow]skipped[/] {escape(empty)}: {why_nothing(empty)}", highlight=False)
+        say(f" {empty}: {why_nothing(empty)}", "skipped")
     found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
     paths = {_address(path): path for path in found}
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
-    if write or output is not None:
-        _refuse_read_only(targets.values())
-    work = [(path, (path, targets[path] if write or output is not None else "")) for path in paths.values()]
-    outcomes = _rescore_each(work, jobs, scheduler)
+    if not (write or output is not None):
+        targets = dict.fromkeys(paths.values(), "")
+    for target in targets.values():
+        # An address of the web would take a log as a form that is posted.
+        if target.startswith(("http://", "https://")):
+            raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
+    outcomes = _rescore_each([(path, (path, target)) for path, target in targets.items()], jobs, scheduler)
     if as_json:
         print_json([_outcome_record(outcome) for outcome in outcomes])
     else:
         _print_outcomes(outcomes)
     if not outcomes:
-        errors.print("no logs were found")
+        say("no logs were found")
     if not outcomes or any(outcome.error for outcome in outcomes):
         raise SystemExit(1)
 
@@ -228,13 +226,6 @@ def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
                 " into the logs themselves"
             )
     return targets
-
-
-def _refuse_read_only(targets: Iterable[str]) -> None:
-    """Raise UsageError for addresses of the web, which would take a log as a form that is posted."""
-    for target in targets:
-        if target.startswith(("http://", "https://")):
-            raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
 
 
 def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
@@ -321,12 +312,8 @@ def _print_outcomes(outcomes: list[Outcome]) -> None:
             click.echo(f"failed   {outcome.path}: {outcome.error}")
             continue
         count = len(outcome.changed_metrics)
-        said = (
-            f"{outcome.changed_trials} trials and {count} metrics changed"
-            if count or outcome.changed_trials
-            else "same"
-        )
-        click.echo(f"ok       {outcome.path}: {said}")
+        changed = f"{outcome.changed_trials} trials and {count} metrics changed"
+        click.echo(f"ok       {outcome.path}: {changed if count or outcome.changed_trials else 'same'}")
         if count:
             rows = [
                 {"metric": name, "before": f"{before}", "after": f"{after}"}

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.report.cell_tables import number_questions
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
+from confidence_tasks.report.estimates import number_questions
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels, series
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import BY_CONDITION, Columns, split_by_source
 from confidence_tasks.report.labels import group_label
+from confidence_tasks.report.task_trials import BY_CONDITION, Columns, ModelTrials, split_by_source
 from confidence_tasks.statistics import Interval, complete, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.measures import rows_of
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from confidence_tasks.report.extra_tables import Overview
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
 
 ModelStyles: TypeAlias = dict[str, tuple[Colour, str]]
 """Colour and marker of each model, the same throughout a report."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.report.figures.figure import Colour, tips
+from confidence_tasks.report.figures import Colour, tips
 from confidence_tasks.statistics import risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve
@@ -82,12 +82,7 @@ def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes
 
 
 def histogram(
-    axes: Axes,
-    raw: FloatArray,
-    correct: FloatArray,
-    weights: FloatArray,
-    lower: float,
-    upper: float,
+    axes: Axes, raw: FloatArray, correct: FloatArray, weights: FloatArray, lower: float, upper: float
 ) -> None:
     """Draw how often each confidence was stated, right answers below wrong ones, and mark the three most frequent.
 

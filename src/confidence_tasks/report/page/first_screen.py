@@ -11,7 +11,7 @@ from confidence_tasks.report.compare import Comparison, NamedComparison, compari
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
-from confidence_tasks.report.page.tables import NOTHING, CellView, RowView, TableView, cell_of, decimals_of
+from confidence_tasks.report.page import NOTHING, CellView, RowView, TableView, cell_of, decimals_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.workers import Workers

@@ -13,16 +13,10 @@ from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
-from confidence_tasks.report.figures.figure import Figure, Panel, panel_svg
-from confidence_tasks.report.figures.general import (
-    MANY_LINES,
-    ModelStyles,
-    interval_line,
-    intervals_figure,
-)
+from confidence_tasks.report.figures import Figure, Panel, panel_svg
+from confidence_tasks.report.figures.general import MANY_LINES, ModelStyles, interval_line, intervals_figure
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
-from confidence_tasks.report.page.first_screen import Headline, model_sentence, sentences
-from confidence_tasks.report.page.tables import (
+from confidence_tasks.report.page import (
     TableView,
     contrast_table,
     extra_view,
@@ -32,6 +26,7 @@ from confidence_tasks.report.page.tables import (
     sample_link,
     source_tables,
 )
+from confidence_tasks.report.page.first_screen import Headline, model_sentence, sentences
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study

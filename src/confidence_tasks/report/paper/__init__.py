@@ -1,6 +1,6 @@
 """The tables and figures of a study's paper, filled with the models of a report.
 
-A study lists them in its ``replication.py``: what each row and column stands for, in the paper's order and with its
+A study lists them in its ``report.py``: what each row and column stands for, in the paper's order and with its
 digits. A number is an entry of the report's estimates, or what a function of the study makes of the trials.
 """
 
@@ -17,11 +17,10 @@ import numpy as np
 
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
-from confidence_tasks.report.figures.figure import Figure
-from confidence_tasks.report.groups import TrialSubset, is_member
+from confidence_tasks.report.figures import Figure
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import ModelTrials
+from confidence_tasks.report.task_trials import ModelTrials, TrialSubset, is_member
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import rows_of
 
@@ -147,6 +146,12 @@ def by_group(labels: Mapping[str, str], **at: Any) -> Axis:
     return tuple(Heading((label,), {"group": group, **at}) for label, group in labels.items())
 
 
+def axes_of(crossed: Axis | tuple[Axis, ...]) -> list[Axis]:
+    """Return the axes of the rows or columns of a table, of which there may be one."""
+    alone = tuple(each for each in crossed if isinstance(each, Heading))
+    return [alone] if alone else [each for each in crossed if not isinstance(each, Heading)]
+
+
 def crossed(axes: Sequence[Axis]) -> list[Heading]:
     """Return every combination of the headings of some axes, the first outermost."""
     return [
@@ -186,8 +191,8 @@ class PaperTable(PaperItem):
     ----------
     stubs : tuple of str
         Headings of the columns that name the rows; by default the rows are the models.
-    rows, columns : tuple of Axis
-        What is crossed, outermost first.
+    rows, columns : Axis or tuple of Axis
+        The axis, or those that are crossed, outermost first.
     at, order_by : mapping
         Attributes of all cells, and of the number by which models are ordered, the best first; by default they are in
         alphabetical order.
@@ -203,9 +208,9 @@ class PaperTable(PaperItem):
         Name of the group of models that the table is of; while the user names no such group, it is of all models.
     """
 
-    columns: tuple[Axis, ...]
+    columns: Axis | tuple[Axis, ...]
     stubs: tuple[str, ...] = ("Model",)
-    rows: tuple[Axis, ...] = (MODELS,)
+    rows: Axis | tuple[Axis, ...] = MODELS
     at: Mapping[str, Any] = field(default_factory=dict)
     order_by: Mapping[str, Any] | None = None
     best: Literal["", "row", "column"] = ""
@@ -219,6 +224,11 @@ class PaperTable(PaperItem):
         """Refuse what is no attribute of a cell when the list is loaded."""
         for at in (self.at, self.order_by or {}):
             Cell(**at)
+
+    @property
+    def headings(self) -> list[Heading]:
+        """All of its rows' and columns'."""
+        return [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,11 +417,9 @@ class Runs:
     def value(self, cell: Cell) -> Value:
         """Return what a cell holds."""
         if callable(cell.measure):
-            found = cell.measure(self, cell)
-        else:
-            entry = self.estimate(cell)
-            found = None if entry is None else entry.interval
-        return found
+            return cell.measure(self, cell)
+        entry = self.estimate(cell)
+        return None if entry is None else entry.interval
 
     def better(self, cell: Cell) -> str:
         """Return the direction of what is best in a cell."""
@@ -427,11 +435,8 @@ def _of_sources(figure: Figure, item: PaperFigure) -> Figure:
     if not item.sources:
         return figure
     titles = set(item.sources.values())
-    rows = [
-        (label, tuple(panel for panel in its_panels if panel.title in titles))
-        for label, its_panels in figure.rows
-    ]
-    return replace(figure, rows=tuple((label, its_panels) for label, its_panels in rows if its_panels))
+    rows = ((label, tuple(panel for panel in its if panel.title in titles)) for label, its in figure.rows)
+    return replace(figure, rows=tuple(row for row in rows if row[1]))
 
 
 def is_better(runs: Runs, cell: Cell) -> bool:

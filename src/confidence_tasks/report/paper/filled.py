@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -16,11 +17,9 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.export import latex, plain_cell
 from confidence_tasks.report.extra_tables import ExtraTable
-from confidence_tasks.report.figures.figure import Figure, figure_pdf, figure_svg
-from confidence_tasks.report.groups import in_order
-from confidence_tasks.report.labels import group_label, printable, why_missing
+from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
+from confidence_tasks.report.labels import group_label, latex, plain_cell, printable, why_missing
 from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.paper import (
     MODELS,
@@ -33,10 +32,12 @@ from confidence_tasks.report.paper import (
     Runs,
     TaskParameters,
     Value,
+    axes_of,
     crossed,
     heading,
 )
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.statistics import Interval
 
@@ -52,6 +53,9 @@ class FilledCell:
     mark: str = ""
     bold: bool = False
     italic: bool = False
+
+
+_Row: TypeAlias = tuple[tuple[str, ...], tuple[FilledCell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class Filled:
     stubs: tuple[str, ...] = ()
     columns: tuple[tuple[str, ...], ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
-    rows: tuple[tuple[tuple[str, ...], tuple[FilledCell, ...]], ...] = ()
+    rows: tuple[_Row, ...] = ()
     figures: tuple[Figure, ...] = ()
 
     @property
@@ -137,7 +141,8 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
         heading(model, *([types.get(model, "")] if table.by_type else []), model=model) for model in models
     )
     rows, columns = (
-        crossed([own if axis is MODELS else axis for axis in axes]) for axes in (table.rows, table.columns)
+        crossed([own if axis == MODELS else axis for axis in axes_of(side)])
+        for side in (table.rows, table.columns)
     )
     cells = [[Cell(**{**table.at, **row.at, **column.at}) for column in columns] for row in rows]
     parts = {(i, j): cell.parts for i, its in enumerate(cells) for j, cell in enumerate(its)}
@@ -147,7 +152,12 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     lacking = [cells[i][j] for (i, j), its in values.items() if all(value is None for value in its)]
     notes = (
         *_of_sources(runs, cells),
-        *_reasons(pair for where, its in parts.items() for pair in zip(its, values[where], strict=True)),
+        *(
+            f"{NOT_DEFINED}: {why_missing(value)}."
+            for where, its in parts.items()
+            for part, value in zip(its, values[where], strict=True)
+            if isinstance(value, Interval) and math.isnan(getattr(value, part.limit))
+        ),
         *_lacks(replication, runs, lacking),
     )
     if table.of_type and table.of_type not in dict(runs.groups):
@@ -167,9 +177,8 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
 
 def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
     """Return the models of a table in order."""
-    axes = (*table.rows, *table.columns)
-    headings = [each for axis in axes for each in axis]
-    tasks = [name for at in (table.at, *(each.at for each in headings)) for name in Cell(**at).tasks if name]
+    every = (table.at, *(each.at for each in table.headings))
+    tasks = [name for at in every for name in Cell(**at).tasks if name]
     models = runs.models(tasks) or runs.models(replication.tasks)
     of_type = dict(runs.groups).get(table.of_type)
     if of_type is not None:
@@ -233,9 +242,6 @@ def _with_best(
     return made
 
 
-_Row: TypeAlias = "tuple[tuple[str, ...], tuple[FilledCell, ...]]"
-
-
 def _with_totals(
     table: PaperTable,
     total: tuple[str, Callable[[Sequence[float]], float]],
@@ -263,13 +269,6 @@ def _with_totals(
         yield (label, *[""] * (len(own[0][1][0]) - 1)), tuple(last)
 
 
-def _reasons(parts: Iterable[tuple[Cell, Value]]) -> Iterator[str]:
-    """Say why numbers or limits are undefined."""
-    for part, value in parts:
-        if isinstance(value, Interval) and math.isnan(getattr(value, part.limit)):
-            yield f"{NOT_DEFINED}: {why_missing(value)}."
-
-
 def _of_sources(runs: Runs, cells: Sequence[Sequence[Cell]]) -> Iterator[str]:
     """Say over which sources of questions the means of a table are."""
     sources = {source for its in cells for cell in its if not cell.source for source in runs.sources(cell)}
@@ -283,15 +282,14 @@ def _lacks(
     replication: Replication, runs: Runs, cells: Sequence[Cell], parameters: str = ""
 ) -> Iterator[str]:
     """Say which runs some cells lack, with the command that makes them."""
-    by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = {}
-    wanted: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    wanted: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for cell in cells:
-        for model in (
-            [cell.model] if cell.model else (runs.models(cell.tasks) or runs.models(replication.tasks))
-        ):
-            wanted.setdefault((cell.tasks[0], model), set()).add((_condition(runs, cell), cell.source))
+        models = [cell.model] if cell.model else runs.models(cell.tasks) or runs.models(replication.tasks)
+        for model in models:
+            wanted[cell.tasks[0], model].add((_condition(runs, cell), cell.source))
+    by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = defaultdict(list)
     for (task, model), its in wanted.items():
-        by_run.setdefault((task, frozenset(its)), []).append(model)
+        by_run[task, frozenset(its)].append(model)
     for (task, asked), models in by_run.items():
         conditions, sources = (in_order(filter(None, part)) for part in zip(*asked, strict=True))
         named = replication.tasks.get(task, TaskParameters())
@@ -432,8 +430,9 @@ def latex_paper_table(made: Filled, replication: Replication) -> str:
             _once([labels for labels, _ in made.rows]), [its for _, its in made.rows], strict=True
         )
     ]
-    headings = _headings(made)
-    depth = len(headings[0])
+    depth = max(len(labels) for labels in made.columns)
+    stubs = [(*[""] * (depth - 1), stub) for stub in made.stubs]  # in the last line of the headings
+    headings = [tuple(map(latex, labels)) for labels in (*stubs, *made.columns)]
     columns = pd.MultiIndex.from_tuples(headings) if depth > 1 else [label for (label,) in headings]
     frame = pd.DataFrame(texts, columns=columns)
     table = frame.style.hide(axis="index").to_latex(
@@ -465,13 +464,6 @@ def _rules(made: Filled) -> str:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
     return " ".join(rules)
-
-
-def _headings(made: Filled) -> list[tuple[str, ...]]:
-    """Return the headings of all columns, those of the rows in the last line."""
-    depth = max(len(labels) for labels in made.columns)
-    stubs = [(*[""] * (depth - 1), latex(stub)) for stub in made.stubs]
-    return [*stubs, *(tuple(map(latex, labels)) for labels in made.columns)]
 
 
 def _once(labels: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

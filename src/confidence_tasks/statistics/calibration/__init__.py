@@ -7,16 +7,13 @@ from confidence_tasks.statistics.calibration.binning import (
     reliability_curve,
 )
 from confidence_tasks.statistics.calibration.errors import (
-    HardEasyRegression,
     confidence_correlation,
     debiased_ece,
     ece,
     ece_noise_floor,
-    hard_easy_regression,
     hard_easy_slope,
     mce,
     overconfidence,
-    rms_calibration_error,
     smooth_ece,
 )
 from confidence_tasks.statistics.calibration.recalibration import (
@@ -40,7 +37,6 @@ from confidence_tasks.statistics.calibration.scores import (
 __all__ = [
     "BinnedTrials",
     "CorpDecomposition",
-    "HardEasyRegression",
     "LogisticRecalibration",
     "MurphyDecomposition",
     "ReliabilityCurve",
@@ -55,7 +51,6 @@ __all__ = [
     "ece",
     "ece_interval",
     "ece_noise_floor",
-    "hard_easy_regression",
     "hard_easy_slope",
     "log_loss",
     "logistic_recalibration",
@@ -63,7 +58,6 @@ __all__ = [
     "murphy_decomposition",
     "overconfidence",
     "reliability_curve",
-    "rms_calibration_error",
     "smooth_ece",
     "spiegelhalter_z",
 ]

@@ -438,13 +438,10 @@ class BinnedTrials:
             return undefined(Reason.CONSTANT), undefined(Reason.CONSTANT)
         reach = float(scipy.special.ndtri((1.0 + level) / 2.0))
         paths = self._paths()
-        ends = np.array([self._ece(path, self._accepted(path, reach)) for path in paths])
+        parts = [accepted(partial(self._distance, path), reach, _N_TRIED) for path in paths]
+        ends = np.array([self._ece(path, np.array(part)) for path, part in zip(paths, parts, strict=True)])
         high = max(ends[:, 1].max(), self._high_of_opposite(-paths[0], reach))
         return Estimate(ends[:, 0].min()), Estimate(high)
-
-    def _accepted(self, path: FloatArray, reach: float) -> FloatArray:
-        """Return the limits, (2,), of the part of a path that the test accepts."""
-        return np.array(accepted(partial(self._distance, path), reach, _N_TRIED))
 
     def _distance(self, path: FloatArray, positions: FloatArray) -> FloatArray:
         """Return how many standard errors the estimate lies above its mean at positions (T,) on a path."""

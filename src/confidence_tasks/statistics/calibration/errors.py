@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
@@ -11,17 +9,12 @@ from numpy.typing import ArrayLike
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges, folded_normal_mean
 from confidence_tasks.statistics.core import (
     BoolArray,
-    Estimate,
     FloatArray,
-    IntArray,
     Reason,
     as_probability,
     as_vector,
-    check_level,
     decreasing_root,
-    label_index,
     same_length,
-    undefined,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
 
@@ -84,42 +77,6 @@ def ece(
     right, stated, weighting = trials(correct, confidence, weights)
     (excess,) = Bins(bins, binning, edges).sums(stated, weighting, stated - right)
     return weighting.settle(ratio(np.abs(excess).sum(axis=1), weighting.total), weighting.empty)
-
-
-def rms_calibration_error(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    bins: int = 10,
-    binning: Binning = "equal_width",
-    edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
-) -> Result:
-    r"""Compute the root mean square calibration error.
-
-    :math:`\sqrt{\sum_b \frac{n_b}{n} (\mathrm{acc}_b - \mathrm{conf}_b)^2}`, never below the ECE of the same bins.
-
-    Arguments are those of :func:`ece`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without trials.
-
-    References
-    ----------
-    Hendrycks, Mazeika & Dietterich (2019), Deep anomaly detection with outlier exposure, arXiv:1812.04606,
-    on calibration.
-
-    Examples
-    --------
-    >>> round(rms_calibration_error([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5]), 6)
-    0.321455
-    """
-    right, stated, weighting = trials(correct, confidence, weights)
-    count, excess = Bins(bins, binning, edges).sums(stated, weighting, np.ones_like(stated), stated - right)
-    squares = ratio(excess**2, count, otherwise=0.0).sum(axis=1)
-    return weighting.settle(np.sqrt(ratio(squares, weighting.total)), weighting.empty)
 
 
 def mce(
@@ -404,38 +361,7 @@ def confidence_correlation(
 
 def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:
     """Return whether a row holds a single value."""
-    counts = tied(column, weighting).counts if column.shape[0] else np.zeros((weighting.rows.shape[0], 1))
-    single: BoolArray = np.count_nonzero(counts, axis=1) < 2
-    return single
-
-
-@dataclass(frozen=True, slots=True)
-class HardEasyRegression:
-    """Least-squares line ``confidence - correct = intercept + slope * difficulty`` of n trials.
-
-    Attributes
-    ----------
-    slope : Estimate
-        Overconfidence gained per unit of difficulty, above 0 under the hard-easy effect.
-    intercept : Estimate
-        Overconfidence at difficulty 0.
-    standard_error : Estimate
-        Of the slope, robust to unequal variances (HC3).
-    low, high : Estimate
-        Limits of the slope's confidence interval.
-    level : float
-        Nominal coverage of the interval.
-    n : int
-        Number of trials.
-    """
-
-    slope: Estimate
-    intercept: Estimate
-    standard_error: Estimate
-    low: Estimate
-    high: Estimate
-    level: float
-    n: int
+    return np.asarray(np.count_nonzero(tied(column, weighting).counts, axis=1) < 2)
 
 
 def hard_easy_slope(
@@ -465,90 +391,10 @@ def hard_easy_slope(
     >>> round(hard_easy_slope([1, 1, 0, 0], [0.8, 0.9, 0.7, 0.8], [0.1, 0.2, 0.5, 0.6]), 6)
     2.176471
     """
-    right, stated, hard = _checked(correct, confidence, difficulty)
-    weighting = Weighting.of(weights, hard.shape[0])
+    right, stated, weighting = trials(correct, confidence, weights)
+    hard = as_vector(difficulty, "difficulty")
+    same_length(correct=right, difficulty=hard)
     centred = weighting.centred(hard)
     deviation = weighting.rows * centred
     slope = ratio(deviation @ (stated - right), np.einsum("rn,rn->r", deviation, centred))
     return weighting.settle(slope, weighting.empty, (_constant(hard, weighting), Reason.CONSTANT))
-
-
-def hard_easy_regression(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    difficulty: ArrayLike,
-    *,
-    questions: ArrayLike | None = None,
-    level: float = 0.95,
-) -> HardEasyRegression:
-    """Regress overconfidence on difficulty, with an interval that allows for unequal variances.
-
-    Correctness varies most on questions of middling difficulty, so the classical standard error is wrong here.
-
-    Parameters
-    ----------
-    correct, confidence, difficulty
-        As in :func:`hard_easy_slope`.
-    questions : array_like, shape (n,), optional
-        Which question each trial asked, by any labels, where one was asked several times. By default each trial is a
-        question of its own.
-    level : float, default 0.95
-        Nominal coverage of the interval, in (0, 1).
-
-    Returns
-    -------
-    HardEasyRegression
-        Slope and intercept are NaN without trials and for constant difficulty, the interval also below three questions
-        or when one trial alone decides the slope.
-
-    References
-    ----------
-    MacKinnon & White (1985), doi:10.1016/0304-4076(85)90158-7, for HC3; Long & Ervin (2000),
-    doi:10.1080/00031305.2000.10474549, for Student's t with n - 2 degrees of freedom; Liang & Zeger (1986),
-    doi:10.1093/biomet/73.1.13, for the sums over trials of a question.
-
-    Examples
-    --------
-    >>> line = hard_easy_regression([1, 1, 0, 1, 0], [0.8, 0.9, 0.7, 0.8, 0.9], [0.1, 0.2, 0.5, 0.6, 0.8])
-    >>> round(line.slope, 4), round(line.low, 4), round(line.high, 4)
-    (1.2831, -1.0053, 3.5715)
-    """
-    check_level(level)
-    right, stated, hard = _checked(correct, confidence, difficulty)
-    n = hard.shape[0]
-    unit = label_index(questions, "questions", n)
-    if n == 0 or hard.min() == hard.max():
-        missing = undefined(Reason.CONSTANT if n else Reason.EMPTY)
-        return HardEasyRegression(missing, missing, missing, missing, missing, level, n)
-    excess = stated - right
-    centred = hard - hard.mean()
-    squares = centred @ centred
-    slope = (centred @ excess) / squares
-    intercept = excess.mean() - slope * hard.mean()
-    error = _robust_error(excess - intercept - slope * hard, centred, unit)
-    low = high = error
-    if not error.reason:
-        half = float(scipy.special.stdtrit(unit.max() - 1.0, (1.0 + level) / 2.0)) * error
-        low, high = Estimate(slope - half), Estimate(slope + half)
-    return HardEasyRegression(Estimate(slope), Estimate(intercept), error, low, high, level, n)
-
-
-def _checked(
-    correct: ArrayLike, confidence: ArrayLike, difficulty: ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    right, stated, _ = trials(correct, confidence, None)
-    hard = as_vector(difficulty, "difficulty")
-    same_length(correct=right, difficulty=hard)
-    return right, stated, hard
-
-
-def _robust_error(residual: FloatArray, centred: FloatArray, unit: IntArray) -> Estimate:
-    """HC3 standard error of the slope, summed over each question; undefined when a trial has all the leverage."""
-    squares = centred @ centred
-    slack = 1.0 - 1.0 / centred.shape[0] - centred**2 / squares
-    if unit.max() < 2:
-        return undefined(Reason.TOO_FEW)
-    if slack.min() < 1e-12:
-        return undefined(Reason.NOT_IDENTIFIED)
-    of_question = np.bincount(unit, centred * residual / slack)
-    return Estimate(float(np.sqrt(of_question @ of_question) / squares))

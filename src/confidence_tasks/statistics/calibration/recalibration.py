@@ -22,8 +22,7 @@ from confidence_tasks.statistics.core import (
     label_index,
     same_length,
 )
-from confidence_tasks.statistics.inference.draws import Seed
-from confidence_tasks.statistics.inference.weights import Result, Tied, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.inference.weights import Result, Seed, Tied, Weighting, ratio, tied, trials
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-9

@@ -20,7 +20,8 @@ class MurphyDecomposition:
     Attributes
     ----------
     reliability : Estimate or ndarray, shape (R,)
-        Mean squared distance between mean confidence and accuracy over bins; 0 is calibrated.
+        Mean squared distance between mean confidence and accuracy over bins; 0 is calibrated. Its root is the RMS
+        calibration error.
     resolution : Estimate or ndarray, shape (R,)
         Variance of accuracy over bins; 0 when confidence tells nothing.
     uncertainty : Estimate or ndarray, shape (R,)

@@ -23,8 +23,8 @@ from confidence_tasks.statistics.core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics.inference.draws import Seed, drawn_counts, exchanges
 from confidence_tasks.statistics.inference.limits import METHODS, PROPORTION, Bounds, Method, Resampled
+from confidence_tasks.statistics.inference.weights import Seed, drawn_counts, exchanges
 
 Statistic: TypeAlias = Callable[..., Any]
 """``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""

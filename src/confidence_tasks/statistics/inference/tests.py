@@ -12,7 +12,6 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
-from confidence_tasks.statistics.inference.draws import Seed, is_exact
 from confidence_tasks.statistics.inference.resampling import (
     Alternative,
     Interval,
@@ -26,6 +25,7 @@ from confidence_tasks.statistics.inference.resampling import (
     seed_value,
     share_as_extreme,
 )
+from confidence_tasks.statistics.inference.weights import Seed, is_exact
 
 
 @dataclass(frozen=True, slots=True)

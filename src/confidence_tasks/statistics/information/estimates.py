@@ -24,9 +24,8 @@ from confidence_tasks.statistics.core import (
     label_index,
     same_length,
 )
-from confidence_tasks.statistics.inference.draws import Seed
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
+from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, ratio, tied
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "none"]
@@ -373,8 +372,9 @@ def _binomial_sums(n: int) -> FloatArray:
     begins = np.cumsum(length) - length
     x = np.arange(length.sum()) - np.repeat(begins - start, length)
     p = np.repeat(mean / max(n, 1), length)
-    log_factorial = log_factorials(n)
-    log_p = log_factorial[n] - log_factorial[x] - log_factorial[n - x]
+    count = np.arange(x.max() + 1.0)  # true values of a subject have n of a billion: no table of all n
+    drawn, left = scipy.special.gammaln(count + 1.0), scipy.special.gammaln(n - count + 1.0)
+    log_p = scipy.special.gammaln(n + 1.0) - drawn[x] - left[x]
     log_p = log_p + scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p)
     sums: FloatArray = np.add.reduceat(np.exp(log_p) * scipy.special.xlogy(x, x), begins)
     return sums

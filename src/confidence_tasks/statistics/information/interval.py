@@ -105,7 +105,8 @@ class _Table:
         Places lie between 0 and 1. At ``_PATH_ENDS`` the numbers of trials and of errors leave no room for more
         information; beyond, samples are taken to have as much more as the population, and to vary as there.
         """
-        rates = self.error_rates(_steepness(np.minimum(position / _PATH_ENDS, 1.0)))
+        along = np.minimum(position / _PATH_ENDS, 1.0)
+        rates = self.error_rates(along / (1.0 - along + 1.0 / _STEEPEST))
         share, (mean, variance) = self.share(rates), self.sampled(rates)
         more = np.maximum(position - _PATH_ENDS, 0.0) / (1.0 - _PATH_ENDS) * (1.0 - share)
         return share + more, mean + more, variance
@@ -308,11 +309,6 @@ def _dispersion(values: FloatArray, unit: IntArray) -> float:
     """Variance of a sum of values that are 0 on average, over what it would be if all were independent."""
     of_unit: FloatArray = np.bincount(unit, values).astype(np.float64, copy=False)
     return float(ratio(of_unit @ of_unit, values @ values, otherwise=1.0))
-
-
-def _steepness(position: FloatArray) -> FloatArray:
-    """Return the standard deviation of the log odds at positions on the path, from 0 to 1."""
-    return position / (1.0 - position + 1.0 / _STEEPEST)
 
 
 def _entropy(p: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from confidence_tasks.statistics.intervals.conformal import (
     ConformalAdjustment,
-    conformal_rank,
     fit_conformal,
     jackknife_conformal,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "TemperatureFit",
     "adjusted_interval",
     "adjusted_interval_covariance",
-    "conformal_rank",
     "coverage",
     "degenerate_share",
     "empirical_distribution",

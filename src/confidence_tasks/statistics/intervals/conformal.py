@@ -57,35 +57,6 @@ class ConformalAdjustment:
         return _moved(low, high, self.below * scale, self.above * scale)
 
 
-def conformal_rank(n: int, nominal: float) -> int:
-    """Compute which score of n calibration questions guarantees a coverage: k = ceil(nominal (n + 1)).
-
-    Parameters
-    ----------
-    n : int
-        Number of calibration questions, 0 or above.
-    nominal : float
-        Coverage to be guaranteed, in (0, 1), taken as the decimal number that it is written as.
-
-    Returns
-    -------
-    int
-        k, from 1. There are not enough questions when k > n.
-
-    References
-    ----------
-    Vovk, Gammerman & Shafer (2005), Algorithmic Learning in a Random World, doi:10.1007/b106715.
-
-    Examples
-    --------
-    >>> conformal_rank(500, 0.9), conformal_rank(500, 0.998), conformal_rank(50, 0.99)
-    (451, 500, 51)
-    """
-    if n < 0:
-        raise ValueError(f"n must be 0 or above, got {n}")
-    return rank(as_decimal(nominal, "nominal"), n + 1)
-
-
 def fit_conformal(
     truth: ArrayLike,
     lower: ArrayLike,

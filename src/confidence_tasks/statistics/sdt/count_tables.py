@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import (
-    BoolArray,
-    Estimate,
     FloatArray,
     IntArray,
     Reason,
@@ -24,15 +22,12 @@ from confidence_tasks.statistics.core import (
     as_vector,
     check_option,
     same_length,
-    undefined,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, between, row_quantiles
+from confidence_tasks.statistics.inference.weights import Case, Result, Weighting, between, row_quantiles
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
 Fit = TypeVar("Fit")
-Reasons: TypeAlias = NDArray[np.object_]
-"""A Reason or None for each table of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +40,14 @@ class Tables:
         Counts under either stimulus.
     batch : bool
         Whether the caller gave a batch; if not, B is 1.
-    reasons : ndarray of Reason or None, shape (B,)
-        Why nothing can be said about a table.
+    cases : tuple of Case
+        About which tables nothing can be said.
     """
 
     s1: FloatArray
     s2: FloatArray
     batch: bool
-    reasons: Reasons
+    cases: tuple[Case, ...]
 
     @classmethod
     def of(cls, nR_S1: ArrayLike, nR_S2: ArrayLike) -> Self:
@@ -69,10 +64,8 @@ class Tables:
         batch = s1.ndim == 2
         s1, s2 = np.atleast_2d(s1), np.atleast_2d(s2)
         n1, n2 = s1.sum(axis=1), s2.sum(axis=1)
-        reasons = np.full(len(s1), None, dtype=np.object_)
-        reasons[(n1 == 0.0) | (n2 == 0.0)] = Reason.ONE_CLASS
-        reasons[(n1 == 0.0) & (n2 == 0.0)] = Reason.EMPTY
-        return cls(s1, s2, batch, reasons)
+        never, only_once = (n1 == 0.0) & (n2 == 0.0), (n1 == 0.0) | (n2 == 0.0)
+        return cls(s1, s2, batch, ((never, Reason.EMPTY), (only_once, Reason.ONE_CLASS)))
 
     @property
     def ratings(self) -> int:
@@ -84,27 +77,6 @@ class Tables:
         amounts = {"1/2K": 0.5 / self.ratings, "hautus": 0.5, "none": 0.0}
         check_option("padding", padding, amounts)
         return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
-
-
-def with_reason(reasons: Reasons, applies: BoolArray, reason: Reason) -> Reasons:
-    """Return the reasons with another one added where it applies and there was none."""
-    if not applies.any():
-        return reasons
-    more = reasons.copy()
-    more[applies & known(reasons)] = reason
-    return more
-
-
-def known(reasons: Reasons) -> BoolArray:
-    """Return where a table has no reason for NaN."""
-    return np.asarray(np.equal(reasons, np.array(None)), dtype=np.bool_)
-
-
-def settle(values: FloatArray, reasons: Reasons, batch: bool) -> Result:
-    """Return values (B,), NaN where there is a reason; for one table as an Estimate with the reason."""
-    if batch:
-        return np.where(known(reasons), values, np.nan)
-    return Estimate(values[0]) if reasons[0] is None else undefined(reasons[0])
 
 
 def remembered(fit: Callable[..., Fit]) -> Callable[..., Fit]:

@@ -19,19 +19,12 @@ from confidence_tasks.statistics.core import (
     per_row,
     undefined,
 )
-from confidence_tasks.statistics.inference.draws import Seed
-from confidence_tasks.statistics.inference.limits import Resampled
-from confidence_tasks.statistics.inference.resampling import Interval, as_estimate, check_options, interval_of
-from confidence_tasks.statistics.inference.weights import Result
+from confidence_tasks.statistics.inference.weights import Case, Result, defined, settle
 from confidence_tasks.statistics.sdt.count_tables import (
     Padding,
-    Reasons,
     Tables,
     correctness_table,
-    known,
-    settle,
     two_choice_table,
-    with_reason,
 )
 from confidence_tasks.statistics.sdt.likelihood import (
     MetaDProblems,
@@ -98,15 +91,15 @@ class Moments(NamedTuple):
     meta_d: FloatArray
     meta_d_variance: FloatArray
     covariance: FloatArray
-    d_prime_reasons: Reasons
-    meta_d_reasons: Reasons
+    d_prime_cases: tuple[Case, ...]
+    meta_d_cases: tuple[Case, ...]
 
 
 def summary(at: Moments, batch: bool) -> dict[str, Any]:
     """Return the fields of :class:`Metacognition`."""
     d, m = at.d_prime, at.meta_d
     no_d = np.abs(d) < ZERO
-    ratio_reasons = with_reason(at.meta_d_reasons, no_d, Reason.ZERO_D_PRIME)
+    ratio_cases = *at.meta_d_cases, (no_d, Reason.ZERO_D_PRIME)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = m / d
         ratio_variance = (
@@ -115,18 +108,18 @@ def summary(at: Moments, batch: bool) -> dict[str, Any]:
         difference_variance = at.meta_d_variance + at.d_prime_variance - 2.0 * at.covariance
         d_se = np.sqrt(at.d_prime_variance)
         stable = (
-            (d >= SMALLEST_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & known(ratio_reasons)
+            (d >= SMALLEST_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & defined(ratio_cases)
         )
         values = {
-            "d_prime": (d, at.d_prime_reasons),
-            "d_prime_se": (d_se, at.d_prime_reasons),
-            "meta_d": (m, at.meta_d_reasons),
-            "meta_d_se": (np.sqrt(at.meta_d_variance), at.meta_d_reasons),
-            "covariance": (at.covariance, at.meta_d_reasons),
-            "m_ratio": (ratio, ratio_reasons),
-            "m_ratio_se": (np.sqrt(ratio_variance), ratio_reasons),
-            "m_diff": (m - d, at.meta_d_reasons),
-            "m_diff_se": (np.sqrt(difference_variance), at.meta_d_reasons),
+            "d_prime": (d, at.d_prime_cases),
+            "d_prime_se": (d_se, at.d_prime_cases),
+            "meta_d": (m, at.meta_d_cases),
+            "meta_d_se": (np.sqrt(at.meta_d_variance), at.meta_d_cases),
+            "covariance": (at.covariance, at.meta_d_cases),
+            "m_ratio": (ratio, ratio_cases),
+            "m_ratio_se": (np.sqrt(ratio_variance), ratio_cases),
+            "m_diff": (m - d, at.meta_d_cases),
+            "m_diff_se": (np.sqrt(difference_variance), at.meta_d_cases),
         }
     fields: dict[str, Any] = {name: settle(*value, batch) for name, value in values.items()}
     fields["unstable"] = ~stable if batch else bool(~stable[0])
@@ -322,8 +315,8 @@ def fit_meta_d(
     padded = tables.padded(padding)
     type1 = place_criterion(padded, ratios, relative=criterion == "relative", compat=compat is not None)
     counts = _sides(padded, response)
-    d_reasons = with_reason(tables.reasons, ~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
-    solution, reasons = _solutions(type1, counts, ratios, d_reasons)
+    d_cases = *tables.cases, (~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
+    solution, cases = _solutions(type1, counts, ratios, d_cases)
     unit = np.sqrt(2.0 / (1.0 + ratios**2)) * ratios
     with np.errstate(invalid="ignore"):  # the sampling errors of the ratings and of the type-1 criterion
         variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
@@ -334,14 +327,14 @@ def fit_meta_d(
         unit * solution.meta_d,
         unit**2 * variance,
         unit**2 * covariance,
-        d_reasons,
-        reasons,
+        d_cases,
+        cases,
     )
     return MetaD(
         **summary(moments, tables.batch),
-        criterion=settle(unit * type1.midpoint, d_reasons, tables.batch),
-        criteria=_criteria(type1, solution, counts, unit, known(reasons), tables.batch),
-        log_likelihood=settle(solution.log_likelihood, reasons, tables.batch),
+        criterion=settle(unit * type1.midpoint, d_cases, tables.batch),
+        criteria=_criteria(type1, solution, counts, unit, defined(cases), tables.batch),
+        log_likelihood=settle(solution.log_likelihood, cases, tables.batch),
         converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
 
@@ -357,19 +350,19 @@ def _sides(tables: Tables, response: Response) -> FloatArray:
 
 
 def _solutions(
-    type1: PlacedCriterion, counts: FloatArray, ratios: FloatArray, d_reasons: Reasons
-) -> tuple[MetaDSolution, Reasons]:
-    """Fit the tables that can be fitted; add the reasons of the others."""
+    type1: PlacedCriterion, counts: FloatArray, ratios: FloatArray, d_cases: tuple[Case, ...]
+) -> tuple[MetaDSolution, tuple[Case, ...]]:
+    """Fit the tables that can be fitted; add why others cannot."""
     packed, left = pack(counts)
     # Some response has two ratings in use, under both stimuli.
     informative = ((packed.sum(axis=2) > 0.0).all(axis=1) & (left > 1)).any(axis=0)
-    reasons = with_reason(d_reasons, ~np.isfinite(type1.criterion), Reason.ZERO_D_PRIME)
-    reasons = with_reason(reasons, ~informative, Reason.NOT_IDENTIFIED)
-    fitted = np.flatnonzero(known(reasons))
+    no_criterion = ~np.isfinite(type1.criterion)
+    cases = *d_cases, (no_criterion, Reason.ZERO_D_PRIME), (~informative, Reason.NOT_IDENTIFIED)
+    fitted = np.flatnonzero(defined(cases))
     problems = MetaDProblems.of(packed, type1.criterion, relative=type1.relative, s=ratios)
     guess = np.clip(type1.d1[fitted], -10.0, 10.0)
-    solution = scatter(solve(problems.take(fitted), guess), fitted, len(reasons))
-    return solution, with_reason(reasons, ~solution.converged, Reason.NOT_CONVERGED)
+    solution = scatter(solve(problems.take(fitted), guess), fitted, len(ratios))
+    return solution, (*cases, (~solution.converged, Reason.NOT_CONVERGED))
 
 
 def _criteria(
@@ -526,85 +519,3 @@ def m_ratio_ratings(
     """
     table = correctness_table(correct, confidence, n_ratings=n_ratings, edges=edges, weights=weights)
     return fit_meta_d(*table, **options).m_ratio
-
-
-@dataclass(frozen=True, slots=True)
-class MetaDIntervals:
-    """Percentile bootstrap intervals over trials.
-
-    Attributes
-    ----------
-    d_prime, meta_d, m_diff : Interval
-        Each leaves out the resamples in which it is undefined, and counts them.
-    m_ratio : Interval
-        Also leaves out the resamples with abs(M) above the largest ratio allowed; ``n_undefined`` includes them.
-    n_dropped : int
-        How many resamples that were: report it.
-    """
-
-    d_prime: Interval
-    meta_d: Interval
-    m_ratio: Interval
-    m_diff: Interval
-    n_dropped: int
-
-
-def meta_d_intervals(
-    nR_S1: ArrayLike,
-    nR_S2: ArrayLike,
-    *,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
-    largest_ratio: float = 10.0,
-    seed: Seed = 0,
-    **options: Unpack[MetaDOptions],
-) -> MetaDIntervals:
-    """Compute bootstrap intervals for the fit of one count table.
-
-    Counting trials drawn with replacement is a multinomial draw from their table, so this is the bootstrap over trials
-    with fixed rating edges. For edges taken anew in each resample, or repeated questions, hand :func:`meta_d_2afc` and
-    its like to :func:`~confidence_tasks.statistics.bootstrap`.
-
-    Parameters
-    ----------
-    nR_S1, nR_S2 : array_like of int, shape (2K,)
-        Whole counts, as in :func:`fit_meta_d`. Resamples are padded, not the table itself.
-    n_resamples, level
-        Number of resamples, and nominal coverage, in (0, 1).
-    largest_ratio : float, default 10
-        Resamples whose M-ratio is larger in size are dropped from its interval, and counted.
-    seed : int or numpy.random.Generator, default 0
-        Source of the draws.
-    **options
-        ``padding``, ``s``, ``criterion``, ``response``, ``compat`` of :func:`fit_meta_d`.
-
-    Returns
-    -------
-    MetaDIntervals
-        Limits are NaN, with a reason, where the estimate is.
-
-    Examples
-    --------
-    >>> intervals = meta_d_intervals([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], n_resamples=2000)
-    >>> round(intervals.m_ratio.estimate, 2), intervals.m_ratio.low < 0.7, intervals.n_dropped
-    (0.92, True, 0)
-    """
-    check_options(n_resamples, level)
-    if not largest_ratio > 0.0:
-        raise ValueError(f"largest_ratio must be positive, got {largest_ratio}")
-    table = np.stack([np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)])
-    if table.ndim != 2:
-        raise ValueError(f"nR_S1 and nR_S2 must have shape (2K,), got {table.shape[1:]}")
-    if (table % 1.0).any():
-        raise ValueError("only tables of whole counts can be resampled; padding is added afterwards")
-    n_trials = int(table.sum())
-    drawn = np.random.default_rng(seed).multinomial(n_trials, table.ravel() / max(n_trials, 1), n_resamples)
-    s1, s2 = np.moveaxis(drawn.reshape(n_resamples, *table.shape), 1, 0)
-    point, resampled = fit_meta_d(*table, **options), fit_meta_d(s1, s2, **options)
-    extreme = np.abs(resampled.m_ratio) > largest_ratio
-    intervals = {}
-    for name in ("d_prime", "meta_d", "m_diff", "m_ratio"):
-        values = np.where((name == "m_ratio") & extreme, np.nan, getattr(resampled, name))
-        found = Resampled(as_estimate(getattr(point, name)), values, n_trials)
-        intervals[name] = interval_of(found, level, "percentile", seed)
-    return MetaDIntervals(**intervals, n_dropped=int(extreme.sum()))

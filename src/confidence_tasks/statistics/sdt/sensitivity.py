@@ -1,4 +1,4 @@
-"""Type-1 signal detection: rates, d', criterion, unequal variances by maximum likelihood, d' of m alternatives."""
+"""Type-1 signal detection: rates, d', criterion, unequal variances by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ from confidence_tasks.statistics.core import (
     as_vector,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio
+from confidence_tasks.statistics.inference.weights import Result, Weighting, defined, ratio, settle
 from confidence_tasks.statistics.sdt.count_tables import (
     Padding,
     Tables,
     correctness_table,
-    known,
     own,
     remembered,
-    settle,
-    with_reason,
 )
 from confidence_tasks.statistics.sdt.likelihood import (
     FAR,
@@ -116,16 +113,16 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
     padded = tables.padded(padding)
     counts = np.stack([padded.s1.T, padded.s2.T])[np.newaxis]
     packed, left = pack(counts)
-    reasons = with_reason(tables.reasons, left[0] < 3, Reason.NOT_IDENTIFIED)
-    fitted = np.flatnonzero(known(reasons))
-    found = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(reasons))
-    reasons = with_reason(reasons, ~found.converged, Reason.NOT_CONVERGED)
+    cases = *tables.cases, (left[0] < 3, Reason.NOT_IDENTIFIED)
+    fitted = np.flatnonzero(defined(cases))
+    found = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(left[0]))
+    cases = *cases, (~found.converged, Reason.NOT_CONVERGED)
     values = {"area": scipy.special.ndtr(_SQRT_HALF * found.d_a), **found._asdict()}
     for name in ("thresholds", "converged"):
         del values[name]
-    criteria = np.where(known(reasons), unpack(found.thresholds, counts, first=-np.inf)[0], np.nan)
+    criteria = np.where(defined(cases), unpack(found.thresholds, counts, first=-np.inf)[0], np.nan)
     return UnequalVarianceSDT(
-        **{name: settle(value, reasons, tables.batch) for name, value in values.items()},
+        **{name: settle(value, cases, tables.batch) for name, value in values.items()},
         criteria=criteria.T if tables.batch else criteria[:, 0],
         converged=found.converged if tables.batch else bool(found.converged[0]),
     )
@@ -293,13 +290,13 @@ def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> T
     hit, false_alarm = response_rates(tables.padded(padding))
     with np.errstate(invalid="ignore"):
         d_prime, criterion = hit.z - false_alarm.z, -0.5 * (hit.z + false_alarm.z)
-    reasons = with_reason(tables.reasons, ~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
+    cases = *tables.cases, (~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
     return TypeOne(
-        hit_rate=settle(hit.rate, tables.reasons, tables.batch),
-        false_alarm_rate=settle(false_alarm.rate, tables.reasons, tables.batch),
-        d_prime=settle(d_prime, reasons, tables.batch),
-        criterion=settle(criterion, reasons, tables.batch),
-        d_prime_se=settle(np.sqrt(hit.variance + false_alarm.variance), reasons, tables.batch),
+        hit_rate=settle(hit.rate, tables.cases, tables.batch),
+        false_alarm_rate=settle(false_alarm.rate, tables.cases, tables.batch),
+        d_prime=settle(d_prime, cases, tables.batch),
+        criterion=settle(criterion, cases, tables.batch),
+        d_prime_se=settle(np.sqrt(hit.variance + false_alarm.variance), cases, tables.batch),
     )
 
 
@@ -347,36 +344,6 @@ def place_criterion(tables: Tables, s: FloatArray, *, relative: bool, compat: bo
             (gradient * d_gradient * variance).sum(axis=0),
             relative,
         )
-
-
-def solve_mafc(wanted: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
-    """Return d' of m alternatives for proportions correct PC strictly within (0, 1), and d PC / d d' there.
-
-    The observer is unbiased and picks the strongest of m independent alternatives, so that PC is the integral of
-    phi(x - d') Phi(x)^(m - 1) dx. Hacker & Ratcliff (1979), A revised table of d' for M-alternative forced choice,
-    doi:10.3758/BF03208311.
-    """
-    if m == 2:
-        closed: FloatArray = np.sqrt(2.0) * scipy.special.ndtri(wanted)
-        return closed, np.exp(-0.25 * np.square(closed)) / (np.sqrt(2.0) * _ROOT_TWO_PI)
-    # The trapezoid rule converges faster than any power for a Gaussian integrand; 12 sd reach below rounding.
-    x = np.linspace(-12.0, 12.0, 481)
-    weight = np.exp(-0.5 * np.square(x)) / _ROOT_TWO_PI * (x[1] - x[0])
-    high = wanted > 0.5
-    goal = np.where(high, -scipy.special.ndtri(1.0 - wanted), scipy.special.ndtri(wanted))
-    d: FloatArray = np.sqrt(2.0) * (goal - scipy.special.ndtri(1.0 / m))
-    slope = np.ones_like(d)
-    # On the z scale the curve is nearly a straight line, which is what Newton's iteration likes.
-    for _ in range(50):
-        rivals_below = (m - 1) * scipy.special.log_ndtr(x + d[:, np.newaxis])
-        wins, loses = np.exp(rivals_below) @ weight, -np.expm1(rivals_below) @ weight
-        slope = np.exp(rivals_below) @ (weight * x)
-        z = np.where(high, -scipy.special.ndtri(loses), scipy.special.ndtri(wins))
-        step = (z - goal) * np.exp(-0.5 * np.square(z)) / _ROOT_TWO_PI / slope
-        d = d - np.clip(step, -1.0, 1.0)
-        if np.abs(step).max(initial=0.0) < 1e-12:
-            break
-    return d, slope
 
 
 def d_prime_ratings(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
-from confidence_tasks.statistics.inference.weights import Result, ratio, trials
-from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered, settle, with_reason
+from confidence_tasks.statistics.inference.weights import Result, ratio, settle, trials
+from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
-from confidence_tasks.statistics.sdt.sensitivity import Rate, solve_mafc, z_rate
-
-TypeOneObserver: TypeAlias = Literal["2afc", "mafc"]
+from confidence_tasks.statistics.sdt.sensitivity import z_rate
 
 #: Per cell of the 2 x 2 table. It folds a table with two ratings a side, whose cells it adds up in pairs.
 _PADDING = {"1/2K": 0.5, "hautus": 0.5, "none": 0.0}
@@ -43,14 +41,11 @@ class ThresholdMetaD(Metacognition):
         Of the padded table.
     hit_rate2, false_alarm_rate2 : Estimate or ndarray
         P(high confidence | correct) and P(high confidence | wrong), of the padded table.
-    approximate : bool
-        Whether d' is that of m alternatives, so that M-ratio compares two different kinds of d'.
     """
 
     accuracy: Result
     hit_rate2: Result
     false_alarm_rate2: Result
-    approximate: bool
 
 
 def threshold_table(
@@ -86,13 +81,7 @@ def threshold_table(
     return tables if weighting.batch else tables[0]
 
 
-def fit_meta_d_threshold(
-    table: ArrayLike,
-    *,
-    padding: Padding = "1/2K",
-    type1: TypeOneObserver = "2afc",
-    n_alternatives: int | None = None,
-) -> ThresholdMetaD:
+def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> ThresholdMetaD:
     """Solve for meta-d' from a type-2 table of 2 x 2 counts, or from a batch of them.
 
     An unbiased observer with two choices and sensitivity m is correct with probability Phi(m / 2), and confident
@@ -107,11 +96,6 @@ def fit_meta_d_threshold(
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
         Both conventions add 0.5 to each cell, as Dai (2026) does: the table folds one of two ratings a side,
         whose cells 1/(2K) = 0.25 come in pairs.
-    type1 : {"2afc", "mafc"}, default "2afc"
-        d' of an observer with two choices, or of the strongest of m independent alternatives. With ``"mafc"``
-        the ratio compares two models and is approximate.
-    n_alternatives : int, optional
-        m, with ``type1="mafc"``.
 
     Returns
     -------
@@ -146,23 +130,20 @@ def fit_meta_d_threshold(
     (wrong_low, wrong_high), (right_low, right_high) = np.moveaxis(cells + _PADDING[padding], 0, -1)
     right, wrong = right_low + right_high, wrong_low + wrong_high
     accuracy = z_rate(right, wrong)
-    d_prime, d_variance = _type1(accuracy, right + wrong, type1, n_alternatives)
+    d_prime, d_variance = 2.0 * accuracy.z, 4.0 * accuracy.variance
     meta_d, meta_variance = _solve(right_low, right_high, wrong_low, wrong_high)
     missing = cells.sum(axis=2) == 0.0
-    reasons = np.full(len(cells), None, dtype=np.object_)
-    reasons = with_reason(reasons, missing.all(axis=1), Reason.EMPTY)
-    reasons = with_reason(reasons, missing.any(axis=1), Reason.ONE_CLASS)
-    d_reasons = with_reason(reasons, ~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
-    reasons = with_reason(reasons, (cells.sum(axis=1) == 0.0).any(axis=1), Reason.CONSTANT)
-    reasons = with_reason(reasons, ~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
+    empty = (missing.all(axis=1), Reason.EMPTY), (missing.any(axis=1), Reason.ONE_CLASS)
+    d_cases = *empty, (~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
+    one_side = (cells.sum(axis=1) == 0.0).any(axis=1)
+    cases = *empty, (one_side, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
     # Given how many answers are right, the type-2 rates and accuracy vary independently.
-    moments = Moments(d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d), d_reasons, reasons)
+    moments = Moments(d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d), d_cases, cases)
     return ThresholdMetaD(
         **summary(moments, batch),
-        accuracy=settle(accuracy.rate, d_reasons, batch),
-        hit_rate2=settle(ratio(right_high, right), d_reasons, batch),
-        false_alarm_rate2=settle(ratio(wrong_high, wrong), d_reasons, batch),
-        approximate=type1 == "mafc",
+        accuracy=settle(accuracy.rate, d_cases, batch),
+        hit_rate2=settle(ratio(right_high, right), d_cases, batch),
+        false_alarm_rate2=settle(ratio(wrong_high, wrong), d_cases, batch),
     )
 
 
@@ -339,23 +320,6 @@ def threshold_incomparable(
 
     criterion = float(scipy.optimize.brentq(surplus, 0.0, _FARTHEST))
     return Reason.EMPTY_CELL if n * float(scipy.special.ndtr(-half - criterion)) < _HARDLY_ANY else None
-
-
-def _type1(
-    accuracy: Rate, n: FloatArray, observer: TypeOneObserver, n_alternatives: int | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return d' and its variance."""
-    check_option("type1", observer, get_args(TypeOneObserver))
-    if observer == "2afc":
-        return 2.0 * accuracy.z, 4.0 * accuracy.variance
-    if n_alternatives is None or n_alternatives < 2:
-        raise ValueError(f"type1='mafc' needs n_alternatives of at least 2, got {n_alternatives}")
-    d_prime, variance = np.full_like(n, np.nan), np.full_like(n, np.nan)
-    inside = (accuracy.rate > 0.0) & (accuracy.rate < 1.0)
-    p = accuracy.rate[inside]
-    d_prime[inside], slope = solve_mafc(p, n_alternatives)
-    variance[inside] = p * (1.0 - p) / n[inside] / slope**2
-    return d_prime, variance
 
 
 @np.errstate(all="ignore")  # tables without a root are told apart by their counts

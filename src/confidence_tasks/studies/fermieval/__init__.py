@@ -3,13 +3,14 @@
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
-from confidence_tasks.studies.fermieval import prompts, trials
-from confidence_tasks.studies.fermieval.prompts import CONDITIONS, CROSS, EXPONENTS, LEVELS
+from confidence_tasks.studies.fermieval import replies, trials
+from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
+_tunnel = LazyModule("confidence_tasks.studies.fermieval.tunnel")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 
@@ -44,8 +45,8 @@ STUDY = Study(
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=prompts.fermieval_stages,
-    questions=prompts.fermieval_questions,
+    stages=replies.fermieval_stages,
+    questions=replies.fermieval_questions,
     conditions=tuple(map(CONDITIONS.label, LEVELS)),
     condition_parameter="levels",
     read_condition=CONDITIONS.label_of,
@@ -116,15 +117,15 @@ STUDY = Study(
     figures=(
         _report.calibration,
         _report.winkler_by_method,
-        _report.tunnels,
-        _report.stated_ends,
+        _tunnel.tunnels,
+        _tunnel.stated_ends,
         _report.truths,
     ),
     tables=(
         _report.method_scores,
         _report.paper_scores,
         _report.method_coverage,
-        _report.perception,
+        _tunnel.perception,
     ),
     checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,

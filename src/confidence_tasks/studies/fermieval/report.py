@@ -9,18 +9,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel, series
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels, series
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.paper import (
@@ -38,12 +35,14 @@ from confidence_tasks.report.paper import (
     heading,
 )
 from confidence_tasks.report.paper import Cell as PaperCell
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, number_in, whole_number_in
+from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
-from confidence_tasks.statistics.intervals import adjusted_interval_covariance
+from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics.intervals import degenerate_share
 from confidence_tasks.studies.fermieval import STUDY
-from confidence_tasks.studies.fermieval.methods import method_table
-from confidence_tasks.studies.fermieval.prompts import (
+from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_KEY,
     LEVELS,
@@ -51,17 +50,17 @@ from confidence_tasks.studies.fermieval.prompts import (
     TEST,
     level_of,
 )
-from confidence_tasks.studies.fermieval.prompts import condition_of as condition_of_level
-from confidence_tasks.studies.fermieval.trials import EXCLUDED, within_split
-from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
+from confidence_tasks.studies.fermieval.replies import condition_of as condition_of_level
+from confidence_tasks.studies.fermieval.trials import EXCLUDED, FIGURES, JACKKNIFE, VARIANTS, within_split
+from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
+from confidence_tasks.studies.fermieval_sampling.trials import (
+    SHORTFALL_WEIGHT,
+    chosen_temperature,
+    sampled_intervals,
+)
 from confidence_tasks.study.measures import Columns, rows_of
-from confidence_tasks.study.question import Question
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
-    from confidence_tasks.statistics.core import FloatArray
-
+from confidence_tasks.study.parameter import one_of
+from confidence_tasks.study.trial import Item, Question
 
 STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the studies, which are one a task."""
@@ -106,6 +105,113 @@ def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
         y="observed",
         lowest=None,
     )
+
+
+# Methods side by side -----------------------------------------------------------------------------------------
+
+
+def base_intervals(trials: Columns, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+    """Return the test half's intervals as stated, and adjusted by the calibration half or, without it, by each other.
+
+    By method (``base``, ``conformal``, ``conformal_asymmetric``, ``conformal_normalized`` or, without the calibration
+    half, ``conformal_jackknife``) and level.
+    """
+    found = {"base": within_split(trials, TEST)}
+    if (trials["split"] == CALIBRATION).any():
+        found |= {name: adjustment.adjust(trials) for name, (adjustment, _) in VARIANTS.items()}
+    else:
+        found["conformal_jackknife"] = JACKKNIFE.adjust(trials)
+    return {
+        method: {level: rows_of(table, table["level"] == level) for level in levels}
+        for method, table in found.items()
+    }
+
+
+def logprob_intervals(trials: Columns, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
+    """Return the test half's smallest sets, and those after temperature scaling where it can be fitted.
+
+    By method (``logprob``, ``logprob_scaled``) and level.
+    """
+    temperature = float(fitted_temperature(trials, levels).temperature)
+    temperatures = {"logprob": 1.0} | ({} if math.isnan(temperature) else {"logprob_scaled": temperature})
+    return {
+        method: {level: set_intervals(trials, level, value) for level in levels}
+        for method, value in temperatures.items()
+    }
+
+
+def sampling_intervals(
+    trials: Columns, levels: Sequence[float], shortfall_weight: float
+) -> dict[str, dict[float, Columns]]:
+    """Return the test half's outer quantiles of samples, at the temperature chosen for each level.
+
+    By method (``sampling_interval``, ``sampling_direct``, ``sampling_reasoned``) and level.
+    """
+    found: dict[str, dict[float, Columns]] = {}
+    for ask in dict.fromkeys(trials["ask"]):
+        for level in levels:
+            rows = (trials["ask"] == ask) & (np.isnan(trials["level"]) | (trials["level"] == level))
+            asked = rows_of(trials, rows)
+            several = np.unique(asked["temperature"])
+            best = several[0] if len(several) == 1 else chosen_temperature(asked, level, shortfall_weight)
+            made = sampled_intervals(rows_of(asked, asked["temperature"] == best), level)
+            found.setdefault(f"sampling_{ask}", {})[level] = made
+    return found
+
+
+def method_table(
+    levels: Sequence[float],
+    *,
+    intervals: Columns | None = None,
+    logprob: Columns | None = None,
+    sampling: Columns | None = None,
+    shortfall_weight: float = SHORTFALL_WEIGHT,
+) -> pd.DataFrame:
+    """Set the methods side by side at every level, on the test half.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        Nominal coverages.
+    intervals, logprob, sampling : mapping of str to ndarray, optional
+        Trials of one model in ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``; leave out what was not
+        run. Samples of several temperatures need those of the calibration half.
+    shortfall_weight : float
+        Weight of the squared shortfall of coverage where the temperature of samples is chosen.
+
+    Returns
+    -------
+    DataFrame
+        One row a level and method: ``level``, ``method``, ``coverage`` with Wilson's ``coverage_low`` and
+        ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, ``degenerate_share``, and ``n``, the number of
+        questions. Widths and scores are infinite where conformal adjustment has too few calibration questions.
+    """
+    methods: dict[str, dict[float, Columns]] = {}
+    if intervals:
+        methods |= base_intervals(intervals, levels)
+    if logprob:
+        methods |= logprob_intervals(logprob, levels)
+    if sampling:
+        methods |= sampling_intervals(sampling, levels, shortfall_weight)
+    return pd.DataFrame(
+        {"level": level, "method": method, **_figures(by_level[level])}
+        for level in levels
+        for method, by_level in methods.items()
+    )
+
+
+def _figures(table: Columns) -> dict[str, float]:
+    """Return the figures of the intervals of one method at one level."""
+    found = {name: float(compute(table, None)) for name, compute, *_ in FIGURES}
+    n = len(table["truth"])
+    low, high = wilson_interval(0.0 if n == 0 else round(found["coverage"] * n), n)
+    return {
+        **found,
+        "coverage_low": float(low),
+        "coverage_high": float(high),
+        "degenerate_share": float(degenerate_share(table["lower"], table["upper"])),
+        "n": n,
+    }
 
 
 def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
@@ -299,123 +405,6 @@ def no_calibration_half(results: TaskResults) -> Iterator[str]:
         )
 
 
-_BELIEF = NormalDist()
-"""The belief of the pictures; theory 1 holds for any."""
-
-_X = np.linspace(-3.2, 3.2, 321)
-_QUERIES = (20, 100)
-"""Numbers of samples that proposition 1 is shown for."""
-
-
-def perception_of(model: ModelTrials) -> tuple[float, float]:
-    """Estimate the mass of its belief that a model sees, from the strictest level that it was asked.
-
-    Coverage stagnates at the perception as the level rises (theory 1); at level p it is p times the perception.
-
-    Returns
-    -------
-    perception, level : float
-        Coverage on the test half over the level, at most 1, and the level; NaN without intervals.
-    """
-    judged = within_split(model.columns, TEST)
-    if not len(judged["level"]):
-        return math.nan, math.nan
-    level = float(judged["level"].max())
-    held = judged["correct"][judged["level"] == level]
-    return min(float(held.mean()) / level, 1.0), level
-
-
-@extra_table(
-    "perception",
-    "How much of its belief a model sees",
-    "If a model saw a random part of its belief in each call and took it for the whole, its coverage would be the"
-    " level times the mass of that part: perception is coverage over the strictest level, at most 1. The outer"
-    " quantiles of sampled intervals would then be right on average, with this standard error (proposition 1, with"
-    " the square of one less the perception that its proof calls for), in standard deviations of a normal belief.",
-)
-def perception(results: TaskResults) -> Iterator[dict[str, Any]]:
-    """Return proposition 1 of the paper for every model: its perception, and how exact adjusted intervals become.
-
-    The standard error of either end is in standard deviations of a normal belief; it falls with the square root of the
-    number of samples.
-    """
-    for model in results.models:
-        beta, level = perception_of(model)
-        if math.isnan(beta) or beta == 0.0:
-            continue
-        density = _BELIEF.pdf(_BELIEF.inv_cdf((1.0 - level) / 2.0))
-        errors = {
-            f"error, {n} samples": math.sqrt(
-                adjusted_interval_covariance(level, beta, (density, density), n)[0, 0]
-            )
-            for n in _QUERIES
-        }
-        yield {"model": model.label, "level": level, "perception": beta, **errors}
-
-
-_BELIEF_LINE = Line("belief", Colour.INK, _X, np.array([_BELIEF.pdf(x) for x in _X]))
-_QUERY_KEYS = (("leftmost part", Colour.SERIES_5), ("rightmost part", Colour.SERIES_2))
-_END_KEYS = (("lower end", Colour.WRONG), ("upper end", Colour.RIGHT))
-
-
-def _over_belief(lines: Iterable[Line]) -> Panel:
-    drawn = [_BELIEF_LINE, *lines]
-    return panel("", panels.over_range, lines=drawn, x="belief (SD)", y="density", shares=False)
-
-
-def _theory_legend(keys: Iterable[tuple[str, Colour]]) -> tuple[LegendEntry, ...]:
-    return LegendEntry("belief", Colour.INK), *(LegendEntry(*key) for key in keys)
-
-
-@figure_by_model(
-    "tunnels",
-    "The perception tunnel",
-    "Theory, not data: a normal belief, and the parts of it that the first and the last of the possible queries"
-    " see, each with the mass that a model's coverage tells.",
-    keys=_theory_legend(_QUERY_KEYS),
-)
-def tunnels(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw figure 3 of the paper: the belief, and the parts of it that two queries may see."""
-    beta, _ = perception_of(model)
-    if 0.0 < beta <= 1.0:
-        quantile = np.array([_BELIEF.cdf(x) for x in _X])
-        lines = []
-        for start, (name, colour) in zip((0.0, 1.0 - beta), _QUERY_KEYS, strict=True):
-            seen = (quantile >= start) & (quantile <= start + beta)
-            lines.append(Line(name, colour, _X[seen], _BELIEF_LINE.y[seen] / beta))
-        yield _over_belief(lines)
-
-
-@figure_by_model(
-    "stated_ends",
-    "Ends of intervals under the perception tunnel",
-    "Theory, not data: a normal belief, and the distributions over queries of the lower and the upper end that are"
-    " stated at the strictest level, with the perception that a model's coverage tells. Their outer quantiles are"
-    " those of the belief, however small the part that is seen.",
-    keys=_theory_legend(_END_KEYS),
-)
-def stated_ends(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw figure 4 of the paper: how the ends that a tunnel leads to are distributed, over the belief."""
-    beta, level = perception_of(model)
-    if 0.0 < beta < 1.0:
-        tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-        yield _over_belief(
-            Line(name, colour, *end_density(beta, tail))
-            for (name, colour), tail in zip(_END_KEYS, tails, strict=True)
-        )
-
-
-def end_density(beta: float, quantile: float) -> tuple[FloatArray, FloatArray]:
-    """Return the density over queries of a quantile of the part that is seen: where it is above 0, and how high.
-
-    The end lies at F = start + quantile * beta, the start being uniform on [0, 1 - beta].
-    """
-    low, high = quantile * beta, 1.0 - beta + quantile * beta
-    mass = np.array([_BELIEF.cdf(x) for x in _X])
-    some = (mass >= low) & (mass <= high)
-    return _X[some], np.array([_BELIEF.pdf(x) for x in _X[some]]) / (1.0 - beta)
-
-
 _SHOWN = (-20, 40)
 
 
@@ -472,7 +461,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         },
         "p=",
         _interval,
-        STUDY.make_scorer,
+        lambda: STUDY.make_scorer(),
         _interval_metrics,
         "number",
         key="exponent",
@@ -518,15 +507,11 @@ REPLICATION = Replication(
             stubs=("Model", "Nominal p"),
             rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
             columns=(
-                (
-                    heading(
-                        "Baseline obs. cov.", measure=_of_method("base", "coverage_by_method"), task=STATED
-                    ),
-                    heading(
-                        "Logprob obs. cov.",
-                        measure=_of_method("logprob", "coverage_by_method"),
-                        task=BY_LOGPROB,
-                    ),
+                heading("Baseline obs. cov.", measure=_of_method("base", "coverage_by_method"), task=STATED),
+                heading(
+                    "Logprob obs. cov.",
+                    measure=_of_method("logprob", "coverage_by_method"),
+                    task=BY_LOGPROB,
                 ),
             ),
         ),
@@ -545,7 +530,7 @@ REPLICATION = Replication(
                 ),
                 _WINKLER,
             ),
-            columns=(MODELS,),
+            columns=MODELS,
         ),
         PaperFigure(
             "3", "The perception tunnel: what a query sees of a belief.", name="tunnels", tasks=(STATED,)

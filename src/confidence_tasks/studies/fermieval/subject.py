@@ -21,8 +21,8 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name
+from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import (
     Reply,
     StageRequest,
@@ -31,13 +31,12 @@ from confidence_tasks.simulation.reply import (
     subject_seed,
     ways_to_say,
 )
-from confidence_tasks.simulation.subject import Subject, normal, uniform
-from confidence_tasks.simulation.true_values import even_points, long_run
+from confidence_tasks.simulation.subject import Subject, even_points, long_run, normal, uniform
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.fermieval.prompts import CONDITIONS, TEST, interval_reply, level_of
+from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.study.question import Question
+from confidence_tasks.study.trial import Question
 
 
 def belief(question: Question, subject: Subject, seed: str) -> NormalDist:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks.harness.inspect.explanation import plain
-from confidence_tasks.studies.fermieval.prompts import (
+from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_EXPONENT,
     TEST,
     condition_of,
     level_of,
+    read_fermi_interval,
 )
 from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
@@ -102,7 +103,6 @@ def fermieval_trial(
     ('p=0.9', 0.0, 2.0, 22.0)
     """
     from confidence_tasks.statistics import coverage, winkler_score
-    from confidence_tasks.studies.fermieval.reader import read_fermi_interval
 
     reading = read_fermi_interval(reply)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)

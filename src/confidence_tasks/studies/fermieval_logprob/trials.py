@@ -20,7 +20,7 @@ from confidence_tasks.reading.token_probabilities import (
     why_unknown,
 )
 from confidence_tasks.sources import fermi
-from confidence_tasks.studies.fermieval.prompts import (
+from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     EXPONENT_SYSTEM,
     LARGEST_EXPONENT,

@@ -4,13 +4,13 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
-from confidence_tasks.studies.fermieval.prompts import EXPONENTS, exponent_questions
+from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
 from confidence_tasks.studies.fermieval_sampling import trials
 from confidence_tasks.study import Design, LazyModule, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
-_consistency = LazyModule("confidence_tasks.studies.fermieval_sampling.report")
+_tunnel = LazyModule("confidence_tasks.studies.fermieval.tunnel")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
 _subject = LazyModule("confidence_tasks.studies.fermieval.subject")
 
@@ -74,8 +74,8 @@ STUDY = Study(
         ),
     },
     headline=("share_right", "parse_rate"),
-    figures=(_report.winkler_by_method, _consistency.tunnel_over_samples),
-    tables=(_report.method_scores, _report.method_coverage, _consistency.self_consistency),
+    figures=(_report.winkler_by_method, _tunnel.tunnel_over_samples),
+    tables=(_report.method_scores, _report.method_coverage, _tunnel.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
     subject=_subject.respond_sample,

@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import plain
-from confidence_tasks.harness.inspect.samples import listed, one_of
-from confidence_tasks.studies.fermieval.prompts import (
+from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     EXPONENT_SYSTEM,
     TEST,
@@ -23,6 +22,8 @@ from confidence_tasks.studies.fermieval.prompts import (
     interval_system,
     level_of,
     levels_of,
+    read_fermi_exponent,
+    read_fermi_interval,
 )
 from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED
 from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
@@ -38,6 +39,7 @@ from confidence_tasks.study.measures import (
     share,
     values_of,
 )
+from confidence_tasks.study.parameter import listed, one_of
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
@@ -111,8 +113,6 @@ def sample_trial(
     >>> trial["condition"], trial["lower"], trial["upper"], trial["correct"]
     ('reasoned,T=0.7', 12.0, 12.0, 0.0)
     """
-    from confidence_tasks.studies.fermieval.reader import read_fermi_exponent, read_fermi_interval
-
     reading = (read_fermi_interval if ask == "interval" else read_fermi_exponent)(reply)
     truth, read = float(question.gold or math.nan), reading.status in READABLE
     return SampleTrial(
@@ -272,7 +272,7 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     temperatures = np.unique(trials["temperature"])
     scores = np.array(
         [
-            penalized_score(_trials_where(trials, "temperature", each), level, shortfall_weight)
+            penalized_score(rows_of(trials, trials["temperature"] == each), level, shortfall_weight)
             for each in temperatures
         ]
     )
@@ -292,7 +292,7 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
     from confidence_tasks.statistics.intervals import empirical_distribution, tunnel_index
 
     direct, reasoned = (
-        samples_by_question(_trials_where(trials, "ask", ask)) for ask in ("direct", "reasoned")
+        samples_by_question(rows_of(trials, trials["ask"] == ask)) for ask in ("direct", "reasoned")
     )
     found, rows = [], []
     for name in filter(reasoned.__contains__, direct):
@@ -321,7 +321,7 @@ def self_consistency(name: str, trials: Columns, weights: FloatArray | None = No
 
     from confidence_tasks.statistics.intervals import empirical_distribution, smallest_set
 
-    here = _trials_where({**trials, "row": np.arange(len(trials["split"]))}, "split", TEST)
+    here = rows_of({**trials, "row": np.arange(len(trials["split"]))}, trials["split"] == TEST)
     first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
     found, rows = [], []
     for question, samples in samples_by_question(here).items():
@@ -345,10 +345,6 @@ def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | No
     column = {"value": np.array(values, dtype=np.float64)}
     kept = None if weights is None else weights[..., np.array(rows, dtype=np.intp)]
     return proportion(lambda table: table["value"])(column, kept)
-
-
-def _trials_where(trials: Columns, key: str, value: Any) -> Columns:
-    return rows_of(trials, trials[key] == value)
 
 
 def samples_by_question(trials: Columns) -> dict[str, list[float]]:

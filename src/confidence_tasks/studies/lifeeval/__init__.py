@@ -3,14 +3,13 @@
 arXiv:2605.23909.
 """
 
-from confidence_tasks.sources.lifeeval import RADII
-from confidence_tasks.studies.lifeeval import prompts, trials
+from confidence_tasks.sources.generated import RADII
+from confidence_tasks.studies.lifeeval import replies, trials
 from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Paper, Parameter, Study
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.lifeeval.report")
-_subject = LazyModule("confidence_tasks.studies.lifeeval.subject")
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
 
@@ -19,11 +18,11 @@ STUDY = Study(
     module=__name__,
     title="LifeEval",
     paper=PAPER,
-    stages=prompts.lifeeval_stages,
-    questions=prompts.lifeeval_questions,
+    stages=replies.lifeeval_stages,
+    questions=replies.lifeeval_questions,
     conditions=tuple(f"radius={radius}" for radius in RADII),
     condition_parameter="radii",
-    read_condition=prompts.radius_label,
+    read_condition=replies.radius_label,
     condition_of=lambda question: question.level,
     read=trials.read_guess,
     explain=trials.explain,
@@ -57,7 +56,7 @@ STUDY = Study(
         Parameter(
             "population",
             str,
-            prompts.POPULATION,
+            replies.POPULATION,
             "Whom the prompt speaks of, with the article, to go with the table: 'a Japanese'.",
         ),
         TOP_LOGPROBS,
@@ -68,7 +67,7 @@ STUDY = Study(
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
     headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
-    condition_numbers=prompts.CONDITIONS.columns,
+    condition_numbers=replies.CONDITIONS.columns,
     domains={
         "age": Domain(0.0, 150.0, needed=True),
         "difficulty": Domain(0.0, 1.0, needed=True),
@@ -84,8 +83,8 @@ STUDY = Study(
     tables=(_report.overview, _report.token_probabilities),
     checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
     subset_parameters=frozenset({"radii", "n"}),
-    subject=_subject.respond,
-    true_values=_subject.true_values,
+    subject=replies.respond,
+    true_values=trials.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=None,
     replication=_report.REPLICATION,

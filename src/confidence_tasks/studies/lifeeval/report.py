@@ -9,20 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Estimated, distributions, interval_of_measure, mean, together
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel, panel
+from confidence_tasks.report.figures import Colour, LegendEntry, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import Columns, Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.paper import (
     MODELS,
@@ -41,6 +38,7 @@ from confidence_tasks.report.paper import (
     looked_up,
 )
 from confidence_tasks.report.paper import mean as mean_of_values
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import (
     ReplyForm,
     Row,
@@ -48,22 +46,24 @@ from confidence_tasks.report.score_replies import (
     told_apart,
     whole_number_in,
 )
-from confidence_tasks.sources.lifeeval import SHIPPED_LAST_AGE, load_life_table
-from confidence_tasks.sources.source import SourceError
+from confidence_tasks.report.task_trials import (
+    Columns,
+    Group,
+    ModelTrials,
+    members_of,
+    ordered_by_group,
+    split_by_source,
+)
+from confidence_tasks.sources import SourceError
+from confidence_tasks.sources.generated import SHIPPED_LAST_AGE, load_life_table
 from confidence_tasks.statistics import complete, ece, overconfidence
+from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.life_table import best_guess, close_life_table
 from confidence_tasks.studies.lifeeval import STUDY
-from confidence_tasks.studies.lifeeval.prompts import CONDITIONS
-from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
+from confidence_tasks.studies.lifeeval.replies import CONDITIONS
+from confidence_tasks.studies.lifeeval.trials import GROUPINGS, Window, group_labels
 from confidence_tasks.study.measures import rows_of
-from confidence_tasks.study.question import Question
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
-    from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.studies.lifeeval.trials import Window
-
+from confidence_tasks.study.trial import Item, Question
 
 MEMORISED = 0.01
 """Mean distance of confidence from the true probability below which a model seems to know the table by heart."""
@@ -379,7 +379,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         {"sex": "male or female", "age": "least age in years", "radius": "years that a guess may be off"},
         "radius=",
         _life,
-        STUDY.make_scorer,
+        lambda: STUDY.make_scorer(),
         lambda items: metrics_of_items(STUDY, items),
         key="",
     )
@@ -461,7 +461,7 @@ def _of_models(number: int, kind: str) -> PaperTable:
         " answered; accuracy (of LifeEval, the score), confidence and rounded in percent.",
         stubs=("Question Set", "Metrics"),
         rows=(tuple(heading(name, task=task) for name, task in _IN_ALPHABETICAL_ORDER.items()), _METRICS),
-        columns=(MODELS,),
+        columns=MODELS,
         of_type=kind,
     )
 
@@ -478,12 +478,10 @@ REPLICATION = Replication(
             "1",
             "The six question sets: questions asked, and those that every model answered with a confidence.",
             stubs=("Question Set",),
-            rows=(tuple(heading(name, task=task) for name, task in _SETS.items()),),
+            rows=tuple(heading(name, task=task) for name, task in _SETS.items()),
             columns=(
-                (
-                    heading("Length", measure=_asked, digits=0),
-                    heading("After Cleaning", measure=_answered_by_all, digits=0),
-                ),
+                heading("Length", measure=_asked, digits=0),
+                heading("After Cleaning", measure=_answered_by_all, digits=0),
             ),
         ),
         PaperFigure(
@@ -499,14 +497,12 @@ REPLICATION = Replication(
             " others. The means of named groups have intervals in the report’s table of models side by side.",
             stubs=("Model", "Type"),
             columns=(
-                (
-                    heading("Score (%)", measure=_in_common("score"), percent=True, digits=1),
-                    heading("ECE", measure=_in_common("ece"), digits=3),
-                    heading("Conf. (%)", measure=_in_common("confidence"), percent=True, digits=1),
-                    heading("% Rnd", measure=_in_common("round_share"), percent=True, digits=1),
-                    heading("Regression Coef.", measure=_in_common("hard_easy"), digits=3),
-                    heading("N", measure=_completions, total=_answered_by_all, digits=0),
-                ),
+                heading("Score (%)", measure=_in_common("score"), percent=True, digits=1),
+                heading("ECE", measure=_in_common("ece"), digits=3),
+                heading("Conf. (%)", measure=_in_common("confidence"), percent=True, digits=1),
+                heading("% Rnd", measure=_in_common("round_share"), percent=True, digits=1),
+                heading("Regression Coef.", measure=_in_common("hard_easy"), digits=3),
+                heading("N", measure=_completions, total=_answered_by_all, digits=0),
             ),
             at={"task": "lifeeval"},
             by_type=True,

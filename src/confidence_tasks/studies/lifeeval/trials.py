@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
@@ -16,8 +17,17 @@ from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
-from confidence_tasks.sources.lifeeval import load_life_table
-from confidence_tasks.studies.lifeeval.prompts import CONDITIONS, OLDEST
+from confidence_tasks.simulation.reply import ways_to_say
+from confidence_tasks.simulation.subject import Subject, long_run
+from confidence_tasks.sources.generated import load_life_table
+from confidence_tasks.studies.lifeeval.replies import (
+    CONDITIONS,
+    OLDEST,
+    PERCENT,
+    belief_at,
+    even_scores,
+    lifeeval_reply,
+)
 from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     CONFIDENCE,
@@ -158,7 +168,7 @@ def guess_score(question: Question, guess: int) -> float:
 
     Examples
     --------
-    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> from confidence_tasks.sources.generated import lifeeval_question
     >>> round(guess_score(lifeeval_question("male", 65, 10), 84), 5)
     0.71832
     """
@@ -171,7 +181,7 @@ def maximum_score(question: Question) -> float:
 
     Examples
     --------
-    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> from confidence_tasks.sources.generated import lifeeval_question
     >>> round(maximum_score(lifeeval_question("female", 65, 10, window="inclusive")), 5)
     0.75458
     """
@@ -185,7 +195,7 @@ def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ())
 
     Examples
     --------
-    >>> from confidence_tasks.sources.lifeeval import lifeeval_question
+    >>> from confidence_tasks.sources.generated import lifeeval_question
     >>> trial = lifeeval_trial(lifeeval_question("male", 65, 10), '{"Answer": 84, "Confidence": 0.7}')
     >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
     (0.71832, 0.7, 'ok')
@@ -386,3 +396,48 @@ def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = 
         **token_probability(trial, tokens),
         **({"Reading": "Nobody dies at the age guessed; the guess scores 0."} if no_age else {}),
     }
+
+
+def true_values(
+    subject: Subject, condition: str, task: str = "", parameters: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, float]:
+    """Return what a subject's measures under a radius are in the long run, on all of its questions.
+
+    Of the parameters of the run, ``window`` and ``table`` count.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(), "radius=20")
+    >>> {name: round(values[name], 4) for name in ("score", "confidence", "regret")}
+    {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
+    """
+    from confidence_tasks.sources.generated import lifeeval_questions
+    from confidence_tasks.studies.scales.replies import reports
+
+    CONDITIONS.number(condition)
+    table = parameters.get("table", "")
+    scoring = {
+        "window": parameters.get("window", "half_open"),
+        "table": "" if table == str(None) else table,  # as logs write a parameter that is not given
+    }
+    asked = {
+        question.id: question.with_metadata(**scoring)
+        for question in lifeeval_questions()
+        if question.level == condition
+    }
+    found: dict[tuple[str, str], float] = {}
+    noises = even_scores(15, subject.noise)
+    for score, weight in even_scores(9, subject.hazard_noise):
+        for name, question in asked.items():
+            guess, chance = belief_at(question, subject, score)
+            for noise, weight_of_noise in noises:
+                for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
+                    key = name, lifeeval_reply(guess, percent / 100)
+                    found[key] = found.get(key, 0.0) + weight * weight_of_noise * probability
+    total = sum(found.values())
+    trials = [
+        (lifeeval_trial(asked[name], text), weight * probability / total)
+        for (name, reply), weight in found.items()
+        for text, probability in ways_to_say(reply, subject)
+    ]
+    return long_run(MEASURES, trials)

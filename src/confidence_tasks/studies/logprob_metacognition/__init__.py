@@ -3,8 +3,8 @@
 Cacioli (2026), arXiv:2603.25112.
 """
 
-from confidence_tasks.studies.logprob_metacognition import prompts, trials
-from confidence_tasks.studies.logprob_metacognition.prompts import CONDITIONS, TEMPERATURES
+from confidence_tasks.studies.logprob_metacognition import replies, trials
+from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
 from confidence_tasks.study.parameter import source_parameters
 
@@ -12,26 +12,25 @@ _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
 _resampling = LazyModule("confidence_tasks.studies.logprob_metacognition.resampling")
-_subject = LazyModule("confidence_tasks.studies.logprob_metacognition.subject")
 
 STUDY = Study(
     name="nlp_metad",
     module=__name__,
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
-    scorer=Reference("confidence_tasks.studies.logprob_metacognition.trials", "nlp_metad_scorer"),
-    stages=prompts.logprob_stages,
-    questions=prompts.logprob_questions,
+    scorer=Reference("confidence_tasks.studies.logprob_metacognition.scorer", "nlp_metad_scorer"),
+    stages=replies.logprob_stages,
+    questions=replies.logprob_questions,
     conditions=tuple(map(CONDITIONS.label, TEMPERATURES)),
     condition_parameter="temperatures",
     read_condition=CONDITIONS.label_of,
     kept=(),
-    read=trials.read_answer,
+    read=trials.read_reply,
     explain=trials.explain,
     meanings=trials.MEANINGS,
     metrics=trials.logprob_metrics,
     roles=trials.classifier_role,
-    example=prompts.key_shown,
+    example=replies.key_shown,
     offline="arithmetic",
     parameters=(
         *source_parameters("trivia_qa"),
@@ -108,8 +107,8 @@ STUDY = Study(
     subset_parameters=frozenset({"source", "temperatures", "n", "mirror"}),
     distributions=_resampling.version_1,
     analysis=_report.analyse,
-    subject=_subject.respond,
-    true_values=_subject.true_values,
-    power=_subject.POWER,
+    subject=replies.respond,
+    true_values=trials.true_values,
+    power=_report.POWER,
     replication=_report.REPLICATION,
 )

@@ -18,7 +18,7 @@ import pandas as pd
 
 from confidence_tasks.report.estimates import Distribution, Settings
 from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.studies.logprob_metacognition.prompts import UNCLASSIFIED
+from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     RESAMPLED,
     TEMPERATURE,

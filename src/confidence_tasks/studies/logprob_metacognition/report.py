@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
 from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, p_value
@@ -38,6 +38,18 @@ from confidence_tasks.report.paper import (
     spread,
 )
 from confidence_tasks.report.paper import Cell as PaperCell
+from confidence_tasks.report.power import (
+    METACOGNITION,
+    Draws,
+    EffectParameter,
+    PowerDesign,
+    accuracy_of,
+    by_name,
+)
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.task_trials import Columns, TaskTrials
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
@@ -45,7 +57,12 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     hypotheses,
     monotonicity,
 )
-from confidence_tasks.studies.logprob_metacognition.prompts import condition_of
+from confidence_tasks.studies.logprob_metacognition.replies import (
+    CONDITIONS,
+    condition_of,
+    mean_logprob_of,
+    temperature_of,
+)
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
     VERSION_1,
@@ -55,12 +72,7 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     quarter_counts,
     resample,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import TaskTrials
-
+from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO, MEASURES
 
 VALID = (
     "meta_information",
@@ -151,10 +163,7 @@ def verdicts(results: TaskResults) -> Iterator[dict[str, Any]]:
     for name, outcome in outcomes.items():
         yield {
             "hypothesis": f"{name}: {outcome.title}" if outcome.title != name else name,
-            "verdict": outcome.verdict,
-            "estimate": outcome.estimate,
-            "low": outcome.low,
-            "high": outcome.high,
+            **{name: getattr(outcome, name) for name in ("verdict", "estimate", "low", "high")},
             "of": outcome.about,
             "why": outcome.why,
             "holds if": outcome.rule,
@@ -429,11 +438,54 @@ def _line(rows: pd.DataFrame, model: str, by: str, positions: Sequence[object], 
     return line_of_rows(rows[rows["model"] == model], by, positions, model, *styles[model])
 
 
+# How the study is planned -------------------------------------------------------------------------------------
+
+_GRID = 0.03
+"""Log-probabilities are rounded to this, in nats, so that questions are alike: a tenth of their spread."""
+
+
+def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:
+    """Return whether each short answer is right, and the mean log-probability of its tokens."""
+    correct = ndtr(draws["outcome"]) < accuracy_of(subject, draws)
+    return correct, mean_logprob_of(subject, correct, temperature, draws["evidence"])
+
+
+def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    correct, mean_logprob = answered_shortly(subject, temperature_of(condition), draws[0])
+    return {"correct": correct.astype(np.float64), "mean_logprob": _GRID * np.rint(mean_logprob / _GRID)}
+
+
+def _short_trials(replies: Columns, condition: str) -> Columns:
+    return {**replies, "confidence": np.exp(replies["mean_logprob"])}
+
+
+_EVIDENCE_EFFECTS = {
+    "meta_information": METACOGNITION,
+    "auroc2": METACOGNITION,
+    "d_a": METACOGNITION,
+    "mean_logprob_difference": METACOGNITION,
+    "z_roc_slope": EffectParameter("evidence_ratio", 0.3, 3.0),
+    "accuracy": EffectParameter("d_prime", 0.0, 4.0),
+}
+
+
+POWER = PowerDesign(
+    condition="T=1",
+    read_condition=CONDITIONS.label_of,
+    n_replies=1,
+    replies=_short_replies,
+    trials=_short_trials,
+    measures=by_name(MEASURES, _EVIDENCE_EFFECTS),
+    effects=_EVIDENCE_EFFECTS,
+)
+
+
 # The tables and figures of the paper ----------------------------------------------------------------------------
 
 _TRIVIA, _NATURAL = "trivia_qa", "nq_open"
 _AT_ONE = {"task": "nlp_metad", "group": "T=1", "source": _TRIVIA, "digits": 3}
 _EFFICIENCY = {"measure": "mratio_v1"}
+_SENSITIVITY = by_measure("d_prime_v1", "d′"), by_measure("meta_d_v1", "meta-d′")
 
 
 def _below_one(runs: Runs, cell: PaperCell) -> bool:
@@ -495,23 +547,18 @@ REPLICATION = Replication(
             "2",
             "Metacognitive efficiency at T = 1 on TriviaQA, with bootstrap intervals. Bold: the interval lies"
             " below 1. The author withdrew this M-ratio in the second version.",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(
-                (
-                    by_measure("accuracy", "Acc"),
-                    by_measure("d_prime_v1", "d′"),
-                    by_measure("meta_d_v1", "meta-d′"),
-                    by_measure("mratio_v1", "M-ratio", bold=_below_one),
-                    by_measure(
-                        "mratio_v1",
-                        "95% CI",
-                        limit="low",
-                        name="low",
-                        text="[{}, {}]",
-                        more=({"limit": "high", "name": "high"},),
-                        bold=_below_one,
-                    ),
+                by_measure("accuracy", "Acc"),
+                *_SENSITIVITY,
+                by_measure("mratio_v1", "M-ratio", bold=_below_one),
+                by_measure(
+                    "mratio_v1",
+                    "95% CI",
+                    limit="low",
+                    name="low",
+                    text="[{}, {}]",
+                    more=({"limit": "high", "name": "high"},),
+                    bold=_below_one,
                 ),
             ),
             at=_AT_ONE,
@@ -521,15 +568,11 @@ REPLICATION = Replication(
         PaperTable(
             "3",
             "Order of the models by AUROC₂ and by M-ratio. † tied.",
-            stubs=("Model",),
-            rows=(MODELS,),
             columns=(
-                (
-                    by_measure("auroc2", "AUROC₂"),
-                    heading("Rank by AUROC₂", measure=_rank("auroc2")),
-                    by_measure("mratio_v1", "M-ratio"),
-                    heading("Rank by M-ratio", measure=_rank("mratio_v1")),
-                ),
+                by_measure("auroc2", "AUROC₂"),
+                heading("Rank by AUROC₂", measure=_rank("auroc2")),
+                by_measure("mratio_v1", "M-ratio"),
+                heading("Rank by M-ratio", measure=_rank("mratio_v1")),
             ),
             at=_AT_ONE,
             order_by={"measure": "auroc2"},
@@ -539,13 +582,9 @@ REPLICATION = Replication(
         PaperTable(
             "4",
             "R1: M-ratio by the number K of bins a side.",
-            stubs=("Model",),
-            rows=(MODELS,),
-            columns=(
-                tuple(
-                    heading(label, measure=from_table("robustness", column))
-                    for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
-                ),
+            columns=tuple(
+                heading(label, measure=from_table("robustness", column))
+                for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
             ),
             at=_AT_ONE,
             order_by=_EFFICIENCY,
@@ -555,20 +594,18 @@ REPLICATION = Replication(
             "Accuracy by quarter of the log-probability at T = 1.",
             stubs=("Model", "Dataset"),
             rows=(MODELS, (heading("TriviaQA", source=_TRIVIA), heading("NQ", source=_NATURAL))),
-            columns=(tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=_quarter(i)) for i in range(4)),),
+            columns=tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=_quarter(i)) for i in range(4)),
             at={**_AT_ONE, "source": ""},
         ),
         PaperTable(
             "6",
             "M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
             stubs=("Domain",),
-            rows=(
-                tuple(
-                    heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
-                    for name in _DOMAINS
-                ),
+            rows=tuple(
+                heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
+                for name in _DOMAINS
             ),
-            columns=(MODELS,),
+            columns=MODELS,
             at={**_AT_ONE, "better": "lower"},
             best="column",
             total=("Range", spread),
@@ -579,13 +616,7 @@ REPLICATION = Replication(
             "d′, meta-d′ and M-ratio by temperature on TriviaQA.",
             stubs=("Model", "T"),
             rows=(MODELS, by_group({f"{t:.1f}": f"T={t:g}" for t in (0.3, 0.5, 0.7, 1.0)})),
-            columns=(
-                (
-                    by_measure("d_prime_v1", "d′"),
-                    by_measure("meta_d_v1", "meta-d′"),
-                    by_measure("mratio_v1", "M"),
-                ),
-            ),
+            columns=(*_SENSITIVITY, by_measure("mratio_v1", "M")),
             at={"task": "nlp_metad", "source": _TRIVIA, "digits": 3},
         ),
     ),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
-from confidence_tasks.report.groups import Columns, TrialSubset
+from confidence_tasks.report.task_trials import Columns, TrialSubset
 from confidence_tasks.statistics import Estimate, Reason, fit_meta_d, meta_information
 from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
@@ -35,13 +35,13 @@ from confidence_tasks.studies.logprob_metacognition.trials import (
 )
 from confidence_tasks.study.measures import (
     Measure,
+    Posterior,
     Value,
     inverted_test_of,
     min_count,
     right_and_wrong,
     statistic_of,
 )
-from confidence_tasks.study.standard import Posterior
 
 TEMPERATURE = 1.0
 """At which the hypotheses are tested and the edges of the bins lie."""

@@ -1,6 +1,7 @@
 """Log-probability metacognition: from a short answer and its tokens to a trial, and the measures of the study.
 
-Cacioli (2026), arXiv:2603.25112, in its first version and as corrected in its second.
+The answer's tokens are those that overlap where it stands in the reply. Cacioli (2026), arXiv:2603.25112, in its first
+version and as corrected in its second.
 """
 
 from __future__ import annotations
@@ -8,22 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
-from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, plain
-from confidence_tasks.harness.inspect.model_calls import ask_role
-from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.studies.logprob_metacognition.prompts import (
+from confidence_tasks.harness.inspect.explanation import answer_and_key, plain
+from confidence_tasks.simulation.subject import Subject, even_points, of_columns
+from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
-    CLASSIFIER_SYSTEM,
+    EVASIONS,
     GOLD,
-    classifier_prompt,
+    SLOPPY_FORMS,
+    ShortAnswer,
     condition_of,
     domain_of,
-    read_domain,
+    mean_logprob_of,
+    read_short_answer,
     temperature_of,
 )
 from confidence_tasks.study import TaskMetrics
@@ -42,15 +42,13 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER
-from confidence_tasks.study.trial import Status, Trial
+from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
     from confidence_tasks.reading.token_probabilities import AnswerTokens
     from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.studies.logprob_metacognition.reader import ShortAnswer
     from confidence_tasks.study.measures import Columns, Compute, Value
 
 RATINGS = 4
@@ -85,7 +83,7 @@ class LogprobTrial(Trial):
     tokens : float
         Number of tokens in that mean.
     domain : str
-        Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.prompts.DOMAINS``.
+        Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.replies.DOMAINS``.
     answer : str
         The answer read, empty when there is none.
     match : str
@@ -126,13 +124,12 @@ def logprob_trial(
     Examples
     --------
     >>> from confidence_tasks.reading.token_probabilities import AnswerTokens
-    >>> from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
     >>> question = Question("q-1", "demo", "Who wrote the novel Emma?", "text", "Jane Austen")
     >>> trial = logprob_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
-    from confidence_tasks.reading.grading import correctness, match_answer
+    from confidence_tasks.reading.grading import match_answer
 
     match = match_answer(found.text, question)
     mean_logprob = evidence.mean_logprob if found.text else math.nan
@@ -140,7 +137,7 @@ def logprob_trial(
         question_id=question.id,
         source=question.source,
         condition=condition_of(temperature),
-        correct=correctness(match, found.text, question.gold),
+        correct=math.nan if not found.text or question.gold is None else float(match != "none"),
         confidence=math.exp(mean_logprob),
         status="missing_confidence" if found.text and math.isnan(mean_logprob) else found.status,
         temperature=temperature,
@@ -292,13 +289,12 @@ def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]
     return [CLASSIFIER_ROLE] if parameters["domains"] == "model" else []
 
 
-# The scorer -----------------------------------------------------------------------------------------------------
+# A trial -----------------------------------------------------------------------------------------------------
 
 
-def read_answer(question: Question, condition: str, replies: Replies) -> LogprobTrial:
+def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
     """Read the answer, align its tokens, and compare it with the aliases."""
     from confidence_tasks.reading.token_probabilities import answer_tokens
-    from confidence_tasks.studies.logprob_metacognition.reader import read_short_answer
 
     (said,) = replies[ANSWER]
     found = read_short_answer(said.text, question.kind)
@@ -313,29 +309,6 @@ def read_answer(question: Question, condition: str, replies: Replies) -> Logprob
         scored = answer_tokens(forced.tokens, forced.text, begin, len(forced.text))
         trial["gold_mean_logprob"] = scored.mean_logprob
     return trial
-
-
-@scorer(metrics=[])
-def nlp_metad_scorer(domains: str = "lexicon", cache: bool = True) -> Scorer:
-    """Keep what `read_answer` reads as a trial, with the domain of the question."""
-    from confidence_tasks.harness.inspect.staged import replies_of
-    from confidence_tasks.studies.logprob_metacognition import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        question, replies = question_of(state.metadata), replies_of(state, STUDY)
-        trial = read_answer(question, state.metadata["condition"], replies)
-        trial["domain"] = await _domain(question, state, domains, cache)
-        told = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
-        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=told)
-
-    return score
-
-
-async def _domain(question: Question, state: TaskState, domains: str, cache: bool) -> str:
-    if domains == "lexicon":
-        return domain_of(question.text)
-    prompt = classifier_prompt(question.text, question.gold or "")
-    return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache))
 
 
 def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
@@ -354,3 +327,37 @@ def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = (
     if not math.isnan(trial["gold_mean_logprob"]):
         rows["Of the key"] = f"{trial['gold_mean_logprob']:.4f} nats"
     return rows | {"Domain": plain(trial["domain"])}
+
+
+def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
+    """Return what a subject's measures at a temperature are in the long run, whatever the run.
+
+    AUROC2, d_a and the slope of the z-ROC are those of the module's formulas, but for the bins that the latter two are
+    read off and for log-probabilities cut at 0.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(), "T=1")
+    >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
+    {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
+    """
+    import numpy as np
+
+    temperature, normal_ = float(condition.removeprefix("T=")), NormalDist()
+    lost = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
+    correct, noises, chances = [], [], []
+    for noise, difficulty in even_points(2):
+        accuracy = subject.accuracy_at(normal_.inv_cdf(difficulty))
+        for right, chance in ((True, accuracy), (False, 1.0 - accuracy)):
+            correct.append(float(right))
+            noises.append(normal_.inv_cdf(noise))
+            chances.append(chance)
+    said = mean_logprob_of(subject, correct, temperature, noises)
+    weights = np.array(chances) * (1.0 - lost) / (sum(chances) or 1.0)
+    trials = {
+        "correct": np.array([*correct, math.nan]),
+        "mean_logprob": np.array([*said, math.nan]),
+        "confidence": np.array([*np.exp(said), math.nan]),
+        "status": np.array([*["ok"] * len(said), "unreadable"]),
+    }
+    return of_columns(MEASURES, trials, np.array([*weights, lost]))

@@ -4,7 +4,7 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.studies.lifeeval import PAPER
-from confidence_tasks.studies.question_sets import prompts, trials
+from confidence_tasks.studies.question_sets import replies, trials
 from confidence_tasks.study import (
     BINARY,
     TOP_LOGPROBS,
@@ -19,7 +19,6 @@ from confidence_tasks.study import (
 _lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
-_subject = LazyModule("confidence_tasks.studies.question_sets.subject")
 
 
 def _set(source: str, title: str, question: str, *others: Parameter, offline: str = "") -> Design:
@@ -32,8 +31,8 @@ STUDY = Study(
     title="Calibration question sets",
     paper=PAPER,
     scorer="question_set_scorer",
-    stages=prompts.question_set_stages,
-    questions=prompts.question_set_questions,
+    stages=replies.question_set_stages,
+    questions=replies.question_set_questions,
     condition_of=lambda question: question.source,
     kept=("question_set", "given"),
     read=trials.read_reply,
@@ -82,7 +81,7 @@ STUDY = Study(
                 "given_answer tells the model that it has given the answer and asks for the probability alone, as most "
                 "models of the paper were asked. own_answer is the authors' older wording: it asks for an answer, and "
                 "the given one already stands in the reply that the model continues.",
-                tuple(prompts.HALUEVAL_PROMPTS),
+                tuple(replies.HALUEVAL_PROMPTS),
             ),
         ),
     },
@@ -99,8 +98,8 @@ STUDY = Study(
         **dict.fromkeys(("answer_correct", "judged_correct", "stimulus"), BINARY),
     },
     binary_where=(("correct", "stimulus"),),
-    subject=_subject.respond,
-    true_values=_subject.true_values,
+    subject=replies.respond,
+    true_values=trials.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=None,
     overviews=_report.OVERVIEWS,

@@ -8,31 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import ordered_by_group
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, told_apart
+from confidence_tasks.report.task_trials import TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
+from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_subset, common_table, stated_against_token
 from confidence_tasks.studies.question_sets import STUDY
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS
-from confidence_tasks.study.question import Question
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import TaskTrials
-    from confidence_tasks.statistics.core import FloatArray
-
+from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
+from confidence_tasks.study.trial import Item, Question
 
 _STATED = ("answer_accuracy", "answer_confidence", "answer_ece", "answer_overconfidence")
 _FAVOURITE = ("accuracy", "confidence", "ece", "overconfidence", "round_share")
@@ -250,7 +244,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         {"given": "the answer to be judged"} if spec.form == "judgement" else {},
         "",
         partial(_member, name),
-        STUDY.make_scorer,
+        lambda: STUDY.make_scorer(),
         partial(metrics_of_items, STUDY, task=name),
         "choice" if spec.form == "options" else "boolean",
     )

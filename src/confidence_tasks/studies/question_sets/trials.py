@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.harness.inspect.explanation import number, plain, token_probability, verdict
@@ -26,7 +27,16 @@ from confidence_tasks.reading.fields import (
 )
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
-from confidence_tasks.studies.question_sets.prompts import QUESTION_SETS, Form, answers_of
+from confidence_tasks.simulation.reply import answer, ways_to_say
+from confidence_tasks.simulation.subject import Subject, long_run
+from confidence_tasks.studies.lifeeval.replies import PERCENT
+from confidence_tasks.studies.question_sets.replies import (
+    QUESTION_SETS,
+    Form,
+    answers_of,
+    belief_in_form,
+    reply_in_form,
+)
 from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -48,8 +58,8 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.question import LETTERS
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
+from confidence_tasks.study.trial import LETTERS
 
 if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute
@@ -527,3 +537,40 @@ def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token]
         favourites = trial["favourites"].replace("+", ", ")
         rows["Favourite"] = f"{favourites}: **{verdict(trial['correct'])}**, {trial['confidence']:.3f}"
     return rows | token_probability(trial, tokens)
+
+
+_OPTIONS = {"lsat_ar": 5}
+"""Options of a question, where they are not four."""
+
+
+def true_values(subject: Subject, condition: str, task: str, *run: object) -> dict[str, float]:
+    """Return what a subject's measures on a question set are in the long run, in the paper's wording.
+
+    Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes", and questions to have four
+    options, or five in LSAT-AR. Measures of token probabilities are left out.
+
+    Examples
+    --------
+    >>> values = true_values(Subject(bias=1.0), "boolq", "boolq")
+    >>> {name: round(values[name], 3) for name in ("accuracy", "confidence", "ece")}
+    {'accuracy': 0.773, 'confidence': 0.895, 'ece': 0.121}
+    """
+    from confidence_tasks.studies.scales.replies import report_distribution
+
+    form = QUESTION_SETS[task].form
+    options = tuple("wxyz" if task not in _OPTIONS else "vwxyz")
+    questions = (
+        [Question("true", condition, "?", "choice", "A", options)]
+        if form == "options"
+        else [Question("true", condition, "?", "boolean", key) for key in ("yes", "no")]
+    )
+    trials = []
+    for question in questions:
+        chosen = {correct: answer(question, correct=correct, seed=0) for correct in (True, False)}
+        stated = partial(belief_in_form, form, question, chosen)
+        for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
+            reply = reply_in_form(form, question, chosen[correct], percent / 100)
+            for text, probability in ways_to_say(reply, subject):
+                trial = question_set_trial(form, question, text)
+                trials.append((trial, chance * probability / len(questions)))
+    return long_run(measures_of(form), trials)

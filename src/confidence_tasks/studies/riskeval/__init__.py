@@ -3,8 +3,8 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures, prompts, trials
-from confidence_tasks.studies.riskeval.prompts import (
+from confidence_tasks.studies.riskeval import measures, replies, trials
+from confidence_tasks.studies.riskeval.replies import (
     CONDITIONS,
     DEFAULT_SOURCE,
     JUDGES,
@@ -25,9 +25,9 @@ STUDY = Study(
     module=__name__,
     title="RiskEval",
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
-    scorer=Reference("confidence_tasks.studies.riskeval.trials", "riskeval_scorer"),
-    stages=prompts.riskeval_stages,
-    questions=prompts.riskeval_questions,
+    scorer=Reference("confidence_tasks.studies.riskeval.scorer", "riskeval_scorer"),
+    stages=replies.riskeval_stages,
+    questions=replies.riskeval_questions,
     conditions=tuple(map(CONDITIONS.label, PENALTIES)),
     condition_parameter="penalties",
     read_condition=CONDITIONS.label_of,

@@ -21,7 +21,7 @@ from decimal import Decimal
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.numbers import find_numbers
-from confidence_tasks.study.question import Kind
+from confidence_tasks.study.trial import Kind
 
 IMPLIED_PERCENT = (10, 100)
 """A bare number above the first and up to the second is a percentage."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.studies.riskeval.prompts import penalty_of
+from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import (
     CONFIDENCE,
@@ -18,6 +18,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE_STRICT,
     Informative,
     Measure,
+    Posterior,
     among,
     calibration_error,
     columns,
@@ -32,11 +33,11 @@ from confidence_tasks.study.measures import (
     summarise,
     where,
 )
-from confidence_tasks.study.standard import Posterior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from confidence_tasks.statistics import Interval
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.inference.limits import InvertedTest
     from confidence_tasks.study.measures import Columns, Compute, Value
@@ -405,24 +406,28 @@ def _with_interval(
     measure: Measure, regime: str, trials: Sequence[Mapping[str, Any]], conditions: Sequence[str], seed: int
 ) -> dict[str, float]:
     """Return a measure over several penalties with the limits of its 95% interval over questions, as the report's."""
-    import numpy as np
-
-    from confidence_tasks.statistics import bootstrap
-
     keys = [f"{measure.name}{part}/{regime}" for part in ("", "_low", "_high")]
     rows = columns([trial for trial in trials if trial["condition"] in conditions])
     if not rows:
         return dict.fromkeys(keys, math.nan)
-    interval = bootstrap(
-        lambda index, *, weights: measure.compute(rows, weights),
-        np.arange(len(rows["penalty"])),
-        clusters=rows["question_id"],
-        n_informative=math.inf if measure.informative is None else measure.informative(rows).count,
-        n_resamples=N_RESAMPLES,
-        method=measure.interval,
-        seed=seed,
-    )
+    interval = interval_over_questions(measure, rows, n_resamples=N_RESAMPLES, seed=seed)
     return dict(zip(keys, (interval.estimate, interval.low, interval.high), strict=True))
+
+
+def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -> Interval:
+    """Return the bootstrap interval of a measure of some trials; ``options`` are those of ``statistics.bootstrap``."""
+    import numpy as np
+
+    from confidence_tasks.statistics import bootstrap
+
+    return bootstrap(
+        lambda index, *, weights: measure.compute(trials, weights),
+        np.arange(len(trials["question_id"])),
+        clusters=trials["question_id"],
+        n_informative=math.inf if measure.informative is None else measure.informative(trials).count,
+        method=measure.interval,
+        **options,
+    )
 
 
 OVER_PENALTIES: tuple[Measure, ...] = (SLOPE,)

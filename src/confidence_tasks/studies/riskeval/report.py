@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from confidence_tasks.harness.inspect.samples import Item
 from confidence_tasks.report.checks import cells_of, check
-from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Figure, LegendEntry, Panel, panel
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
 from confidence_tasks.report.figures.general import (
     MakeFigure,
     ModelStyles,
@@ -27,7 +24,6 @@ from confidence_tasks.report.figures.general import (
     line_of_intervals,
 )
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import Columns, Group, by_condition
 from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import (
     Axis,
@@ -37,21 +33,17 @@ from confidence_tasks.report.paper import (
     TaskParameters,
     by_measure,
 )
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
-from confidence_tasks.statistics import Interval, bootstrap, optimal_threshold
+from confidence_tasks.report.task_trials import Columns, Group, ModelTrials, by_condition
+from confidence_tasks.statistics import optimal_threshold
+from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval import STUDY
-from confidence_tasks.studies.riskeval.measures import REGIMES
-from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
-from confidence_tasks.studies.riskeval.prompts import penalty_of
-from confidence_tasks.studies.riskeval.trials import riskeval_scorer
-from confidence_tasks.study.measures import proportion, rows_of
-from confidence_tasks.study.question import Question
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
-    from confidence_tasks.statistics.core import FloatArray
-
+from confidence_tasks.studies.riskeval.measures import REGIMES, interval_over_questions
+from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
+from confidence_tasks.studies.riskeval.replies import penalty_of
+from confidence_tasks.study.measures import rows_of, share
+from confidence_tasks.study.trial import Item, Question
 
 SOURCES: Mapping[str, str] = {"hle": "HLE", "gpqa_diamond": "GPQA Diamond", "gsm8k": "GSM8K"}
 """The paper's question sources, in the order of its figures."""
@@ -170,7 +162,10 @@ over_high_penalties = _side_by_side(
 """Laid out as tables 1, 4 and 6 of the paper."""
 
 
-_AGREEMENT = ("same_decision", "same_answer", "same_confidence")
+_AGREEMENT = tuple(
+    share(name, name, "Share of replies of which the rules read the same.")
+    for name in ("same_decision", "same_answer", "same_confidence")
+)
 
 
 @extra_table(
@@ -185,28 +180,15 @@ def rules_and_parser(results: TaskResults) -> Iterator[dict[str, Any]]:
 
     The paper has a model read every reply; this is what reading by rules would have changed.
     """
+    drawn = {name: getattr(results.settings, name) for name in ("n_resamples", "level", "seed")}
     for model in results.models:
         parsed = rows_of(model.columns, ~np.isnan(model.columns["same_decision"]))
         n = len(parsed["question_id"])
         if n:
             row: dict[str, Any] = {"model": model.label}
-            for name in _AGREEMENT:
-                row |= interval_cells(name, _share_that(parsed, name, results.settings))
+            for measure in _AGREEMENT:
+                row |= interval_cells(measure.name, interval_over_questions(measure, parsed, **drawn))
             yield {**row, "replies": n}
-
-
-def _share_that(columns: Columns, name: str, settings: Settings) -> Interval:
-    """Return the share of trials for which a column holds, with its interval over questions."""
-    holds = proportion(lambda trials: trials[name])
-    return bootstrap(
-        lambda index, *, weights: holds(columns, weights),
-        np.arange(len(columns[name])),
-        clusters=columns["question_id"],
-        n_resamples=settings.n_resamples,
-        level=settings.level,
-        method="wilson",
-        seed=settings.seed,
-    )
 
 
 @check(
@@ -247,7 +229,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         {"penalty": "what a wrong answer costs"},
         "lambda=",
         _risk,
-        partial(riskeval_scorer, parser="rules", judge="rules"),
+        lambda: STUDY.make_scorer(parser="rules", judge="rules"),
         lambda items: metrics_of_items(STUDY, items),
     )
 }
@@ -393,7 +375,7 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
         f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
         " penalty, w/ π* that of the optimal policy on its stated confidence, with the gain in brackets. Bold: best;"
         " italics: second best.",
-        columns=(_COLUMNS,),
+        columns=_COLUMNS,
         at={"task": "riskeval", "group": regime, "source": source, "digits": 3},
         best="column",
         second=True,

@@ -14,25 +14,22 @@ import numpy as np
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.report.groups import Columns
 from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name, decide
-from confidence_tasks.simulation.instruments import Instrument, InstrumentResponder
-from confidence_tasks.simulation.reply import Reply, StageRequest, answer
-from confidence_tasks.simulation.subject import Subject, pick, uniform
-from confidence_tasks.simulation.true_values import long_run, sloppily
+from confidence_tasks.report.task_trials import Columns
+from confidence_tasks.simulation.reply import Instrument, InstrumentResponder, Reply, StageRequest, answer
+from confidence_tasks.simulation.subject import Subject, long_run, pick, sloppily, uniform
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
-from confidence_tasks.studies.riskeval.prompts import (
+from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     PENALTIES,
     penalty_of,
+    read_risk_reply,
 )
-from confidence_tasks.studies.riskeval.prompts import condition_of as condition_of_penalty
-from confidence_tasks.studies.riskeval.reader import read_risk_reply
-from confidence_tasks.studies.scales.prompts import Scale
-from confidence_tasks.studies.scales.subject import report, report_distribution, reported
-from confidence_tasks.study.question import LETTERS, Kind, Question
+from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
+from confidence_tasks.studies.scales.replies import Scale, report, report_distribution, reported
+from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 PERCENT = Scale(0, 100)
 

@@ -7,32 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inspect_ai.scorer import Score, Scorer, Target, scorer
-from inspect_ai.solver import TaskState
-
-from confidence_tasks.harness.inspect.explanation import answer_and_key, explanation, number, plain
-from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
-from confidence_tasks.harness.inspect.viewer import trial_score
+from confidence_tasks.harness.inspect.explanation import answer_and_key, number, plain
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.studies.riskeval.prompts import (
-    JUDGE_SYSTEM,
-    PARSER_SYSTEM,
+from confidence_tasks.studies.riskeval.replies import (
     Judge,
-    Parser,
+    RiskReading,
     condition_of,
-    judge_prompt,
-    parser_prompt,
     penalty_of,
     penalty_text,
+    read_risk_reply,
 )
-from confidence_tasks.study.question import Question, question_of
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Status, Trial
-
-if TYPE_CHECKING:
-    from confidence_tasks.studies.riskeval.reader import Fault, RiskReading
+from confidence_tasks.study.trial import Question, Status, Trial
 
 
 class RiskTrial(Trial):
@@ -125,8 +113,6 @@ def riskeval_trial(
     >>> trial["decision"], trial["correct"], trial["utility"], round(trial["regret"], 12)
     ('answer', 0.0, -4.0, 1.0)
     """
-    from confidence_tasks.studies.riskeval.reader import read_risk_reply
-
     reading = read_risk_reply(reply, question.kind, question.choices) if isinstance(reply, str) else reply
     if correct is None:
         correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
@@ -189,69 +175,6 @@ def _of_one(statistic: str, *values: float) -> float:
     return float(getattr(decision, statistic)(*([value] for value in values)))
 
 
-@scorer(metrics=[])
-def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool = True) -> Scorer:
-    """Parse the reply, judge the answer, and keep both as a trial."""
-    from confidence_tasks.studies.riskeval import STUDY
-
-    async def score(state: TaskState, target: Target) -> Score:
-        from confidence_tasks.studies.riskeval.reader import Fault
-
-        question, penalty = question_of(state.metadata), penalty_of(state.metadata["condition"])
-        reading = await _read(question, state, parser, cache)
-        if isinstance(reading, Fault):
-            return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))
-        right = await _judge(question, reading, state, judge, cache)
-        if isinstance(right, Fault):
-            return Score.unscored(
-                reason="grader_failed", answer=reading.answer, explanation=plain(right.reason)
-            )
-        by_rules = _by_rules(question, state) if parser == "model" else None
-        trial = riskeval_trial(question, penalty, reading, right, by_rules)
-        told = explanation(STUDY, trial, question)
-        return trial_score(STUDY, trial, state.metadata, answer=_said(reading), explanation=told)
-
-    return score
-
-
-async def _read(question: Question, state: TaskState, parser: Parser, cache: bool) -> RiskReading | Fault:
-    """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
-    from confidence_tasks.studies.riskeval.reader import read_parser_reply
-
-    reply = reply_text(state.output)
-    if parser == "rules" or not reply.strip() or reply == FILTERED:
-        return _by_rules(question, state)
-    parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache=cache)
-    return read_parser_reply(parsed, question)
-
-
-def _by_rules(question: Question, state: TaskState) -> RiskReading:
-    from confidence_tasks.studies.riskeval.reader import read_risk_reply
-
-    return read_risk_reply(reply_text(state.output), question.kind, question.choices)
-
-
-async def _judge(
-    question: Question, reading: RiskReading, state: TaskState, judge: Judge, cache: bool
-) -> float | Fault | None:
-    """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none.
-
-    An answer that is none of the options goes to the judge where there is one.
-    """
-    from confidence_tasks.studies.riskeval.reader import NOT_AN_OPTION, Fault, read_verdict
-
-    in_own_words = (
-        judge == "auto" and NOT_AN_OPTION in reading.rules and question.gold is not None
-    ) and can_ask("judge", state.store)
-    if not reading.answer or not (in_own_words or needs_judge(question, judge)):
-        return None
-    answer = option_text(question, reading.answer)
-    found = read_verdict(
-        await ask_role("judge", JUDGE_SYSTEM, judge_prompt(question, answer), state, cache=cache)
-    )
-    return found if isinstance(found, Fault) else float(found)
-
-
 def option_text(question: Question, answer: str) -> str:
     """Return an answer as a judge should see it: a letter with the text of its option.
 
@@ -261,13 +184,6 @@ def option_text(question: Question, answer: str) -> str:
     'B. No'
     """
     return f"{answer}. {question.options[answer]}" if answer in question.options else answer
-
-
-def _said(reading: RiskReading) -> str:
-    """Return what the log shows as the answer."""
-    if reading.decision != "abstain":
-        return reading.answer
-    return f"ABSTAIN ({reading.answer})" if reading.answer else "ABSTAIN"
 
 
 def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:

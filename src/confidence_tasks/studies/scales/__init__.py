@@ -5,8 +5,8 @@ Dai (2026), arXiv:2603.09309.
 
 from collections.abc import Sequence
 
-from confidence_tasks.studies.scales import prompts, trials
-from confidence_tasks.studies.scales.prompts import (
+from confidence_tasks.studies.scales import replies, trials
+from confidence_tasks.studies.scales.replies import (
     ALL_SCALES,
     BOUNDARY,
     ELICITATIONS,
@@ -20,7 +20,6 @@ from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter,
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.scales.report")
-_subject = LazyModule("confidence_tasks.studies.scales.subject")
 
 SOURCES = "mmlu,gsm8k,truthfulqa"
 """The paper's three data sets (section 3.4)."""
@@ -36,8 +35,8 @@ STUDY = Study(
     title="Confidence scales",
     paper=Paper("Dai", 2026, "2603.09309"),
     scorer="scale_scorer",
-    stages=prompts.scale_stages,
-    questions=prompts.scale_questions,
+    stages=replies.scale_stages,
+    questions=replies.scale_questions,
     conditions=_labels(ALL_SCALES),
     condition_parameter="scales",
     read_condition=Scale.label_of,
@@ -45,7 +44,7 @@ STUDY = Study(
     read=trials.read_reply,
     options=("strict",),
     explain=trials.explain,
-    example=_subject.worked_example,
+    example=replies.worked_example,
     parameters=(
         Parameter(
             "scales", str | list[str] | None, None, "Scales, such as 0-10,14-86; by default the design's."
@@ -104,9 +103,9 @@ STUDY = Study(
     ),
     checks=(_checks.GENERAL, _report.unstable_m_ratio),
     subset_parameters=frozenset({"scales", "sources", "n", "mirror"}),
-    subject=_subject.respond,
-    true_values=_subject.true_values,
+    subject=replies.respond,
+    true_values=trials.true_values,
     reply_forms=_report.REPLY_FORMS,
-    power=_subject.POWER,
+    power=_report.POWER,
     replication=_report.REPLICATION,
 )

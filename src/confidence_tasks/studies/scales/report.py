@@ -6,17 +6,14 @@ Dai (2026), arXiv:2603.09309, figures 2 to 5 and appendix A.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confidence_tasks.harness.inspect.samples import Item, one_of
 from confidence_tasks.report.checks import cells_of, check
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, LegendEntry, Panel, ordered, panel
+from confidence_tasks.report.figures import Colour, LegendEntry, Panel, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     averaged,
@@ -46,26 +43,28 @@ from confidence_tasks.report.paper import (
     is_worse,
     spread,
 )
+from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, by_name, decide
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
+from confidence_tasks.report.task_trials import Columns, ModelTrials
+from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Estimate, complete, ece
 from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.prompts import (
+from confidence_tasks.studies.scales.replies import (
     BASELINE,
     BOUNDARY,
     ELICITATIONS,
     GRANULARITY,
     NONSTANDARD,
     Scale,
+    reported,
 )
-from confidence_tasks.study.question import Question
+from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
-
+from confidence_tasks.study.trial import Item, Question
 
 BIN_COUNTS = (5, 10, 15, 20, 30, 50)
 """Numbers of bins of the paper's figure 3."""
@@ -181,10 +180,46 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         {"scale": "bounds of the confidence scale, such as 0-100"},
         "",
         _scale,
-        STUDY.make_scorer,
+        lambda: STUDY.make_scorer(),
         lambda items: metrics_of_items(STUDY, items),
     )
 }
+
+
+# How the study is planned -------------------------------------------------------------------------------------
+
+_MOST_STEPS = 200
+"""Steps of a wider scale are taken together, to so many or fewer, so that questions are alike."""
+
+
+def _scale_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    scale = Scale.parse(condition)
+    correct, confidence = decide(subject, draws[0], condition)
+    raw = reported(subject, confidence, scale, draws[0])
+    step = -(-scale.width // _MOST_STEPS)
+    nearest = scale.lower + step * np.rint((raw - scale.lower) / step)
+    return {"correct": correct.astype(np.float64), "confidence_raw": np.minimum(nearest, scale.upper)}
+
+
+def _scale_trials(replies: Columns, condition: str) -> Columns:
+    scale = Scale.parse(condition)
+    return {**replies, "confidence": (replies["confidence_raw"] - scale.lower) / scale.width}
+
+
+_SCALE_EFFECTS = {
+    **dict.fromkeys(("mratio", "meta_d", "auroc"), METACOGNITION),
+    **dict.fromkeys(("ece", "overconfidence", "brier"), EffectParameter("bias", -4.0, 4.0)),
+    "accuracy": EffectParameter("d_prime", 0.0, 4.0),
+}
+POWER = PowerDesign(
+    condition=BASELINE.label,
+    read_condition=Scale.label_of,
+    n_replies=1,
+    replies=_scale_replies,
+    trials=_scale_trials,
+    measures=by_name(MEASURES, _SCALE_EFFECTS),
+    effects=_SCALE_EFFECTS,
+)
 
 
 # Tables and figures of the paper ------------------------------------------------------------------------------
@@ -304,23 +339,21 @@ REPLICATION = Replication(
             " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
             " most frequent, H the entropy (6.66 bits at most).",
             columns=(
-                (
-                    heading(
-                        "Concentration",
-                        "Top-1",
-                        measure=_top_1,
-                        text="{} ({}%)",
-                        more=({"measure": "top1_share", "percent": True, "digits": 1, "name": "share"},),
-                    ),
-                    by_measure("top3_share", "Concentration", "Top-3 (%)", percent=True, digits=1),
-                    by_measure("distinct", "Distribution", "Unique", digits=0),
-                    by_measure("entropy", "Distribution", "H (bits)"),
-                    by_measure("accuracy", "Performance", "Acc", leading_zero=False),
-                    by_measure("auroc", "Performance", "AUROC", leading_zero=False),
-                    by_measure("ece", "Performance", "ECE ↓", leading_zero=False),
-                    by_measure("meta_d", "Performance", "meta-d′"),
-                    by_measure("mratio", "Performance", "M-ratio"),
+                heading(
+                    "Concentration",
+                    "Top-1",
+                    measure=_top_1,
+                    text="{} ({}%)",
+                    more=({"measure": "top1_share", "percent": True, "digits": 1, "name": "share"},),
                 ),
+                by_measure("top3_share", "Concentration", "Top-3 (%)", percent=True, digits=1),
+                by_measure("distinct", "Distribution", "Unique", digits=0),
+                by_measure("entropy", "Distribution", "H (bits)"),
+                by_measure("accuracy", "Performance", "Acc", leading_zero=False),
+                by_measure("auroc", "Performance", "AUROC", leading_zero=False),
+                by_measure("ece", "Performance", "ECE ↓", leading_zero=False),
+                by_measure("meta_d", "Performance", "meta-d′"),
+                by_measure("mratio", "Performance", "M-ratio"),
             ),
             at=_BASE,
             order_by={"measure": "mratio"},
@@ -354,7 +387,7 @@ REPLICATION = Replication(
                     by_measure("utilization", "Util.", percent=True, digits=1),
                 ),
             ),
-            columns=(_scales(BOUNDARY, "scale_boundary"),),
+            columns=_scales(BOUNDARY, "scale_boundary"),
         ),
         PaperTable(
             "4",
@@ -362,14 +395,14 @@ REPLICATION = Replication(
             " more than 5% of the width.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
-            columns=(_scales(NONSTANDARD[:4], "scale_nonstandard"),),
+            columns=_scales(NONSTANDARD[:4], "scale_nonstandard"),
         ),
         PaperTable(
             "5",
             "Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
-            columns=(_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),),
+            columns=_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),
         ),
         PaperFigure("3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)),
         PaperTable(
@@ -378,11 +411,9 @@ REPLICATION = Replication(
             stubs=("Model", "Scale"),
             rows=(MODELS, _spaced(BASELINE, GRANULARITY[2])),
             columns=(
-                (
-                    by_measure("ece", "Equal-Width"),
-                    by_measure("ece_mass", "Equal-Mass"),
-                    heading("|Δ|", measure=_binning_gap),
-                ),
+                by_measure("ece", "Equal-Width"),
+                by_measure("ece_mass", "Equal-Mass"),
+                heading("|Δ|", measure=_binning_gap),
             ),
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
@@ -390,7 +421,7 @@ REPLICATION = Replication(
             "7",
             "ECE by number of bins B, on MMLU.",
             stubs=("Scale",),
-            rows=(_spaced(*GRANULARITY[2:]),),
+            rows=_spaced(*GRANULARITY[2:]),
             columns=(
                 MODELS,
                 tuple(
@@ -405,7 +436,7 @@ REPLICATION = Replication(
             PaperTable(
                 str(number),
                 f"Discretisation on 0–100: {name}.",
-                columns=(_ONE_SOURCE,),
+                columns=_ONE_SOURCE,
                 at={**_BASE, "source": source},
             )
             for number, (name, source) in enumerate(_SOURCES.items(), start=8)
@@ -414,7 +445,7 @@ REPLICATION = Replication(
             "11",
             "ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
             " corrected.",
-            columns=(_GRANULARITY,),
+            columns=_GRANULARITY,
             at={"measure": "ece", **_STARRED},
         ),
         PaperTable(
@@ -422,7 +453,7 @@ REPLICATION = Replication(
             "M-ratio by granularity and source of questions.",
             stubs=("Dataset", "Model"),
             rows=(tuple(heading(name, source=source) for name, source in _SOURCES.items()), MODELS),
-            columns=(_GRANULARITY,),
+            columns=_GRANULARITY,
             at={"measure": "mratio"},
         ),
         PaperTable(
@@ -430,14 +461,9 @@ REPLICATION = Replication(
             "Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
             " a model.",
             columns=(
-                (
-                    *(
-                        heading(*each.labels, **each.at, measure="accuracy", digits=3)
-                        for each in _GRANULARITY
-                    ),
-                    heading(
-                        "Δmax (%)", measure=_accuracy_change, task="scale_granularity", percent=True, digits=1
-                    ),
+                *(heading(*each.labels, **each.at, measure="accuracy", digits=3) for each in _GRANULARITY),
+                heading(
+                    "Δmax (%)", measure=_accuracy_change, task="scale_granularity", percent=True, digits=1
                 ),
             ),
         ),
@@ -447,12 +473,10 @@ REPLICATION = Replication(
             stubs=("Model", "Scale"),
             rows=(MODELS, _scales((BOUNDARY[0], BOUNDARY[-1]), "scale_boundary")),
             columns=(
-                (
-                    _META_D,
-                    by_measure("mratio", "M-ratio", **_DAGGERED),
-                    by_measure("ece", "ECE ↓"),
-                    by_measure("utilization", "Utilization (%)", percent=True, digits=1),
-                ),
+                _META_D,
+                by_measure("mratio", "M-ratio", **_DAGGERED),
+                by_measure("ece", "ECE ↓"),
+                by_measure("utilization", "Utilization (%)", percent=True, digits=1),
             ),
         ),
         PaperTable(
@@ -468,14 +492,12 @@ REPLICATION = Replication(
                 ),
             ),
             columns=(
-                (
-                    heading("Width", measure=_width, digits=0),
-                    by_measure("round_share", "Round-Pref (%)", percent=True, digits=1),
-                    by_measure("violation_rate", "Violation (%)", percent=True, digits=1),
-                    _META_D,
-                    _M_RATIO,
-                    by_measure("entropy", "H"),
-                ),
+                heading("Width", measure=_width, digits=0),
+                by_measure("round_share", "Round-Pref (%)", percent=True, digits=1),
+                by_measure("violation_rate", "Violation (%)", percent=True, digits=1),
+                _META_D,
+                _M_RATIO,
+                by_measure("entropy", "H"),
             ),
         ),
         PaperTable(
@@ -492,18 +514,16 @@ REPLICATION = Replication(
                 ),
             ),
             columns=(
-                (
-                    heading("meta-d′ (A)", measure=_side(0)),
-                    heading("meta-d′ (B)", measure=_side(1)),
-                    heading(
-                        "Δ [95% CI]",
-                        measure=_compared,
-                        sign=True,
-                        text="{} [{}, {}]",
-                        more=(
-                            {"limit": "low", "sign": False, "name": "low"},
-                            {"limit": "high", "sign": False, "name": "high"},
-                        ),
+                heading("meta-d′ (A)", measure=_side(0)),
+                heading("meta-d′ (B)", measure=_side(1)),
+                heading(
+                    "Δ [95% CI]",
+                    measure=_compared,
+                    sign=True,
+                    text="{} [{}, {}]",
+                    more=(
+                        {"limit": "low", "sign": False, "name": "low"},
+                        {"limit": "high", "sign": False, "name": "high"},
                     ),
                 ),
             ),
@@ -511,16 +531,14 @@ REPLICATION = Replication(
         PaperTable(
             "17",
             "Replies out of bounds by more than 5% of the width (%).",
-            columns=(
-                tuple(
-                    heading(label, *each.labels, **each.at)
-                    for label, axis in (
-                        ("Granularity (G)", _GRANULARITY),
-                        ("Boundary (B)", _scales(BOUNDARY[1:], "scale_boundary")),
-                        ("Non-standard (N)", _scales(NONSTANDARD[1:], "scale_nonstandard")),
-                    )
-                    for each in axis
-                ),
+            columns=tuple(
+                heading(label, *each.labels, **each.at)
+                for label, axis in (
+                    ("Granularity (G)", _GRANULARITY),
+                    ("Boundary (B)", _scales(BOUNDARY[1:], "scale_boundary")),
+                    ("Non-standard (N)", _scales(NONSTANDARD[1:], "scale_nonstandard")),
+                )
+                for each in axis
             ),
             at={"measure": "violation_rate", "percent": True, "digits": 1},
         ),

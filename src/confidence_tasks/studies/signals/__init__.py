@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from confidence_tasks.studies.signals import prompts, trials
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study, source_parameters
+from confidence_tasks.studies.signals import replies, trials
+from confidence_tasks.study import (
+    BINARY,
+    Design,
+    Domain,
+    LazyModule,
+    Parameter,
+    Reference,
+    Study,
+    source_parameters,
+)
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.signals.report")
-_subject = LazyModule("confidence_tasks.studies.signals.subject")
 
 NLI_MODEL = "microsoft/deberta-large-mnli"
 """The model of Kuhn, Gal & Farquhar (2023, arXiv:2302.09664); it takes 2 GB of memory."""
@@ -17,10 +25,10 @@ STUDY = Study(
     name="signals",
     title="Confidence signals",
     module=__name__,
-    stages=prompts.signal_stages,
-    questions=prompts.signal_questions,
-    conditions=tuple(prompts.SIGNALS),
-    chosen=prompts.chosen_signals,
+    stages=replies.signal_stages,
+    questions=replies.signal_questions,
+    conditions=tuple(replies.SIGNALS),
+    chosen=replies.chosen_signals,
     read=trials.read_signal,
     parameters=(
         *source_parameters("arithmetic"),
@@ -82,6 +90,6 @@ STUDY = Study(
     tables=(_report.combined, _report.rank_correlations, _report.disagreements),
     checks=(_checks.GENERAL, _report.missing_signals),
     subset_parameters=frozenset({"source", "n", "mirror", "signals"}),
-    subject=_subject.respond,
-    instruments=_subject.INSTRUMENTS,
+    subject=replies.respond,
+    instruments=Reference("confidence_tasks.studies.signals.replies", "INSTRUMENTS"),
 )

@@ -19,8 +19,8 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
-from confidence_tasks.studies.scales.prompts import Scale
-from confidence_tasks.studies.scales.reader import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
+from confidence_tasks.studies.scales.replies import Scale
+from confidence_tasks.studies.scales.trials import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Token
 from confidence_tasks.study.trial import Status
 
@@ -82,14 +82,7 @@ _AROUND = " \t\r\"'`*_“”‘’«»"
 def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
     r"""Return where a reply states its answer: behind the last label, else where the answer or its option stands.
 
-    Parameters
-    ----------
-    reply : str
-        The reply.
-    answer : str
-        The answer as read.
-    option : str
-        The text of the option, where the answer is the letter of one.
+    ``answer`` is as read, ``option`` the text of the option where the answer is the letter of one.
 
     Examples
     --------
@@ -176,11 +169,7 @@ def true_probability(tokens: Iterable[Token]) -> float:
 
     Spellings are added up. Where one of the two is not among the alternatives, the mass that is missing to 1 stands for
     it, the most that it can have.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN where the reply begins otherwise, or has no log-probabilities.
+    NaN where the reply begins otherwise, or has no log-probabilities.
 
     References
     ----------
@@ -274,19 +263,9 @@ def same_meaning(
 ) -> NDArray[np.bool_]:
     """Tell which answers mean the same, by the rule in the question's metadata.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    answers : sequence of str
-        The answer, and those of the samples, as they were put to a judge; empty where there is none.
-    verdicts : sequence of ModelReply
-        The judge's replies, in the order of its prompts.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        Symmetric; an empty answer means the same as none.
+    ``answers`` are the answer and those of the n - 1 samples, as they were put to a judge, empty where there is none;
+    ``verdicts`` are the judge's replies, in the order of its prompts. The table has shape (n, n) and is symmetric; an
+    empty answer means the same as none.
 
     Raises
     ------
@@ -361,14 +340,7 @@ def _load(name: str) -> tuple[Any, Any, int]:
 def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
     """Tell for each pair of answers whether each entails the other, both after the question.
 
-    Parameters
-    ----------
-    name : str
-        Name or folder of a sequence classifier with a label for entailment.
-    question : str
-        What was asked, the context of the answers.
-    pairs : sequence of (str, str)
-        Answers.
+    ``name`` is the name or folder of a sequence classifier with a label for entailment.
 
     Raises
     ------

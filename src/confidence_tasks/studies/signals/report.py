@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
-from confidence_tasks.report.figures import panels
-from confidence_tasks.report.figures.figure import Colour, Panel, panel
+from confidence_tasks.report.figures import Colour, Panel, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     figure_by_model,
@@ -20,16 +18,14 @@ from confidence_tasks.report.figures.general import (
     model_keys,
 )
 from confidence_tasks.report.figures.panels import Line
-from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.results import ALL_TRIALS
+from confidence_tasks.report.results import ALL_TRIALS, TaskResults
+from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelTrials
 
 DISAGREEMENTS = 10
 """Questions that are listed for a model."""
@@ -127,30 +123,24 @@ def disagreements(results: TaskResults) -> ExtraTable:
         table = signal_table(model.columns)
         if len(table.signals) < 2 or len(table.correct) < 2:
             continue
-        ranks = np.full(table.evidence.shape, np.nan)
-        for column, values in enumerate(table.evidence.T):
-            known = ~np.isnan(values)
-            ranks[known, column] = (rankdata(values[known]) - 0.5) / max(known.sum(), 1)
-        several = (~np.isnan(ranks)).sum(axis=1) > 1
-        spread = np.where(
-            several, np.nanmax(ranks, axis=1, initial=0) - np.nanmin(ranks, axis=1, initial=1), 0
-        )
+        values = pd.DataFrame(table.evidence, columns=list(table.signals))
+        ranks = (values.rank() - 0.5) / values.count()
+        spread = (ranks.max(axis=1) - ranks.min(axis=1)).fillna(0.0).to_numpy()
         for row in np.argsort(-spread, kind="stable")[:DISAGREEMENTS]:
             if spread[row] <= 0:
                 break
-            trial = int(table.first[row])
+            trial, its = int(table.first[row]), ranks.iloc[row]
             trials.append((model, trial))
-            low, high = int(np.nanargmin(ranks[row])), int(np.nanargmax(ranks[row]))
             records.append(
                 {
                     "model": model.label,
                     "question": printable(str(model.columns["question_id"][trial])[:LONGEST]),
                     "answer": printable(str(model.columns["answer"][trial])[:LONGEST]),
                     "right": "yes" if table.correct[row] else "no",
-                    "surest by": table.signals[high],
-                    "its rank": ranks[row, high],
-                    "least sure by": table.signals[low],
-                    "its rank there": ranks[row, low],
+                    "surest by": its.idxmax(),
+                    "its rank": its.max(),
+                    "least sure by": its.idxmin(),
+                    "its rank there": its.min(),
                 }
             )
     return ExtraTable(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from confidence_tasks.harness.inspect.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
-from confidence_tasks.studies.signals.prompts import COMBINED, EXPRESSIONS, SIGNALS
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
     MissingSignalError,
@@ -25,6 +24,7 @@ from confidence_tasks.studies.signals.reader import (
     same_meaning,
     true_probability,
 )
+from confidence_tasks.studies.signals.replies import COMBINED, EXPRESSIONS, SIGNALS
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -331,10 +331,6 @@ def _recalibrated(measure: Measure) -> Measure:
     )
 
 
-def _tokens(trials: Columns) -> Any:
-    return trials["input_tokens"] + trials["output_tokens"]
-
-
 _CLASSES = right_and_wrong()
 _VALUES = ("correct", "confidence")
 
@@ -406,7 +402,12 @@ MEASURES: tuple[Measure, ...] = (
     ACCURACY,
     PARSE_RATE,
     mean("calls", "calls", "Mean number of calls a question.", "lower"),
-    mean("tokens", proportion(_tokens), "Mean number of tokens a question, prompts and replies.", "lower"),
+    mean(
+        "tokens",
+        proportion(lambda trials: trials["input_tokens"] + trials["output_tokens"]),
+        "Mean number of tokens a question, prompts and replies.",
+        "lower",
+    ),
 )
 
 
@@ -475,10 +476,6 @@ def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
     return area(together, weights), area(best, weights)
 
 
-def _combined_area(trials: Columns, weights: FloatArray | None = None) -> Value:
-    return _areas(trials, weights)[0]
-
-
 def _gain(trials: Columns, weights: FloatArray | None = None) -> Value:
     together, best = _areas(trials, weights)
     return together - best
@@ -487,7 +484,7 @@ def _gain(trials: Columns, weights: FloatArray | None = None) -> Value:
 POOLED: tuple[Measure, ...] = (
     Measure(
         f"auroc_{COMBINED}",
-        _combined_area,
+        lambda trials, weights: _areas(trials, weights)[0],
         "AUROC of a logistic regression on all signals, cross-fitted over questions.",
         "higher",
         "transformed",

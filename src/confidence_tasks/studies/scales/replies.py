@@ -1,7 +1,8 @@
-"""The prompts of the confidence-scale study: the general template of the paper's appendix B.1, and two extensions.
+"""Replies of the confidence-scale study: its scales and prompts, and how a simulated subject replies to them.
 
-Dai (2026), arXiv:2603.09309. The wording is the instrument: only the question, its choices and the bounds vary.
-The section labels that the appendix prints in brackets name the parts and are not sent.
+The prompts are the general template of Dai (2026), arXiv:2603.09309, appendix B.1. The wording is the
+instrument: only the question, its choices and the bounds vary. The section labels that the appendix prints in brackets
+name the parts and are not sent.
 
 The appendix prints two wordings of the confidence instruction. The default, ``b1``, is that of the template: "After
 providing your answer, rate your confidence ...". ``b2`` is that of the list of "exact" instructions in appendix B.2:
@@ -12,13 +13,20 @@ after the question, which ``b2`` keeps to, with the first option on that line; `
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from confidence_tasks.harness.inspect.samples import listed, with_key
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, ranked_guesses
+from confidence_tasks.simulation.subject import Subject, decisions, pick, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study.parameter import listed
+from confidence_tasks.study.trial import with_key
+
+if TYPE_CHECKING:
+    from confidence_tasks.report.power import Draws
+    from confidence_tasks.statistics.core import BoolArray, FloatArray
 
 _LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
 
@@ -221,8 +229,7 @@ def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
                 f"{source} and another of the sources are both named {name}: rename one of the files"
             )
         asked[name] = [
-            replace(question, metadata={**question.metadata, "elicitation": parameters["elicitation"]})
-            for question in questions
+            question.with_metadata(elicitation=parameters["elicitation"]) for question in questions
         ]
     return [question for questions in asked.values() for question in questions]
 
@@ -234,3 +241,126 @@ def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return scale_prompt(question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"])
 
     return [Stage("answer", ask)]
+
+
+# The simulated subject -----------------------------------------------------------------------------------------
+
+SLOPPY_FORMS: tuple[Callable[[str, int, Scale], str], ...] = (
+    lambda answer, raw, scale: f"**Answer:** {answer}\n**Confidence:** {raw}",
+    lambda answer, raw, scale: f"Answer: {answer}\nConfidence: {raw}/{scale.upper}",
+    lambda answer, raw, scale: f"Confidence: {raw}\nAnswer: {answer}",
+    lambda answer, raw, scale: f"Let me think about it.\n\nAnswer: {answer}\n\nConfidence: about {raw}",
+    lambda answer, raw, scale: f"The answer is {answer}, and my confidence is {raw}.",
+    lambda answer, raw, scale: f"Answer: {answer}\nConfid",
+    lambda answer, raw, scale: "I'm sorry, but I cannot help with that.",
+)
+"""Ways to stray from the format; the last two leave out what was asked for."""
+
+
+def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
+    """Put a confidence in [0, 1] as an integer on ``scale``, with the subject's habits.
+
+    Examples
+    --------
+    >>> report(0.87, Scale(0, 20), Subject(), 0, "q-1")
+    17
+    >>> report(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
+    85
+    """
+    ignores_bounds = uniform(*key, "bounds") < subject.ignores_bounds
+    rounds = uniform(*key, "rounding") < subject.rounding
+    return int(_stated(subject, confidence, Scale(0, 100) if ignores_bounds else scale, rounds))
+
+
+def reports(confidence: float, scale: Scale, subject: Subject) -> list[tuple[int, float]]:
+    """Return everything that :func:`report` may return, with its probability."""
+    ways = [
+        (int(_stated(subject, confidence, of, rounds)), of_scale * of_rounding)
+        for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
+        for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
+    ]
+    return [(raw, probability) for raw, probability in ways if probability]
+
+
+def report_distribution(
+    subject: Subject,
+    condition: str,
+    scale: Scale,
+    of: Callable[[float, bool], float] = lambda confidence, correct: confidence,
+) -> dict[tuple[bool, int], float]:
+    """Return the probability of each outcome with each report on a scale; ``of`` a function of what is decided."""
+    found: dict[tuple[bool, int], float] = {}
+    for correct, confidence, chance in decisions(subject, condition):
+        for raw, probability in reports(of(confidence, correct), scale, subject):
+            found[correct, raw] = found.get((correct, raw), 0.0) + chance * probability
+    return found
+
+
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Answer ``question`` and state a confidence in the format asked for, or sloppily."""
+    scale, subject, seed = Scale.parse(request.condition), request.subject, request.seed
+    decision = subject.decide(question.id, scale.label, seed)
+    text = answer(question, correct=decision.correct, seed=seed)
+    key = (seed, question.id, scale.label)
+    raw = report(decision.confidence, scale, subject, *key)
+    if uniform(*key, "sloppy") < subject.sloppiness:
+        form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
+        return Reply(form(text, raw, scale), decision.confidence)
+    guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
+    elicitation = question.metadata.get("elicitation", "verbal")
+    reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
+    return Reply(reply, decision.confidence)
+
+
+SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)
+"""Confidences of the examples, in turn. Those below one half come with a wrong answer, so that the examples show what
+a low confidence is for and favour no end of the scale."""
+
+REASONING = "I considered what the question asks and chose accordingly."
+"""What stands for the reasoning where a source gives no worked solution."""
+
+
+def worked_example(question: Question, condition: str, number: int) -> str:
+    """Return a reply in format to a question on a scale."""
+    scale, confidence = Scale.parse(condition), SHOWN_CONFIDENCE[number % len(SHOWN_CONFIDENCE)]
+    raw = round(scale.lower + confidence * scale.width)
+    right = confidence >= 0.5 or question.kind == "text"  # a wrong text says what the answer is not
+    best = answer(question, correct=right, seed="fewshot")
+    guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
+    reasoning = question.metadata.get("solution", REASONING)
+    return reply_in_format(question, guesses, question.metadata["elicitation"], reasoning=reasoning)
+
+
+def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
+    """Return the integers on ``scale`` that the subject states, with its habits."""
+    from scipy.special import ndtr
+
+    return _stated(subject, confidence, scale, ndtr(draws["rounding"]) < subject.rounding)
+
+
+ENOUGH_ROUND_NUMBERS = 7
+"""A scale with fewer multiples within its bounds, such as 0-20, draws nobody to them."""
+
+
+def _stated(
+    subject: Subject, confidence: FloatArray | float, scale: Scale, rounds: BoolArray | bool
+) -> FloatArray:
+    """Return the integers on ``scale`` for confidences, or multiples where the subject rounds and there are enough."""
+    import numpy as np
+
+    if subject.anchors:
+        confidence = _nearest(np.sort(subject.anchors), confidence)
+    raw = scale.lower + confidence * scale.width
+    step = subject.round_to
+    multiples = np.arange(-(-scale.lower // step) * step, scale.upper + 1, step, dtype=np.float64)
+    if len(multiples) < ENOUGH_ROUND_NUMBERS:
+        return np.rint(raw)
+    return np.where(rounds, _nearest(multiples, raw), np.rint(raw))
+
+
+def _nearest(grid: FloatArray, values: FloatArray | float) -> FloatArray:
+    """Return for each value the entry of the ascending ``grid`` that is nearest; of two, the lower."""
+    import numpy as np
+
+    middles = (grid[1:] + grid[:-1]) / 2.0
+    return np.asarray(grid[np.searchsorted(middles, values)])

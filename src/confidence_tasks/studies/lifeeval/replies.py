@@ -1,22 +1,32 @@
-"""What LifeEval asks: its questions in the authors' wording; only sex, minimum age, radius and population vary.
+"""LifeEval's replies: what is asked, in the authors' wording, and how a simulated subject guesses an age at death.
 
 arXiv:2605.23909, section 3; the wording is that of the authors' repository (Comparing-Confidence-in-LLMs, MIT). The
 directions are the system message and stand again before the question.
+Only sex, minimum age, radius and population vary.
+
+The subject believes a copy of the life table in which the risk of dying is multiplied at every age, by a factor that it
+draws anew for each question; so its sensitivity is known. It guesses the best age by that table. Its confidence is the
+chance of that guess by its own table, on the logit scale multiplied by its M-ratio (a subject without metacognition
+states one half for all) and distorted by its bias, gain and noise. A subject with M-ratio 1 and an exact table states
+the maximum achievable score.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from confidence_tasks.harness.inspect.samples import one_of
 from confidence_tasks.reading.token_probabilities import number_span
+from confidence_tasks.simulation.reply import Reply, StageRequest, said
+from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
-from confidence_tasks.sources.lifeeval import RADII, load_life_table
+from confidence_tasks.sources.generated import RADII, load_life_table
+from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.study import Question, Replies, Stage
-from confidence_tasks.study.parameter import NumberedConditions
+from confidence_tasks.study.parameter import NumberedConditions, one_of
 
 CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
@@ -126,7 +136,7 @@ def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
         )
     scoring = {"window": parameters["window"], "table": table}
     asked = [
-        replace(question, metadata={**question.metadata, **scoring})
+        question.with_metadata(**scoring)
         for question in load("lifeeval", seed=parameters["seed"])
         if question.level in parameters["conditions"]
     ]
@@ -151,3 +161,56 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             span=lambda question, reply: number_span(reply),
         )
     ]
+
+
+# The simulated subject -----------------------------------------------------------------------------------------
+
+PERCENT = Scale(0, 100)
+
+
+def belief(question: Question, subject: Subject, seed: object) -> tuple[int, float]:
+    """Return the best guess by the subject's own life table, and its chance by that table."""
+    return belief_at(question, subject, normal(seed, question.id, "hazard"))
+
+
+def belief_at(question: Question, subject: Subject, score: float) -> tuple[int, float]:
+    """Return the same where the logarithm of the factor on the risk of dying has a standard score."""
+    from confidence_tasks.statistics.life_table import best_guess
+
+    about = question.metadata
+    table = _believed_table(about["table"], about["sex"], math.exp(subject.hazard_noise * score))
+    best = best_guess(table, minimum_age=about["age"], radius=about["radius"], window=about["window"])
+    return best.age, float(best.score)
+
+
+@lru_cache(maxsize=64)
+def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
+    """Multiply the cumulative hazard of every year; the last age stays the last."""
+    from confidence_tasks.sources.generated import load_life_table
+    from confidence_tasks.statistics.life_table import close_life_table
+
+    true = close_life_table(load_life_table(path or None).probabilities(sex))
+    return tuple((1.0 - (1.0 - true) ** hazard).tolist())
+
+
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Guess, and state the chance of being near enough."""
+    from confidence_tasks.studies.scales.replies import report
+
+    subject, key = request.subject, (request.seed, question.id)
+    guess, chance = belief(question, subject, request.seed)
+    stated = subject.restate(chance, question.id, request.seed)
+    reply = lifeeval_reply(
+        guess,
+        report(stated, PERCENT, subject, *key) / 100,
+        reasoning="I followed the life table as I remember it.",
+    )
+    return Reply(said(reply, subject, *key), stated)
+
+
+def even_scores(n: int, spread: float) -> list[tuple[float, float]]:
+    """Return standard scores with their weights, by Gauss-Hermite quadrature; 0 alone where nothing spreads."""
+    import numpy as np
+
+    scores, weights = np.polynomial.hermite_e.hermegauss(n if spread else 1)
+    return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))

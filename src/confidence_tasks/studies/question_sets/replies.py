@@ -1,26 +1,27 @@
-"""What the five calibration question sets ask: their questions and prompts, of which only the question varies.
+"""Replies to the five calibration question sets: what is asked, and how a simulated subject replies.
 
 arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN is that of the authors' repository
 (Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. HaluEval has two wordings. ``given_answer``, the
 default, tells the model that it has given the answer and asks for its probability alone, as nine of the paper's eleven
 models were asked. ``own_answer`` is the older wording, by which Claude Haiku 3 and Claude Sonnet 4 were asked: it asks
 for an answer, and the prompt ends within an object in which the given answer stands as a JSON string. The directions
-are the system message and stand again before the question.
+are the system message and stand again before the question. Only the question varies.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, said
 from confidence_tasks.sources import load_asked
-from confidence_tasks.studies.lifeeval.prompts import CONFIDENCE_TOO, REASONING
+from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, PERCENT, REASONING
 from confidence_tasks.study import Question, Stage
-from confidence_tasks.study.question import LETTERS
+from confidence_tasks.study.trial import LETTERS
 
 Form = Literal["boolean", "options", "judgement"]
 """An answer and a confidence; a probability for every option; a confidence in an answer that is given."""
@@ -225,14 +226,7 @@ def question_set_questions(parameters: Mapping[str, Any]) -> list[Question]:
     for question in asked:
         _check(name, QUESTION_SETS[name].form, question)
     return [
-        replace(
-            question,
-            metadata={
-                **question.metadata,
-                "question_set": name,
-                "given": question.metadata.get("answer", ""),
-            },
-        )
+        question.with_metadata(question_set=name, given=question.metadata.get("answer", ""))
         for question in asked
     ]
 
@@ -274,3 +268,57 @@ def _check(name: str, form: Form, question: Question) -> None:
 def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
     """Return what may be answered to a question, with the words that stand for each."""
     return letters(len(question.choices)) if question.kind == "choice" else YES_NO
+
+
+# The simulated subject -----------------------------------------------------------------------------------------
+
+_REASONING = "I worked it out step by step."
+
+
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Reply in the form of the question's set; HaluEval's prompt may break off where the probability stands."""
+    from confidence_tasks.studies.scales.replies import report
+
+    form = QUESTION_SETS[question.metadata["question_set"]].form
+    subject, key = request.subject, (request.seed, question.id)
+    decision = subject.decide(question.id, question.source, request.seed)
+    chosen = answer(question, correct=decision.correct, seed=request.seed)
+    believed = belief_in_form(
+        form, question, {decision.correct: chosen}, decision.confidence, decision.correct
+    )
+    stated = report(believed, PERCENT, subject, *key) / 100
+    if request.prompt.endswith('"Confidence": "'):
+        reply = continued_reply(stated)
+    else:
+        reply = reply_in_form(form, question, chosen, stated, _REASONING)
+    behind: dict[str, float] = {}
+    if form == "options":
+        behind = dict(zip(question.options, _spread(question, chosen, believed), strict=True))
+    elif form == "boolean":
+        said_true = believed if chosen == "yes" else 1.0 - believed
+        behind = {"True": said_true, "False": 1.0 - said_true}
+    return Reply(said(reply, subject, *key), believed, behind)
+
+
+def belief_in_form(
+    form: Form, question: Question, chosen: Mapping[bool, str], confidence: float, correct: bool
+) -> float:
+    """Return what is stated in a form: of options at least chance, in judging an answer the chance of ``yes``."""
+    if form == "options":
+        return max(confidence, 1.0 / len(question.options))
+    return confidence if form == "boolean" or chosen[correct] == "yes" else 1.0 - confidence
+
+
+def reply_in_form(form: Form, question: Question, chosen: str, stated: float, reasoning: str = "") -> str:
+    """Return a reply in the form of a question set that names an answer and a confidence."""
+    if form == "options":
+        return options_reply(chosen, _spread(question, chosen, stated), reasoning=reasoning)
+    return (
+        boolean_reply(chosen, stated, reasoning=reasoning) if form == "boolean" else judgement_reply(stated)
+    )
+
+
+def _spread(question: Question, chosen: str, probability: float) -> list[float]:
+    """Return a probability for every option; those not chosen share what is left."""
+    rest = round((1.0 - probability) / (len(question.options) - 1), 3)
+    return [probability if letter == chosen else rest for letter in question.options]
