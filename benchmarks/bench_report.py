@@ -1,6 +1,6 @@
 """Reports of many logs: one worker and several, a cold and a warm cache, one more log; ``samples_df`` on the same logs.
 
-    python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R]
+    python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R] [--scheduler HOST:PORT]
 
 The logs are runs of the three designs of the scale study, 15 conditions of N questions, by M simulated subjects. One
 question run through the harness gives the form of every sample: its messages, events, usage and timing. The
@@ -162,8 +162,8 @@ def measured(command: list[str], environment: Mapping[str, str]) -> Measured:
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3, together / 1e6
 
 
-def turn(folder: Path, page: Path) -> Iterator[tuple[str, Measured]]:
-    """Time every program once; the page of each report is that of the first."""
+def turn(folder: Path, page: Path, scheduler: str | None) -> Iterator[tuple[str, Measured]]:
+    """Time every program once, one of them on a Dask cluster if any; the page of each report is that of the first."""
     program = str(Path(sys.executable).parent / "confidence-tasks")
     last = sorted(folder.glob("*.eval"))[-1]
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as scratch:
@@ -184,6 +184,7 @@ def turn(folder: Path, page: Path) -> Iterator[tuple[str, Measured]]:
             "as many as cores": ["--no-cache"],
             "cold cache": [],
             "warm cache": [],
+            **({"cluster": ["--scheduler", scheduler, "--no-cache"]} if scheduler else {}),
         }.items():
             yield name, measured(report(folder, *options), kept)
             pages.append(page.read_bytes())
@@ -209,13 +210,14 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=10)
     parser.add_argument("--questions", type=int, default=2_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--scheduler", help="the address of a Dask scheduler")
     asked = parser.parse_args()
     folder = asked.folder or Path(tempfile.mkdtemp())
     if not list(folder.glob("*.eval")):
         write_logs(folder, asked.models, asked.questions)
     found: dict[str, list[Measured]] = {}
     for number in range(asked.repeats):
-        for name, took in turn(folder, Path(tempfile.mkdtemp()) / "report.html"):
+        for name, took in turn(folder, Path(tempfile.mkdtemp()) / "report.html", asked.scheduler):
             found.setdefault(name, []).append(took)
             print(f"{number}  {shown(name, took)}", flush=True)
     for name, times in found.items():

@@ -90,7 +90,8 @@ def test_what_differs_beside_the_model_is_named(compared: tuple[dict[str, Any], 
 
 def test_the_terminal_says_it_too(compared: tuple[dict[str, Any], Path, Path]) -> None:
     found, log, other = compared
-    done = CliRunner().invoke(main, ["compare", str(log), str(other), "--resamples", "50"])
+    arguments = ["compare", str(log), str(other), "--resamples", "50"]
+    done = CliRunner().invoke(main, arguments, env={"COLUMNS": "100"})
     said = " ".join(done.stdout.split())
     for notice in found["notices"]:
         assert f"{notice['severity']}: {notice['title']}. {notice['meaning']}" in said

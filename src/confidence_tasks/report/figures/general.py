@@ -153,7 +153,7 @@ def intervals_figure(
     """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
     settings = {"labels": positions, "lines": lines, "y": title, "reference": reference, "joined": joined}
     keys = tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines)
-    size = _WIDE if len(positions) > 1 else _NARROW
+    size = _WIDE if len(positions) > 2 else _NARROW
     return Figure(name, title, caption, (("", (panel("", panels.intervals, **settings),)),), keys, size=size)
 
 

@@ -232,7 +232,7 @@ def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
         its_panels.append(panel(str(label), panels.trends, labels=ticks, lines=lines, **axes))
     return Figure(
         f"{results.task_trials.slug}_winkler_by_method",
-        "Winkler score by method",
+        "Winkler score at each level, by method",
         "Lower is better: width, and what is missed weighs more the stricter the level. All on the test half. A gap is"
         " an interval without end, which conformal adjustment gives when its calibration half is too small for the"
         " level.",
