@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
+from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
 Found = TypeVar("Found")
@@ -238,18 +239,17 @@ def _check(client: Any, address: str) -> None:
 
 
 def _dask_backend(client: Any) -> Any:
-    from joblib._dask import DaskDistributedBackend
+    """Return joblib's backend on Dask's own executor, as joblib waits for ever for what a dead worker should return."""
+    with parallel_config("dask", client=client, wait_for_workers_timeout=_PATIENCE_WITH_WORKERS):
+        backend, _ = get_active_backend()
 
-    class Backend(DaskDistributedBackend):  # type: ignore[misc]
-        """joblib's backend, on Dask's own executor: joblib's way to collect results waits for ever if a worker dies."""
+    def submit(calls: Any, callback: Any = None) -> Any:
+        future = client.get_executor(pure=False).submit(_calls, calls.items)
+        future.add_done_callback(lambda done: callback(done.exception() or done.result()))
+        return future
 
-        def submit(self, func: Any, callback: Any = None) -> Any:
-            """Submit some work."""
-            future = client.get_executor(pure=False).submit(_calls, func.items)
-            future.add_done_callback(lambda done: callback(done.exception() or done.result()))
-            return future
-
-    return Backend(client=client, wait_for_workers_timeout=_PATIENCE_WITH_WORKERS)
+    backend.submit = submit
+    return backend
 
 
 def _calls(items: Sequence[tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]]) -> list[Any]:
