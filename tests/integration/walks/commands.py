@@ -35,11 +35,11 @@ COMMANDS = {
     "lm_eval": LM_EVAL,
 }
 
-_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN")
+_LEFT_OUT = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "CONFIDENCE_TASKS_MIRROR")
 
 
 def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command without a terminal, a key or a hub; its log directory is ``folder/logs``."""
+    """Run a command without a terminal, a key, a hub or a mirror; its log directory is ``folder/logs``."""
     name, *arguments = command
     quiet = {
         "HF_HUB_OFFLINE": "1",
@@ -48,11 +48,11 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
         "COLUMNS": "100",
         "MPLBACKEND": "Agg",
     }
-    without_keys = {key: value for key, value in os.environ.items() if key not in _KEYS}
+    inherited = {key: value for key, value in os.environ.items() if key not in _LEFT_OUT}
     return subprocess.run(
         [sys.executable, "-c", COMMANDS[name], *arguments],
         cwd=folder,
-        env={**without_keys, **quiet, **environment},
+        env={**inherited, **quiet, **environment},
         capture_output=True,
         text=True,
         encoding="utf-8",
