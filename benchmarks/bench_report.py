@@ -27,16 +27,17 @@ from zipfile import ZipFile
 
 import psutil
 from inspect_ai import eval
+from inspect_ai.dataset import Sample
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
-from confidence_tasks.harness.inspect.viewer import dataset
+from confidence_tasks.harness.inspect.viewer import dataset, trial_score
 from confidence_tasks.harness.staged import default_parameters, staged_items
 from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import Scale, respond
 from confidence_tasks.studies.scales.trials import scale_trial
-from confidence_tasks.study.trial import Item, question_metadata
+from confidence_tasks.study.trial import Item
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"
 
@@ -63,7 +64,6 @@ def write_logs(folder: Path, models: int, questions: int) -> None:
         parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
         design = run.eval.task.rpartition("/")[2]
         items = list(staged_items(SCALES, parameters, list(SCALES.designs[design].conditions)))
-        dataset(items, "arithmetic")
         first = folder / f"{design}-subject-00.eval"
         for name, subject in subjects(models):
             log = folder / f"{design}-{name}.eval"
@@ -94,12 +94,12 @@ def write_log(
         if not with_samples:
             keep_samples(log)
         told = []
-        for item in items:
-            own = fields(item, name, subject) | {"uuid": f"{name}/{item.id}"}
+        for item, sample in zip(items, dataset(items, "arithmetic"), strict=True):
+            own = fields(item, sample, name, subject) | {"uuid": f"{name}/{item.id}"}
             told.append(filled(summaries[item.condition], own))
             if with_samples:
-                sample = filled(by_condition[item.condition], own)
-                log.writestr(f"samples/{item.id}_epoch_1.json", json.dumps(sample))
+                whole = filled(by_condition[item.condition], own)
+                log.writestr(f"samples/{item.id}_epoch_1.json", json.dumps(whole))
         log.writestr("summaries.json", json.dumps(told))
         log.writestr("reductions.json", json.dumps(members["reductions.json"]))
         log.writestr("header.json", json.dumps(header))
@@ -112,19 +112,21 @@ def keep_samples(log: ZipFile) -> None:
     log.NameToInfo = {member.filename: member for member in log.filelist}
 
 
-def fields(item: Item, seed: str, subject: Subject) -> dict[str, Any]:
-    """Return what a trial of the subject has of its own."""
+def fields(item: Item, sample: Sample, seed: str, subject: Subject) -> dict[str, Any]:
+    """Return what a trial of the subject has of its own, in the form in which the task gives it to the harness."""
     reply = respond(
         item.question, StageRequest(subject, item.prompt, item.condition, "answer", {}, seed)
     ).text
     trial = scale_trial(item.question, Scale.parse(item.condition), reply)
+    metadata = sample.metadata or {}
+    score = trial_score(SCALES, trial, metadata, answer=str(trial["answer"]), explanation="")
     return {
-        "id": item.id,
-        "input": item.prompt,
-        "target": item.question.gold,
-        "metadata": {"condition": item.condition, **question_metadata(item.question), **item.metadata},
+        "id": sample.id,
+        "input": [message.model_dump(exclude_none=True) for message in sample.input],
+        "target": sample.target,
+        "metadata": metadata,
         "reply": reply,
-        "score": {"value": trial, "answer": trial["answer"]},
+        "score": score.model_dump(include={"value", "answer", "metadata"}),
     }
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from os import SEEK_END, PathLike, fspath
+from os import PathLike, fspath
 from os.path import exists, isfile
 from pathlib import PurePosixPath
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import fsspec
 import numpy as np
@@ -28,7 +27,7 @@ from confidence_tasks.report.other_files import (
     read_trial_table,
     results_beside,
 )
-from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile
+from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory
 from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
@@ -295,7 +294,7 @@ def _content(path: str) -> str:
             if not isfile(path):
                 return "" if exists(path) else "absent"
             with open(path, "rb") as file:
-                file.seek(_directory(file) if path.endswith(".eval") else 0)
+                file.seek(archive_directory(file) if path.endswith(".eval") else 0)
                 return hashlib.file_digest(file, "sha256").hexdigest()
         system, root = fsspec.core.url_to_fs(path)
         facts = system.info(root)
@@ -305,25 +304,6 @@ def _content(path: str) -> str:
         return ""
     told = {name: str(facts[name]) for name in _VERSIONS if facts.get(name)}
     return repr((path, facts.get("size"), told)) if told else ""
-
-
-_END = struct.Struct("<4s4H2LH")
-"""The end of a zip archive without a comment: a signature, and the place of the directory as the last but one."""
-
-
-def _directory(file: IO[bytes]) -> int:
-    """Return where the directory of a zip archive starts, which has a checksum of every member; 0 if that is unclear.
-
-    It is a hundredth of a log.
-    """
-    size = file.seek(0, SEEK_END)
-    file.seek(max(0, size - _END.size))
-    end = file.read()
-    if len(end) < _END.size or not end.startswith(b"PK\5\6"):
-        return 0
-    place: int = _END.unpack(end)[-2]
-    file.seek(min(place, size))
-    return place if file.read(4) == b"PK\1\2" else 0
 
 
 def _table(file: TrialFile) -> pa.Table:

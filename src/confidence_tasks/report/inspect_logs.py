@@ -6,10 +6,12 @@ Whole samples are read only from a log that says that some are invalid.
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from operator import attrgetter
+from os import SEEK_END
 from typing import IO, Any
 from zipfile import ZipFile
 
@@ -30,9 +32,11 @@ from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.report.trial_files import (
+    ARCHIVE_END,
     BESIDE,
     NotTrialsError,
     TrialFile,
+    archive_directory,
     decoded,
     prompt_digest,
     provenance_of,
@@ -190,12 +194,18 @@ class _Asked(Struct, gc=False):
 _NOTHING = _Asked()
 
 
+class _Message(Struct, gc=False):
+    role: Any
+    content: Any
+    metadata: Any = None
+
+
 class Summary(Struct, gc=False):
     """What is read of a sample; the rest of its summary is skipped."""
 
     id: Any
     epoch: int
-    input: Any = None
+    input: str | list[_Message] | None = None
     metadata: _Asked | None = None
     scores: dict[str, _Score | None] | None = None
     error: Any = None
@@ -210,18 +220,51 @@ def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
     """Give the header of a log, and the summary of each sample.
 
     A finished log has either in a member of its own. Decoding what is needed of the summaries is a hundred times faster
-    than Inspect's own reader, which checks and shortens every text again; any other log goes through that reader. The
-    list of all members, one a sample, is read once: that takes as long as decoding a third of the summaries.
+    than Inspect's own reader, which checks and shortens every text again; any other log goes through that reader.
     """
     if path.endswith(".eval"):
-        with fsspec.open(path, "rb") as file, ZipFile(file) as archive:
+        with fsspec.open(path, "rb") as file, ZipFile(_last_members(file)) as archive:
             if {HEADER, SUMMARIES} <= archive.NameToInfo.keys():
+                most = max(MOST_BYTES, MOST_TIMES * file.seek(0, SEEK_END))
                 with archive.open(SUMMARIES) as member:
-                    most = max(MOST_BYTES, MOST_TIMES * archive.start_dir)
                     yield _header(archive.read(HEADER)), decode_summaries(member, most)
                 return
     told = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
     yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in told)
+
+
+def _last_members(file: IO[bytes]) -> IO[bytes]:
+    """Return an archive of the last members of a log, from its header and summaries on; the whole log if that fails.
+
+    :class:`~zipfile.ZipFile` makes an object of every member, one a sample, which takes as long as decoding most of the
+    summaries.
+    """
+    place = archive_directory(file)
+    if not place:
+        return file
+    file.seek(place)
+    directory = file.read()
+    *counts, size, _, _ = ARCHIVE_END.unpack(directory[-ARCHIVE_END.size :])
+    found = [_entry(directory[:size], name) for name in (HEADER, SUMMARIES)]
+    first, start = min(at for at, _ in found), min(offset for _, offset in found)
+    if first < 0 or not 0 <= place - start <= MOST_BYTES:
+        return file
+    file.seek(start)
+    members = file.read(place - start)
+    return BytesIO(members + directory[first:size] + ARCHIVE_END.pack(*counts, size - first, place, 0))
+
+
+def _entry(directory: bytes, name: str) -> tuple[int, int]:
+    """Return where the last entry of a member stands in the directory of an archive, and the member; -1 if unclear."""
+    at = directory.rfind(name.encode()) - _ENTRY.size
+    if at < 0:
+        return -1, -1
+    signature, length, offset = _ENTRY.unpack_from(directory, at)
+    return (at, offset) if signature == b"PK\1\2" and length == len(name) else (-1, -1)
+
+
+_ENTRY = struct.Struct("<4s24xH12xL")
+"""An entry of a zip archive's directory up to the name: a signature, the name's length, where the member stands."""
 
 
 def summaries(path: str) -> Iterator[Summary]:
@@ -282,7 +325,7 @@ def _containers(text: bytes | bytearray) -> int:
     return int(np.count_nonzero(letters | (ord("[") ^ ord("{")) == ord("{")))  # they differ in one bit
 
 
-PIECE = 1 << 22
+PIECE = 1 << 19
 """Bytes of summaries that are decoded at a time, at the least."""
 
 
@@ -307,10 +350,13 @@ def _planned(header: EvalLog) -> int:
 
 def _digests(summary: Summary) -> tuple[str, str]:
     """Return what tells apart the question of a sample, and the messages that it was asked in."""
-    asked, metadata = summary.input, summary.metadata or _NOTHING
-    if not isinstance(asked, str):
-        asked = [(each["role"], each["content"]) for each in asked or () if is_sent(each.get("metadata"))]
-    return question_digest(metadata.question, metadata.choices), prompt_digest(asked) if asked else ""
+    asked, metadata = summary.input or "", summary.metadata or _NOTHING
+    messages = (
+        asked
+        if isinstance(asked, str)
+        else [(each.role, each.content) for each in asked if not each.metadata or is_sent(each.metadata)]
+    )
+    return question_digest(metadata.question, metadata.choices), prompt_digest(messages) if messages else ""
 
 
 def _versions(header: EvalLog) -> dict[str, str]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import json
 import re
+import struct
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from os import SEEK_END
 from sys import intern
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -286,6 +288,25 @@ def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
     return found, wrong
 
 
+ARCHIVE_END = struct.Struct("<4s4H2LH")
+"""The end of a zip archive without a comment: a signature, and the place of the directory as the last but one."""
+
+
+def archive_directory(file: IO[bytes]) -> int:
+    """Return where the directory of a zip archive starts, which has a checksum of every member; 0 if that is unclear.
+
+    It is a hundredth of a log.
+    """
+    size = file.seek(0, SEEK_END)
+    file.seek(max(0, size - ARCHIVE_END.size))
+    end = file.read()
+    if len(end) < ARCHIVE_END.size or not end.startswith(b"PK\5\6"):
+        return 0
+    place: int = ARCHIVE_END.unpack(end)[-2]
+    file.seek(min(place, size))
+    return place if file.read(4) == b"PK\1\2" else 0
+
+
 # How a model was asked: what may set two runs of it apart, without its secrets ---------------------------------------
 
 
@@ -365,7 +386,7 @@ def question_digest(text: Any, choices: Any) -> str:
     """
     if not isinstance(text, str) or not text:
         return ""
-    return _question_digest(text, *sorted(map(str, choices)) if isinstance(choices, list | tuple) else ())
+    return _question_digest(text, *map(str, choices) if isinstance(choices, list | tuple) else ())
 
 
 @lru_cache(maxsize=1024)  # a question is asked under several conditions in a row
@@ -373,7 +394,7 @@ def _question_digest(text: str, *options: str) -> str:
     plain = " ".join(text[:_SCANNED].split())
     if len(plain) > _SHOWN:
         plain = textwrap.shorten(plain, _SHOWN, placeholder="...")
-    return digest(plain, *(options if sum(map(len, options)) <= _CHOICES else ()))
+    return digest(plain, *(sorted(options) if sum(map(len, options)) <= _CHOICES else ()))
 
 
 def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
@@ -388,9 +409,10 @@ def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
         return digest("user", messages[:_PROMPT])
     parts: list[str] = []
     for role, content in messages:
-        contents = [content] if isinstance(content, str) else content
-        texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in contents]
-        parts += [str(role), *(text[:_PROMPT] for text in texts)]
+        parts.append(str(role))
+        for part in (content,) if isinstance(content, str) else content:
+            text = part if isinstance(part, str) else str(part.get("text", ""))
+            parts.append(text[:_PROMPT])
     return digest(*parts)
 
 

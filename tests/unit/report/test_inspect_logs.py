@@ -5,11 +5,14 @@ import json
 import math
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -21,7 +24,13 @@ from tests.unit.report.runs import undrawn_report
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect, inspect_logs
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
+from confidence_tasks.report.inspect_logs import (
+    MOST_DIGITS,
+    MOST_LEVELS,
+    decode_summaries,
+    read_inspect_log,
+    refuse_unbounded,
+)
 from confidence_tasks.report.trial_files import NotTrialsError
 
 
@@ -162,7 +171,13 @@ VALUES = st.recursive(
 SAMPLES = st.fixed_dictionaries(
     {"id": TEXTS | st.integers(), "epoch": st.integers(1, 9)},
     optional={
-        "input": VALUES,
+        "input": st.none()
+        | TEXTS
+        | st.lists(
+            st.fixed_dictionaries(
+                {"role": VALUES, "content": VALUES}, optional={"metadata": VALUES, "source": VALUES}
+            )
+        ),
         "target": VALUES,
         "metadata": st.none()
         | st.fixed_dictionaries({}, optional={"question": VALUES, "choices": VALUES, "x": VALUES}),
@@ -198,7 +213,9 @@ def needed(sample: dict[str, Any]) -> Any:
         [
             sample["id"],
             sample["epoch"],
-            sample.get("input"),
+            [[turn["role"], turn["content"], turn.get("metadata")] for turn in asked]
+            if isinstance(asked := sample.get("input"), list)
+            else asked,
             None if metadata is None else [metadata.get("question"), metadata.get("choices")],
             None
             if scores is None
@@ -241,6 +258,47 @@ def test_summaries_are_decoded_as_json_decodes_them(
 ) -> None:
     text = json.dumps(samples, separators=separators, ensure_ascii=ascii_only).encode(errors="surrogatepass")
     assert decode(text, piece) == [needed(sample) for sample in json.loads(text)]
+
+
+def with_comment(archive: ZipFile) -> None:
+    archive.comment = b"copied"
+
+
+def with_a_name_that_ends_alike(archive: ZipFile) -> None:
+    archive.writestr("samples/summaries.json", "[]")
+
+
+def with_header_written_anew(archive: ZipFile) -> None:
+    header = archive.read(inspect_logs.HEADER)
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(inspect_logs.HEADER, header)
+
+
+def with_members_of_64_bits(archive: ZipFile) -> None:
+    for i in range(65_536):
+        archive.writestr(f"attachments/{i}", b"")
+    members = {name: archive.read(name) for name in (inspect_logs.SUMMARIES, inspect_logs.HEADER)}
+    for name, text in members.items():
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr(name, text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [with_comment, with_a_name_that_ends_alike, with_header_written_anew, with_members_of_64_bits],
+    ids=lambda change: change.__name__,
+)
+def test_a_log_is_read_the_same_wherever_its_last_members_stand(
+    change: Callable[[ZipFile], None], log: Path, tmp_path: Path
+) -> None:
+    changed = tmp_path / log.name
+    shutil.copyfile(log, changed)
+    with ZipFile(changed, "a") as archive:
+        change(archive)
+    (before,), (after,) = map(read_inspect_log, (str(log), str(changed)))
+    assert replace(after, path="", columns={}) == replace(before, path="", columns={})
+    for key, column in before.columns.items():
+        np.testing.assert_array_equal(after.columns[key], column)
 
 
 def test_the_header_of_a_log_is_what_inspect_reads(log: Path) -> None:

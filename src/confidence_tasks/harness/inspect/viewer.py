@@ -124,11 +124,13 @@ def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -
     kept = metadata or {}
     trial = {**kept, **value}
     for key, its in kept.items():
-        begun, _, number = key.partition(" ")
         if key in value:
-            trial[key] = its if key == "condition" or _shortened(its) == value[key] else value[key]
-        elif number.isdigit() and begun in kept:
-            trial[begun] += " " + trial.pop(key)
+            if key == "condition" or _shortened(its) == value[key]:
+                trial[key] = its
+        elif key[-1:].isdigit():
+            begun, _, number = key.partition(" ")
+            if number.isdigit() and begun in kept:
+                trial[begun] += " " + trial.pop(key)
     return trial
 
 
