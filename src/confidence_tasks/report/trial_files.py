@@ -371,7 +371,7 @@ def digest(*texts: str) -> str:
     >>> digest("a", "b") == digest("a", "b") != digest("ab")
     True
     """
-    return blake2b("\x1f".join(texts).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    return blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def question_digest(text: Any, choices: Any) -> str:
@@ -386,7 +386,7 @@ def question_digest(text: Any, choices: Any) -> str:
     """
     if not isinstance(text, str) or not text:
         return ""
-    return _question_digest(text, *map(str, choices) if isinstance(choices, list | tuple) else ())
+    return _question_digest(text, *map(str, choices) if isinstance(choices, (list, tuple)) else ())
 
 
 @lru_cache(maxsize=1024)  # a question is asked under several conditions in a row
