@@ -14,7 +14,6 @@ from typing import Any
 from rich.markup import escape
 
 from confidence_tasks.harness.compat import prerequisite_error
-from confidence_tasks.harness.inspect.metrics import condition_summary
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
@@ -269,7 +268,7 @@ def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     if study.metrics is not None:
         return study.metrics(parameters, conditions)
     arguments = {"study": study.reference, "conditions": list(conditions)}
-    return TaskMetrics(condition_summary, arguments, study.measures, conditions[0])
+    return TaskMetrics(None, arguments, study.measures, conditions[0])
 
 
 class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]

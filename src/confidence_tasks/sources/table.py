@@ -7,7 +7,7 @@ is loaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -163,6 +163,11 @@ def find_source(name: str) -> Source:
     raise SourceError(
         f"unknown source {name!r}.{hint} Sources: {', '.join(SOURCES)}, or the path of a .jsonl or .csv file"
     )
+
+
+def revisions(names: Iterable[str]) -> dict[str, str]:
+    """Return the pinned revision of each source; empty for questions that come with this package or in a file."""
+    return {name: SOURCES[name].commit if name in SOURCES else "" for name in names}
 
 
 _mirror_option = click.option(

@@ -87,8 +87,9 @@ class TaskMetrics:
     Attributes
     ----------
     summary, arguments
-        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``.
-        Logs name it, with its arguments as JSON holds them, so that it can be called again when they are scored anew.
+        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``;
+        None for each measure of the study in each of the ``conditions`` that are named in the arguments. Logs name it,
+        with its arguments as JSON holds them, so that it can be called again when they are scored anew.
     measures : tuple of Measure
         The measures that it computes.
     headline : str
@@ -99,7 +100,7 @@ class TaskMetrics:
         The measures that are logged by default, if other than the study's headline.
     """
 
-    summary: Callable[..., Mapping[str, float]]
+    summary: Callable[..., Mapping[str, float]] | None
     arguments: Mapping[str, Any]
     measures: tuple[Measure, ...]
     headline: str

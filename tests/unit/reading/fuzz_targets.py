@@ -8,9 +8,9 @@ from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from confidence_tasks.harness.inspect.explanation import explanation, plain
 from confidence_tasks.reading.answers import is_refusal, read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
+from confidence_tasks.reading.explanation import explanation, plain
 from confidence_tasks.reading.fields import read_json_fields, read_probability
 from confidence_tasks.reading.grading import normalise_text, same_number
 from confidence_tasks.reading.numbers import canonical, find_numbers, read_number

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.harness.inspect.explanation import explanation
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob import STUDY
 from confidence_tasks.studies.fermieval_logprob.trials import (

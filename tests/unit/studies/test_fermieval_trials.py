@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.statistics.peers import load_interval_score
 
-from confidence_tasks.harness.inspect.explanation import explanation
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import Reason, bootstrap
 from confidence_tasks.studies.fermieval import STUDY

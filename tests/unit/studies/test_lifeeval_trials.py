@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from confidence_tasks.harness.inspect.explanation import explanation
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.generated import lifeeval_question, load_life_table
 from confidence_tasks.studies.lifeeval import STUDY

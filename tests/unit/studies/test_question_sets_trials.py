@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from confidence_tasks.harness.inspect.explanation import explanation
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import fit_meta_d
 from confidence_tasks.statistics.sdt import two_choice_table

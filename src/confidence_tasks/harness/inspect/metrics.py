@@ -27,9 +27,8 @@ def metrics_of(
     METRICS.check(which)
     names = list(logged.names or study.headline) if which == METRICS.default else None
     overall = list(logged.overall) if names else []
-    return [
-        study_metrics(reference_of(logged.summary), dict(logged.arguments), names, overall, list(efforts))
-    ]
+    summary = reference_of(logged.summary or condition_summary)
+    return [study_metrics(summary, dict(logged.arguments), names, overall, list(efforts))]
 
 
 def reference_of(summary: Callable[..., Any]) -> str:

@@ -31,7 +31,6 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import provider_of
-from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
@@ -70,6 +69,7 @@ from confidence_tasks.harness.staged import (
     task_metrics,
     trial_of,
 )
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, listed

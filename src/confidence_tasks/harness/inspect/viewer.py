@@ -28,7 +28,7 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
-from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import EFFORT, Item, question_metadata
 
@@ -176,11 +176,6 @@ def provenance(parameters: Mapping[str, Any], data: MemoryDataset | None = None)
 def versions() -> dict[str, str]:
     """Return the versions that readings and metrics depend on, by package."""
     return {package: version(package) for package in ("confidence-tasks", "inspect-ai", "numpy", "scipy")}
-
-
-def revisions(sources: Iterable[str]) -> dict[str, str]:
-    """Return the pinned revision of each source; empty for questions that come with this package or in a file."""
-    return {name: SOURCES[name].commit if name in SOURCES else "" for name in sources}
 
 
 def _digest(data: MemoryDataset) -> str:

@@ -14,7 +14,6 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from confidence_tasks.harness.compat import model_arguments, set_metrics
-from confidence_tasks.harness.inspect.viewer import revisions
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
@@ -38,6 +37,7 @@ from confidence_tasks.harness.staged import (
     task_metrics,
     trial_of,
 )
+from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study, TaskMetrics
 from confidence_tasks.study.measures import named
 from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, one_of, unknown_parameter

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.harness.inspect.explanation import plain
+from confidence_tasks.reading.explanation import plain
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_EXPONENT,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from confidence_tasks.harness.inspect.explanation import plain
+from confidence_tasks.reading.explanation import plain
 from confidence_tasks.reading.token_probabilities import (
     ROUNDING,
     VOCABULARY_SPACES,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from confidence_tasks.harness.inspect.explanation import plain
+from confidence_tasks.reading.explanation import plain
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     EXPONENT_SYSTEM,

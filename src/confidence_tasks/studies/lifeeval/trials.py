@@ -12,8 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from confidence_tasks.harness.inspect.explanation import number, plain, token_probability
 from confidence_tasks.reading.answers import Answer
+from confidence_tasks.reading.explanation import number, plain, token_probability
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability

@@ -5,10 +5,10 @@ from __future__ import annotations
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import explanation
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.staged import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
+from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     CLASSIFIER_SYSTEM,

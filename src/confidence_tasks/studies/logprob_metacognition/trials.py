@@ -12,7 +12,7 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
-from confidence_tasks.harness.inspect.explanation import answer_and_key, plain
+from confidence_tasks.reading.explanation import answer_and_key, plain
 from confidence_tasks.simulation.subject import Subject, even_points, of_columns
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,

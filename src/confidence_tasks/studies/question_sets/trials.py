@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.harness.inspect.explanation import number, plain, token_probability, verdict
 from confidence_tasks.reading.answers import Answer, read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts
+from confidence_tasks.reading.explanation import number, plain, token_probability, verdict
 from confidence_tasks.reading.fields import (
     KEYS,
     JsonFields,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.explanation import explanation, plain
 from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
+from confidence_tasks.reading.explanation import explanation, plain
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
     NOT_AN_OPTION,

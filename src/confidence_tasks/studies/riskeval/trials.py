@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.harness.inspect.explanation import answer_and_key, number, plain
+from confidence_tasks.reading.explanation import answer_and_key, number, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.replies import (
     Judge,

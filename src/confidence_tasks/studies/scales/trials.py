@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from confidence_tasks.harness.inspect.explanation import answer_and_key, number
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     apply_rules,
@@ -28,6 +27,7 @@ from confidence_tasks.reading.cleaning import (
     last_box,
     read_first_turn,
 )
+from confidence_tasks.reading.explanation import answer_and_key, number
 from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUTS, LINE_START, status_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import answer

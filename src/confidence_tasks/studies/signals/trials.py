@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confidence_tasks.harness.inspect.explanation import answer_and_key, plain
+from confidence_tasks.reading.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
 from confidence_tasks.studies.signals.reader import (
