@@ -16,7 +16,6 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from confidence_tasks.statistics import FAMILIES
 from confidence_tasks.study.parameter import meant
 
 
@@ -75,8 +74,7 @@ def loaded(entries: Iterable[Any]) -> list[Any]:
     return found
 
 
-STATISTICS = "confidence_tasks.statistics"
-_PACKAGE = Path(__file__).parents[1]
+_STATISTICS = Path(__file__).parents[1] / "statistics"
 
 _GIVEN = frozenset({"weights", "questions"})
 """What a measure passes itself."""
@@ -90,7 +88,7 @@ def statistic(name: str) -> Any:
     >>> statistic("mce")([1, 1, 0, 1], [0.9, 0.9, 0.9, 0.5])
     0.5
     """
-    return getattr(import_module(_homes()[name]), name)
+    return getattr(import_module(_definitions()[name][0]), name)
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
@@ -110,12 +108,10 @@ def check_statistic(name: str, n_columns: int, options: Iterable[str], method: s
     ...
     ValueError: statistic 'ece' has no option 'n_bins'; did you mean 'bins'?
     """
-    homes = _homes()
-    if name not in homes:
-        raise ValueError(f"there is no statistic {name!r}{meant(name, homes)}")
-    taken = _parameters(homes[name], name, method)
-    if taken is None:
-        return  # an alias, whose parameters only its module knows
+    definitions = _definitions()
+    if name not in definitions:
+        raise ValueError(f"there is no statistic {name!r}{meant(name, definitions)}")
+    taken = _parameters(name, method)
     columns = [each.arg for each in (*taken.posonlyargs, *taken.args) if each.arg != "cls"]
     known = {*columns[n_columns:], *(each.arg for each in taken.kwonlyargs)} - _GIVEN
     for option in options:
@@ -126,44 +122,30 @@ def check_statistic(name: str, n_columns: int, options: Iterable[str], method: s
 
 
 @cache
-def _homes() -> dict[str, str]:
-    """Return the module of each public statistic by its name, read off the files of the families."""
-    homes: dict[str, str] = {}
-    for family in FAMILIES:
-        module = f"{STATISTICS}.{family}"
-        if not _path(module).is_dir():
-            homes |= dict.fromkeys(re.findall(r"^(?:class|def) ([A-Za-z]\w*)", _source(module), re.M), module)
-            continue
-        for node in ast.parse(_source(module)).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                homes |= dict.fromkeys((alias.name for alias in node.names), node.module)
-    return homes
+def _definitions() -> dict[str, tuple[str, str, int]]:
+    """Return the module of each statistic by its name, the module's text, and where in it the definition begins.
 
-
-def _path(module: str) -> Path:
-    # Not importlib's find_spec, which imports the packages around a module, and NumPy and SciPy with them.
-    return _PACKAGE.parent.joinpath(*module.split("."))
+    They are read off the files: importing them would import NumPy and SciPy at every start.
+    """
+    found: dict[str, tuple[str, str, int]] = {}
+    for path in sorted(_STATISTICS.rglob("*.py")):
+        parts = path.relative_to(_STATISTICS.parent).with_suffix("").parts
+        text = path.read_text(encoding="utf-8")
+        for head in re.finditer(r"\n(?:class|def) ([A-Za-z]\w*)", text):
+            found[head[1]] = ".".join(("confidence_tasks", *parts)), text, head.start() + 1
+    return found
 
 
 @cache
-def _source(module: str) -> str:
-    path = _path(module)
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return file.read_text(encoding="utf-8")
-
-
-@cache
-def _parameters(module: str, name: str, method: str) -> ast.arguments | None:
-    """Return the parameters of a function, or of a method of a class; None if its module does not define it.
+def _parameters(name: str, method: str) -> ast.arguments:
+    """Return the parameters of a function, or of a method of a class.
 
     Only the head of the definition is parsed: whole modules would take a tenth of a second of every start.
     """
-    text = _source(module)
-    start = re.search(rf"^(?:class|def) {name}\b", text, re.M)
-    if start and method:
-        start = re.compile(rf"^    def {method}\b", re.M).search(text, start.start())
-    if start is None:
-        return None
-    head = dedent(text[start.start() : text.index(":\n", start.start())])
+    _, text, start = _definitions()[name]
+    start = text.index(f"    def {method}(", start) if method else start
+    head = dedent(text[start : text.index(":\n", start)])
     function = ast.parse(f"{head}: ...").body[0]
-    return function.args if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(function, ast.FunctionDef):
+        raise ValueError(f"statistic {name!r} is a class, which a measure cannot call")
+    return function.args
