@@ -167,22 +167,23 @@ def _offsets(count: int, seed: int, position: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArithmeticSource(Source):
-    """One form of the generated questions."""
+class GeneratedSource(Source):
+    """Questions that are made when they are needed: ``make(n, seed)``, with ``n`` None for the default number."""
 
-    form: Form
+    make: Callable[[int | None, int], list[Question]]
+    copy: State = "generated"
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
-        """Generate ``n`` questions, 200 by default."""
-        return arithmetic(n, seed, self.form)
+        """Make ``n`` questions."""
+        return self.make(n, seed)
 
     def state(self, mirror: Path | None) -> State:
-        """They are generated when they are needed."""
-        return "generated"
+        """They, or the figures that they are about, are always there."""
+        return self.copy
 
     def verify(self, mirror: Path | None) -> int:
-        """Generate the default number of questions."""
-        return len(arithmetic(form=self.form))
+        """Make the default number of questions."""
+        return len(self.make(None, 0))
 
 
 _SHIPPED = Path(__file__).parent / "data" / "us_ssa_period_2022.csv"
@@ -286,19 +287,7 @@ def lifeeval_question(sex: str, age: int, radius: int, **scoring: str) -> Questi
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifeEvalSource(Source):
-    """The questions of LifeEval, which need no download."""
-
-    def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
-        """Load at most ``n`` questions, balanced over radius and sex."""
-        return ordered(lifeeval_questions(), seed, ("level", "subject"))[:n]
-
-    def state(self, mirror: Path | None) -> State:
-        """The figures come with the package."""
-        return "shipped"
-
-    def verify(self, mirror: Path | None) -> int:
-        """Read the shipped life table."""
-        load_life_table()
-        return len(lifeeval_questions())
+def ordered_lifeeval(n: int | None, seed: int) -> list[Question]:
+    """Return at most ``n`` questions of LifeEval, balanced over radius and sex, for the shipped life table."""
+    load_life_table()
+    return ordered(lifeeval_questions(), seed, ("level", "subject"))[:n]

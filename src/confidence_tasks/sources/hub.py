@@ -423,7 +423,7 @@ class HubSource(Source):
         self._questions(rows, seed=0, mirrored=False)
         path = self._path(into)
         write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
-        write_atomically(_hash_file(path), sha256_of(path).encode())
+        write_atomically(path.with_suffix(f"{path.suffix}.sha256"), sha256_of(path).encode())
         return path
 
     def verify(self, mirror: Path | None) -> int:
@@ -433,7 +433,7 @@ class HubSource(Source):
             raise SourceError(
                 f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it"
             )
-        recorded = _hash_file(path)
+        recorded = path.with_suffix(f"{path.suffix}.sha256")
         if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
             raise SourceError(
                 f"{self.name}: {path} has changed since its download: delete it and fetch again"
@@ -486,15 +486,15 @@ class HubSource(Source):
             )
 
 
-def _hash_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
-
-
 def read_rows(source: HubSource, path: Path) -> list[Row]:
     """Read the rows of a local copy, JSON lines or Parquet."""
     try:
         if path.suffix == ".parquet":
-            return _read_parquet(source, path)
+            from pyarrow import parquet
+
+            columns = _used_columns(source, parquet.read_schema(path).names)
+            found: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
+            return found
         lines = path.read_text(encoding="utf-8").split("\n")
         return [_read_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
     except (OSError, ValueError) as error:
@@ -516,18 +516,15 @@ def _used_columns(source: HubSource, present: Sequence[str]) -> list[str]:
     return [column for column in (*source.shape.columns, *source.shape.optional) if column in present]
 
 
-def _read_parquet(source: HubSource, path: Path) -> list[Row]:
-    from pyarrow import parquet
-
-    columns = _used_columns(source, parquet.read_schema(path).names)
-    rows: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
-    return rows
-
-
 def download_rows(source: HubSource) -> list[Row]:
     """Download the rows of the pinned split from the hub; SourceError says what to do where that fails."""
-    if source.gated:
-        _require_token(source)
+    from huggingface_hub import get_token
+
+    if source.gated and get_token() is None:
+        raise SourceError(
+            f"{source.name} is gated: ask for access at {source.page}, then set HF_TOKEN to a token of that account "
+            f"(or {MIRROR_VARIABLE} to a folder that holds a copy)"
+        )
     try:
         from datasets.load import load_dataset
 
@@ -543,13 +540,3 @@ def download_rows(source: HubSource) -> list[Row]:
             f"{source.name}: cannot be read from the hub ({said}).{access} "
             f"{without_network(source.name)}; or give the path of a .jsonl or .csv file of questions in its place"
         ) from error
-
-
-def _require_token(source: HubSource) -> None:
-    from huggingface_hub import get_token
-
-    if get_token() is None:
-        raise SourceError(
-            f"{source.name} is gated: ask for access at {source.page}, then set HF_TOKEN to a token of that account "
-            f"(or {MIRROR_VARIABLE} to a folder that holds a copy)"
-        )

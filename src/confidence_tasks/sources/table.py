@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +20,7 @@ from rich.table import Table
 
 from confidence_tasks.sources import hub
 from confidence_tasks.sources.fermi import FermiSource
-from confidence_tasks.sources.generated import ArithmeticSource, LifeEvalSource
+from confidence_tasks.sources.generated import GeneratedSource, arithmetic, ordered_lifeeval
 from confidence_tasks.sources.hub import HubSource, RowSelection
 from confidence_tasks.sources.source import Source, SourceError, mirror_folder
 
@@ -144,10 +145,18 @@ _SOURCES: tuple[Source, ...] = (
         shape=hub.HLE,
     ),
     FermiSource(name="fermi", licence="MIT", size=1_000),
-    LifeEvalSource(name="lifeeval", licence="public domain", size=808),
-    ArithmeticSource(name="arithmetic", licence="generated", size=None, form="choice"),
-    ArithmeticSource(name="arithmetic_number", licence="generated", size=None, form="number"),
-    ArithmeticSource(name="arithmetic_boolean", licence="generated", size=None, form="boolean"),
+    GeneratedSource(
+        name="lifeeval", licence="public domain", size=808, make=ordered_lifeeval, copy="shipped"
+    ),
+    GeneratedSource(
+        name="arithmetic", licence="generated", size=None, make=partial(arithmetic, form="choice")
+    ),
+    GeneratedSource(
+        name="arithmetic_number", licence="generated", size=None, make=partial(arithmetic, form="number")
+    ),
+    GeneratedSource(
+        name="arithmetic_boolean", licence="generated", size=None, make=partial(arithmetic, form="boolean")
+    ),
 )
 
 SOURCES: Mapping[str, Source] = MappingProxyType({source.name: source for source in _SOURCES})
