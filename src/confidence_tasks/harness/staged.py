@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.markup import escape
 
@@ -30,6 +30,8 @@ from confidence_tasks.study.parameter import (
 )
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 from confidence_tasks.study.trial import EFFORT, Item, Question, question_metadata, question_of
+
+Conversation = TypeVar("Conversation")
 
 STUDY = "study"
 """The key of a sample's metadata that says where its study is."""
@@ -212,6 +214,39 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
             f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
         )
     return Item(question, condition, prompts[0], system=first.system_of(question, condition), metadata=about)
+
+
+def conversations_of(
+    stage: Stage,
+    call: StageCall,
+    first: tuple[str, Conversation],
+    earlier: Mapping[str, Conversation],
+    begun: Callable[[str, str], Conversation],
+    continued: Callable[[Conversation, str], Conversation],
+) -> Iterator[tuple[str, Conversation]]:
+    """Yield the prompts of a stage, each with the conversation that it ends, of the harness's own kind.
+
+    A prompt that repeats the ``first`` one follows the same worked examples. ``begun(system, prompt)`` begins a
+    conversation, and ``continued(conversation, prompt)`` continues one of the ``earlier`` stages.
+    """
+    if not call.replies or stage.given:
+        yield first
+        return
+    for prompt in stage.prompts(call.question, call.condition, call.replies):
+        if not stage.follows:
+            system = stage.system_of(call.question, call.condition)
+            yield first if prompt == first[0] else (prompt, begun(system, prompt))
+        elif stage.follows in earlier:
+            yield prompt, continued(earlier[stage.follows], prompt)
+        else:
+            raise ValueError(
+                f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {call.condition!r}"
+            )
+
+
+def forced(prompt: str, text: str) -> str:
+    """Return a text as it continues a prompt: after a space, unless the prompt ends in white space."""
+    return text if prompt[-1:].isspace() else f" {text}"
 
 
 def kept_replies(replies: Replies) -> dict[str, list[dict[str, Any]]]:

@@ -10,15 +10,15 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation.subject import Subject, pick, sloppily, uniform
+from confidence_tasks.simulation.subject import Subject, changed, pick, sloppily, uniform
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.stage import Replies
+from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question
 
 
@@ -146,6 +146,16 @@ def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
     return None
 
 
+def reply_tokens(reply: Reply, top: int | None = None) -> list[Token]:
+    """Return the tokens of a reply, that of its answer with the ``top`` most probable alternatives; by default all."""
+    tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
+    if top != 0 and (found := answer_alternatives(reply)) is not None:
+        index, listed = found
+        kept = listed if top is None else dict(sorted(listed.items(), key=lambda item: -item[1])[:top])
+        tokens[index] = Token(tokens[index].text, listed[tokens[index].text], kept)
+    return tokens
+
+
 _OPPOSITE = {"yes": "no", "no": "yes"}
 
 
@@ -154,12 +164,11 @@ def answer(question: Question, *, correct: bool, seed: object) -> str:
 
     A question without a key gets a text that claims nothing.
     """
-    if question.gold is None:
+    gold = question.gold
+    if gold is None:
         return "I do not know"
-    return question.gold if correct else _wrong(question, question.gold, seed)
-
-
-def _wrong(question: Question, gold: str, seed: object) -> str:
+    if correct:
+        return gold
     if question.kind == "choice":
         others = [letter for letter in question.options if letter != gold]
         return others[pick(len(others), seed, question.id, "wrong")]
@@ -255,15 +264,7 @@ def make_instrument(name: str, **changes: Any) -> Instrument:
     >>> make_instrument("judge", false_right=0.2).false_right
     0.2
     """
-    if name not in INSTRUMENTS:
-        raise ValueError(f"unknown simulated instrument {name!r}; there are {', '.join(INSTRUMENTS)}")
-    known = [rate.name for rate in fields(Instrument)]
-    for rate, value in changes.items():
-        if rate not in known:
-            raise ValueError(f"a simulated instrument has no {rate}; its rates are {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-            raise ValueError(f"{rate} must be a number from 0 to 1, got {value!r}")
-    return replace(INSTRUMENTS[name], **changes)
+    return changed("instrument", INSTRUMENTS, name, changes)
 
 
 @cache

@@ -18,17 +18,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from numbers import Real
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.parameter import meant
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from confidence_tasks.study.measures import Columns
+
+Model = TypeVar("Model", bound="DataclassInstance")
 
 _NORMAL = NormalDist()
 _UNIT = 2.0**-53
@@ -245,6 +249,7 @@ _LEAST = math.ulp(0.0)
 _WITHIN: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("d_prime", "meta_d_prime"), (-STRONGEST, STRONGEST)),
     **dict.fromkeys(("rounding", "ignores_bounds", "sloppiness"), (0.0, 1.0)),
+    **dict.fromkeys(("misreading", "false_right", "false_wrong", "garbling"), (0.0, 1.0)),
     **dict.fromkeys(("noise", "difficulty_spread", "hazard_noise", "caution"), (0.0, math.inf)),
     **dict.fromkeys(("belief_sd", "evidence_ratio"), (_LEAST, math.inf)),
     "perception": (_LEAST, 1.0),
@@ -265,23 +270,28 @@ def make_subject(profile: str, /, **changes: Any) -> Subject:
     >>> make_subject("ideal", meta_d_prime=0.5).meta_d_prime
     0.5
     """
-    if profile not in PROFILES:
-        raise ValueError(
-            f"there is no simulated subject {profile!r}{meant(profile, PROFILES) or '.'} "
-            f"There are {', '.join(PROFILES)}"
-        )
-    known = {item.name for item in fields(Subject)}
-    if unknown := sorted(changes.keys() - known):
-        raise ValueError(
-            f"a simulated subject has no {', '.join(unknown)}{meant(unknown[0], known) or '.'} "
-            f"Its parameters are {', '.join(sorted(known))}"
-        )
-    return replace(PROFILES[profile], **{name: _checked(name, value) for name, value in changes.items()})
+    return changed("subject", PROFILES, profile, changes)
 
 
-def _checked(name: str, value: Any) -> Any:
-    """Return a parameter's value as the subject takes it."""
-    default = getattr(PROFILES["ideal"], name)
+def changed(kind: str, named: Mapping[str, Model], name: str, changes: Mapping[str, Any]) -> Model:
+    """Return the simulated model of a name and a kind, such as ``subject``, with some of its parameters changed."""
+    if name not in named:
+        raise ValueError(
+            f"there is no simulated {kind} {name!r}{meant(name, named) or '.'} There are {', '.join(named)}"
+        )
+    defaults = asdict(next(iter(named.values())))
+    if unknown := sorted(changes.keys() - defaults.keys()):
+        raise ValueError(
+            f"a simulated {kind} has no {', '.join(unknown)}{meant(unknown[0], defaults) or '.'} "
+            f"Its parameters are {', '.join(sorted(defaults))}"
+        )
+    return replace(
+        named[name], **{each: _checked(each, new, defaults[each]) for each, new in changes.items()}
+    )
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    """Return a parameter's value of the type that its default has."""
     if isinstance(default, tuple):
         whole = isinstance(value, Sequence) and not isinstance(value, str)
         if whole and all(_is_number(share) and 0.0 <= share <= 1.0 for share in value):

@@ -125,9 +125,9 @@ def test_a_garbling_instrument_leaves_trials_unscored(run: Run) -> None:
 @pytest.mark.parametrize(
     ("name", "rates", "message"),
     [
-        ("referee", {}, "unknown simulated instrument 'referee'; there are parser, judge"),
-        ("judge", {"bias": 0.1}, "has no bias; its rates are misreading"),
-        ("judge", {"false_right": 2}, "false_right must be a number from 0 to 1, got 2"),
+        ("referee", {}, "there is no simulated instrument 'referee'. There are parser, judge"),
+        ("judge", {"bias": 0.1}, "has no bias. Its parameters are false_right"),
+        ("judge", {"false_right": 2}, "false_right must be a number of at least 0 and of at most 1, got 2"),
     ],
 )
 def test_a_wrong_name_or_rate_is_refused(name: str, rates: dict[str, float], message: str) -> None:

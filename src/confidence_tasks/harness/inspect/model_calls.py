@@ -24,6 +24,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     Logprob,
+    Logprobs,
     Model,
     ModelAPI,
     ModelOutput,
@@ -164,7 +165,7 @@ def missing_roles(roles: Iterable[str]) -> list[str]:
 
 def can_ask(role: str, store: Store) -> bool:
     """Return whether a role can be asked: a model is bound to it, or the sample's store has its reply."""
-    return not missing_roles([role]) or store.get(_kept_as(role)) is not None
+    return not missing_roles([role]) or store.get(f"{role}_reply") is not None
 
 
 async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cache: bool = True) -> str:
@@ -176,7 +177,7 @@ async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cac
     RoleError if the role is not bound and must be asked.
     """
     digest = blake2b(f"{system}\x1f{prompt}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
-    key = _kept_as(role)
+    key = f"{role}_reply"
     kept = state.store.get(key)
     if kept is None or kept["asked"] != digest:
         if missing := missing_roles([role]):
@@ -189,10 +190,6 @@ async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cac
         state.store.set(key, kept)
         state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
     return str(kept["reply"])
-
-
-def _kept_as(role: str) -> str:
-    return f"{role}_reply"
 
 
 FILTERED = "I cannot answer this question."
@@ -360,7 +357,7 @@ def is_local(model: Model) -> bool:
 
 async def text_logprobs(
     model: Model, messages: Sequence[ChatMessage], text: str, alternatives: int = 0
-) -> list[Logprob]:
+) -> Logprobs:
     """Return the tokens of a text with their log-probabilities as the reply of a model of the ``hf`` provider.
 
     The provider reports, at each step, the probability of the most probable token in place of the sampled one, and goes
@@ -373,28 +370,31 @@ async def text_logprobs(
         return await to_thread.run_sync(_scored, model, prompt, text, alternatives)
 
 
-def forced_text(model: Model, messages: Sequence[ChatMessage], text: str) -> str:
-    """Return a text as it continues the prompt: after a space, unless the prompt ends in white space."""
-    return text if hf_prompt(model, messages)[-1:].isspace() else f" {text}"
-
-
-def _scored(model: Model, prompt: str, text: str, alternatives: int) -> list[Logprob]:
+def _scored(model: Model, prompt: str, text: str, alternatives: int) -> Logprobs:
     import torch
 
     network, tokenizer, options = hf_parts(model)
     before = tokenizer(prompt, **options)["input_ids"]
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if not ids:
-        return []
+        return Logprobs(content=[])
     with torch.inference_mode():
         logits = network(torch.tensor([before + ids], device=network.device)).logits
-    tokens = scored_tokens(logits[0, len(before) - 1 : -1], tokenizer, ids, alternatives)
-    return [
-        Logprob(
-            token=token.text,
-            logprob=token.logprob,
-            top_logprobs=[TopLogprob(token=text, logprob=value) for text, value in token.alternatives.items()]
-            or None,
-        )
-        for token in tokens
-    ]
+    return as_logprobs(scored_tokens(logits[0, len(before) - 1 : -1], tokenizer, ids, alternatives))
+
+
+def as_logprobs(tokens: Iterable[Token]) -> Logprobs:
+    """Return tokens as Inspect has them."""
+    return Logprobs(
+        content=[
+            Logprob(
+                token=token.text,
+                logprob=token.logprob,
+                top_logprobs=[
+                    TopLogprob(token=text, logprob=value) for text, value in token.alternatives.items()
+                ]
+                or None,
+            )
+            for token in tokens
+        ]
+    )

@@ -10,26 +10,22 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     GenerateConfig,
-    Logprob,
-    Logprobs,
     ModelAPI,
     ModelOutput,
     ModelUsage,
-    TopLogprob,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import running_sample
+from confidence_tasks.harness.inspect.model_calls import as_logprobs
 from confidence_tasks.harness.staged import as_usage_error, first_call
 from confidence_tasks.simulation.reply import (
-    Reply,
     StageCall,
-    answer_alternatives,
     assist,
     call_seed,
     make_instrument,
+    reply_tokens,
     stage_call,
-    token_logprobs,
 )
 from confidence_tasks.simulation.subject import make_subject
 
@@ -77,7 +73,7 @@ class SimulatedSubject(_Simulated):
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
-            logprobs=_logprobs(reply, config.top_logprobs or 0) if config.logprobs else None,
+            logprobs=as_logprobs(reply_tokens(reply, config.top_logprobs or 0)) if config.logprobs else None,
         )
         usage = _usage(_asked(messages), reply.text)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
@@ -113,14 +109,3 @@ def _asked(messages: list[ChatMessage]) -> str:
     system = [message.text for message in messages if message.role == "system"]
     user = next(message.text for message in reversed(messages) if message.role == "user")
     return "\n\n".join((*system, user))
-
-
-def _logprobs(reply: Reply, top: int) -> Logprobs:
-    content = [Logprob(token=token, logprob=logprob) for token, logprob in token_logprobs(reply)]
-    position = answer_alternatives(reply) if top else None
-    if position is not None:
-        index, alternatives = position
-        ranked = sorted(alternatives.items(), key=lambda item: -item[1])[:top]
-        content[index].logprob = alternatives[content[index].token]
-        content[index].top_logprobs = [TopLogprob(token=token, logprob=logprob) for token, logprob in ranked]
-    return Logprobs(content=content)

@@ -21,7 +21,6 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
-    Logprobs,
     Model,
     ModelAPI,
     ModelOutput,
@@ -30,14 +29,13 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import provider_of
+from confidence_tasks.harness.compat import hf_prompt, provider_of
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
     ask_once,
     call_cache,
     effort_settings,
-    forced_text,
     has_probabilities,
     is_local,
     rejects_logprobs,
@@ -58,7 +56,9 @@ from confidence_tasks.harness.staged import (
     as_usage_error,
     chosen_conditions,
     complete_parameters,
+    conversations_of,
     default_stages,
+    forced,
     is_single,
     kept_replies,
     load_study,
@@ -238,22 +238,14 @@ class _Asker:
         conversations: dict[str, list[ChatMessage]] = {}
         first: ModelOutput | None = None
         for stage in self.stages:
-            if first is None or stage.given:
-                asked = [start]
-            else:
-                prompts = stage.prompts(self.question, self.condition, replies)
-                before = self._before(stage, conversations) if prompts else []
-                # A prompt that repeats the first one follows the same worked examples.
-                asked = [
-                    start
-                    if prompt == start[-1].text and not stage.follows
-                    else [*before, ChatMessageUser(content=prompt)]
-                    for prompt in prompts
-                ]
+            call = StageCall(self.study, self.question, self.condition, stage.name, replies)
+            asked = conversations_of(
+                stage, call, (start[-1].text, start), conversations, _begun_conversation, _with_prompt
+            )
             said = []
-            for messages in asked:
+            for _, messages in list(asked):
                 for number in range(stage.samples):
-                    output = await self._ask(stage, messages, number, replies)
+                    output = await self._ask(stage, call, messages, number)
                     first = first or output
                     said.append(_staged_reply(stage, output))
                     reply = output.message if output.choices else ChatMessageAssistant(content="")
@@ -264,16 +256,6 @@ class _Asker:
         self.state.messages = self._longest(conversations) or start
         return replies
 
-    def _before(self, stage: Stage, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
-        if stage.follows:
-            if stage.follows not in conversations:
-                raise ValueError(
-                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
-                )
-            return conversations[stage.follows]
-        system = stage.system_of(self.question, self.condition)
-        return [ChatMessageSystem(content=system)] if system else []
-
     def _longest(self, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
         """Return the longest conversation that begins with the first stage."""
         chain = {self.stages[0].name}
@@ -283,22 +265,22 @@ class _Asker:
         return max((turns for name, turns in conversations.items() if name in chain), key=len, default=[])
 
     async def _ask(
-        self, stage: Stage, messages: list[ChatMessage], number: int, replies: Replies
+        self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         model = get_model(role=stage.role, required=True) if stage.role else get_model()
 
-        async def call() -> ModelOutput:
-            token = stage_call.set(StageCall(self.study, self.question, self.condition, stage.name, replies))
+        async def made() -> ModelOutput:
+            token = stage_call.set(call)
             try:
                 return await self._call(stage, model, messages, number)
             finally:
                 stage_call.reset(token)
 
         if is_simulated(model):
-            return await call()  # costs nothing, and may depend on the condition
+            return await made()  # costs nothing, and may depend on the condition
         turns = tuple((message.role, message.text) for message in messages)
         own = self.condition if callable(stage.temperature) else ""
-        return await self.calls((model.api, stage.name, turns, number, own), call)
+        return await self.calls((model.api, stage.name, turns, number, own), made)
 
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
@@ -352,6 +334,22 @@ class _Asker:
         return {name: value for name, value in settings.items() if value is not None}
 
 
+def _begun_conversation(system: str, prompt: str) -> list[ChatMessage]:
+    return _with_prompt([ChatMessageSystem(content=system)] if system else [], prompt)
+
+
+def _with_prompt(conversation: list[ChatMessage], prompt: str) -> list[ChatMessage]:
+    return [*conversation, ChatMessageUser(content=prompt)]
+
+
+def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
+    """Start the random numbers of Inspect's ``hf`` provider, which takes no seed with a call."""
+    if is_local(model) and "seed" in settings:
+        import torch
+
+        torch.manual_seed(settings["seed"])
+
+
 def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, Any]:
     """Return the settings by which Inspect's ``hf`` provider decodes greedily or samples.
 
@@ -367,27 +365,19 @@ def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, A
     return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
 
 
-def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
-    """Start the random numbers of Inspect's ``hf`` provider, which takes no seed with a call."""
-    if is_local(model) and "seed" in settings:
-        import torch
-
-        torch.manual_seed(settings["seed"])
-
-
 async def _scored_locally(
     model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
 ) -> ModelOutput:
     """Put the log-probabilities of what was said in the place of those that the ``hf`` provider reports."""
-    content = await text_logprobs(model, messages, output.completion, alternatives)
+    logprobs = await text_logprobs(model, messages, output.completion, alternatives)
     if output.choices:
-        output.choices[0].logprobs = Logprobs(content=content)
+        output.choices[0].logprobs = logprobs
     return output
 
 
 async def _given(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
     """Return a text as if the model had said it, with the log-probabilities of its tokens."""
-    said = ModelOutput.from_content(str(model), forced_text(model, messages, text))
+    said = ModelOutput.from_content(str(model), forced(hf_prompt(model, messages), text))
     return await _scored_locally(model, messages, said, 0)
 
 

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 
 from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
 from confidence_tasks.harness.staged import as_usage_error, first_call
-from confidence_tasks.simulation.reply import Reply, answer_alternatives, call_seed, token_logprobs
+from confidence_tasks.simulation.reply import Reply, call_seed, reply_tokens
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.study.stage import Token
 
@@ -55,7 +55,7 @@ class SimulatedLM(LM):
 
     def score_tokens(self, requests: Sequence[StageGeneration]) -> list[tuple[Token, ...]]:
         """Tell the tokens of each reply."""
-        return [tuple(_tokens(self._reply(request, 0))) for request in requests]
+        return [tuple(reply_tokens(self._reply(request, 0))) for request in requests]
 
     def token_problem(self) -> str:
         """Say that tokens have log-probabilities."""
@@ -81,12 +81,3 @@ class SimulatedLM(LM):
             return request.call.reply(self.subject, request.prompt, seed=seed)
         seed = call_seed(self.seed, temperature, request.doc.get("repeat", repeat))
         return first_call(request.doc).reply(self.subject, prompt, seed=seed)
-
-
-def _tokens(reply: Reply) -> list[Token]:
-    tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
-    if (position := answer_alternatives(reply)) is not None:
-        index, alternatives = position
-        text = tokens[index].text
-        tokens[index] = Token(text, alternatives[text], alternatives)
-    return tokens

@@ -32,7 +32,14 @@ from confidence_tasks.harness.compat import (
     network_logits,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.staged import STUDY, kept_replies, load_study, sample_seed
+from confidence_tasks.harness.staged import (
+    STUDY,
+    conversations_of,
+    forced,
+    kept_replies,
+    load_study,
+    sample_seed,
+)
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     is_possible,
@@ -283,7 +290,7 @@ class _Conversation:
     def context(self, model: LM) -> str:
         return model.apply_chat_template(self.turns) if self.turns else self.text
 
-    def then(self, role: str, content: str) -> _Conversation:
+    def then(self, content: str, role: str = "user") -> _Conversation:
         if self.turns:  # whose text is none with models of a chat interface
             return _Conversation([*self.turns, {"role": role, "content": content}], "")
         return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
@@ -306,38 +313,20 @@ class _Document:
         self.stages = self.study.stages_of(self.request.parameters)
         self.question, self.condition = question_of(doc), str(doc["condition"])
 
-    def asked(self, stage: Stage) -> Iterator[tuple[str, _Conversation]]:
-        """Yield the prompts of a stage, each with the conversation that it ends.
-
-        A prompt that repeats the first one follows the same worked examples.
-        """
-        first = self.request.doc["prompt"]
-        opening = _Conversation(self.request.turns, self.request.args[0])
-        if not self.replies or stage.given:
-            yield first, opening
-            return
-        for prompt in stage.prompts(self.question, self.condition, self.replies):
-            if prompt == first and not stage.follows:
-                yield prompt, opening
-            elif not stage.follows:
-                said = stage.system_of(self.question, self.condition)
-                system = [{"role": "system", "content": said}] if said else []
-                turns = [*system, {"role": "user", "content": prompt}] if self.request.turns else []
-                text = f"{said}\n\n{prompt}" if said else prompt
-                yield prompt, _Conversation(turns, text)
-            elif stage.follows in self.conversations:
-                yield prompt, self.conversations[stage.follows].then("user", prompt)
-            else:
-                raise ValueError(
-                    f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {self.condition!r}"
-                )
+    def begun(self, system: str, prompt: str) -> _Conversation:
+        """Begin a conversation."""
+        first = [{"role": "system", "content": system}] if system else []
+        turns = [*first, {"role": "user", "content": prompt}] if self.request.turns else []
+        return _Conversation(turns, f"{system}\n\n{prompt}" if system else prompt)
 
     def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
         """Yield the calls of a stage, each with its conversation."""
         call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
         # The limit of the only reply is the configuration's, which --gen_kwargs may have changed.
         several = sum(not each.given for each in self.stages) > 1
-        for prompt, conversation in self.asked(stage):
+        first = self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
+        asked = conversations_of(stage, call, first, self.conversations, self.begun, _Conversation.then)
+        for prompt, conversation in asked:
             context = conversation.context(model) if self.replies else self.request.args[0]
             if stage.candidates and not self.request.turns:
                 context += stage.delimiter
@@ -402,7 +391,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             )
         )
         for document, _, generation, _ in asked:
-            text = next(texts) if _is_generated(generation) else _given(generation)
+            text = next(texts) if _is_generated(generation) else _text_given(generation)
             document.lost |= text is None
             generation.resps = [text or ""]
         scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
@@ -413,7 +402,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         for document, stage, generation, conversation in asked:
             said = generation.resps[0]
             document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
-            document.conversations.setdefault(stage.name, conversation.then("assistant", said))
+            document.conversations.setdefault(stage.name, conversation.then(said, "assistant"))
     return [None if document.lost else kept_replies(document.replies) for document in documents]
 
 
@@ -424,12 +413,9 @@ def _is_generated(generation: StageGeneration) -> bool:
     return not (generation.stage.given or generation.stage.candidates)
 
 
-def _given(generation: StageGeneration) -> str:
-    """Return the text that a stage gives to the model as it continues the prompt; empty where it gives none."""
+def _text_given(generation: StageGeneration) -> str:
     given = generation.stage.given
-    if given is None:
-        return ""
-    return ("" if str(generation.args[0])[-1:].isspace() else " ") + given(generation.call.question)
+    return forced(str(generation.args[0]), given(generation.call.question)) if given else ""
 
 
 def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
