@@ -135,10 +135,14 @@ def hierarchical_meta_d(
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
     counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
     _check(counts, n_warmup, n_samples, n_chains, level)
-    jax, _ = _backend()
-    from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
-    from numpyro.infer import MCMC, NUTS
-
+    try:
+        import jax
+        from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
+        from numpyro.infer import MCMC, NUTS
+    except ImportError as error:
+        raise ImportError(
+            "hierarchical meta-d' needs the extra bayes: pip install 'confidence-tasks[bayes]'"
+        ) from error
     with jax.enable_x64(True):
         sampler = MCMC(
             NUTS(_model, target_accept_prob=0.9),
@@ -178,8 +182,8 @@ def _posteriors(draws: Mapping[str, FloatArray], level: float) -> dict[str, Post
 
 def _model(counts: FloatArray) -> None:
     """Likelihood and priors, in the language of numpyro."""
-    _, numpyro = _backend()
     import jax.numpy as jnp
+    import numpyro
     from numpyro.distributions import HalfNormal, Normal
 
     units, sides, _, ratings = counts.shape
@@ -229,15 +233,3 @@ def _check(counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, lev
     if min(n_warmup, n_samples, n_chains) < 1 or n_samples < 4:
         raise ValueError("n_warmup and n_chains must be at least 1, n_samples at least 4")
     check_level(level)
-
-
-def _backend() -> tuple[Any, Any]:
-    """Import the sampler; ImportError that names the extra where it is not installed."""
-    try:
-        import jax
-        import numpyro
-    except ImportError as error:
-        raise ImportError(
-            "hierarchical meta-d' needs the extra bayes: pip install 'confidence-tasks[bayes]'"
-        ) from error
-    return jax, numpyro

@@ -205,9 +205,12 @@ def maximise(
         arrived = concave & (longest < _LAST_STEP)
         lost = (length < _SHORTEST_STEP) | (np.abs(new_x) > limit).any(axis=0) | ~np.isfinite(at.value)
         lost |= idle & (longest > _LONG_STEP)
-        if (arrived | lost).any():
-            _record(found, running, new_x, new_t, arrived, arrived | lost)
-            go = np.flatnonzero(~(arrived | lost))
+        ended = arrived | lost
+        if ended.any():
+            index = running[ended]
+            found.border[:, index], found.thresholds[..., index] = new_x[:, ended], new_t[..., ended]
+            found.converged[index] = arrived[ended]
+            go = np.flatnonzero(~ended)
             problems, at = problems.take(go), Expansion(*(a[..., go] for a in at))
             running, damping = running[go], damping[go]
             x, t, new_x, new_t = x[:, go], t[..., go], new_x[:, go], new_t[..., go]
@@ -220,25 +223,8 @@ def maximise(
         else:
             x, t = np.where(risen, new_x, x), np.where(risen, new_t, t)
             at = Expansion(*(np.where(risen, a, b) for a, b in zip(new, at, strict=True)))
-    else:
-        nowhere = np.zeros(running.size, dtype=np.bool_)
-        _record(found, running, x, t, nowhere, ~nowhere)
+    found.border[:, running], found.thresholds[..., running] = x, t  # of those that never ended
     return found
-
-
-def _record(
-    found: Maximum,
-    running: IntArray,
-    border: FloatArray,
-    thresholds: FloatArray,
-    arrived: BoolArray,
-    ended: BoolArray,
-) -> None:
-    """Record the final position of the problems that have ended."""
-    index = running[ended]
-    found.border[:, index] = border[:, ended]
-    found.thresholds[..., index] = thresholds[..., ended]
-    found.converged[index] = arrived[ended]
 
 
 def _newton_step(at: Expansion) -> tuple[FloatArray, FloatArray, BoolArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 import scipy
@@ -83,43 +83,37 @@ class Metacognition:
         return fieller_interval(*(float(value) for value in values), level=level)
 
 
-class Moments(NamedTuple):
-    """Estimates of d' and meta-d' with their sampling (co)variances, each shape (B,), and why they are missing."""
-
-    d_prime: FloatArray
-    d_prime_variance: FloatArray
-    meta_d: FloatArray
-    meta_d_variance: FloatArray
-    covariance: FloatArray
-    d_prime_cases: tuple[Case, ...]
-    meta_d_cases: tuple[Case, ...]
-
-
-def summary(at: Moments, batch: bool) -> dict[str, Any]:
-    """Return the fields of :class:`Metacognition`."""
-    d, m = at.d_prime, at.meta_d
-    no_d = np.abs(d) < ZERO
-    ratio_cases = *at.meta_d_cases, (no_d, Reason.ZERO_D_PRIME)
+def summary(
+    d: FloatArray,
+    d_variance: FloatArray,
+    m: FloatArray,
+    m_variance: FloatArray,
+    covariance: FloatArray,
+    *,
+    d_cases: tuple[Case, ...],
+    m_cases: tuple[Case, ...],
+    batch: bool,
+) -> dict[str, Any]:
+    """Return the fields of :class:`Metacognition`: from d' and meta-d', each (B,), and why they are missing."""
+    ratio_cases = *m_cases, (np.abs(d) < ZERO, Reason.ZERO_D_PRIME)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = m / d
-        ratio_variance = (
-            at.meta_d_variance - 2.0 * ratio * at.covariance + ratio**2 * at.d_prime_variance
-        ) / d**2
-        difference_variance = at.meta_d_variance + at.d_prime_variance - 2.0 * at.covariance
-        d_se = np.sqrt(at.d_prime_variance)
+        ratio_variance = (m_variance - 2.0 * ratio * covariance + ratio**2 * d_variance) / d**2
+        difference_variance = m_variance + d_variance - 2.0 * covariance
+        d_se = np.sqrt(d_variance)
         stable = (
             (d >= SMALLEST_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & defined(ratio_cases)
         )
         values = {
-            "d_prime": (d, at.d_prime_cases),
-            "d_prime_se": (d_se, at.d_prime_cases),
-            "meta_d": (m, at.meta_d_cases),
-            "meta_d_se": (np.sqrt(at.meta_d_variance), at.meta_d_cases),
-            "covariance": (at.covariance, at.meta_d_cases),
+            "d_prime": (d, d_cases),
+            "d_prime_se": (d_se, d_cases),
+            "meta_d": (m, m_cases),
+            "meta_d_se": (np.sqrt(m_variance), m_cases),
+            "covariance": (covariance, m_cases),
             "m_ratio": (ratio, ratio_cases),
             "m_ratio_se": (np.sqrt(ratio_variance), ratio_cases),
-            "m_diff": (m - d, at.meta_d_cases),
-            "m_diff_se": (np.sqrt(difference_variance), at.meta_d_cases),
+            "m_diff": (m - d, m_cases),
+            "m_diff_se": (np.sqrt(difference_variance), m_cases),
         }
     fields: dict[str, Any] = {name: settle(*value, batch) for name, value in values.items()}
     fields["unstable"] = ~stable if batch else bool(~stable[0])
@@ -321,17 +315,9 @@ def fit_meta_d(
     with np.errstate(invalid="ignore"):  # the sampling errors of the ratings and of the type-1 criterion
         variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
         covariance = solution.criterion_effect * type1.covariance
-    moments = Moments(
-        unit * type1.d1,
-        unit**2 * type1.d1_variance,
-        unit * solution.meta_d,
-        unit**2 * variance,
-        unit**2 * covariance,
-        d_cases,
-        cases,
-    )
+    moments = unit * type1.d1, unit**2 * type1.d1_variance, unit * solution.meta_d, unit**2 * variance
     return MetaD(
-        **summary(moments, tables.batch),
+        **summary(*moments, unit**2 * covariance, d_cases=d_cases, m_cases=cases, batch=tables.batch),
         criterion=settle(unit * type1.midpoint, d_cases, tables.batch),
         criteria=_criteria(type1, solution, counts, unit, defined(cases), tables.batch),
         log_likelihood=settle(solution.log_likelihood, cases, tables.batch),

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
 from confidence_tasks.statistics.inference.weights import Result, ratio, settle, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered
-from confidence_tasks.statistics.sdt.meta_d import Metacognition, Moments, summary
+from confidence_tasks.statistics.sdt.meta_d import Metacognition, summary
 from confidence_tasks.statistics.sdt.sensitivity import z_rate
 
 #: Per cell of the 2 x 2 table. It folds a table with two ratings a side, whose cells it adds up in pairs.
@@ -138,9 +138,9 @@ def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> Thre
     one_side = (cells.sum(axis=1) == 0.0).any(axis=1)
     cases = *empty, (one_side, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
     # Given how many answers are right, the type-2 rates and accuracy vary independently.
-    moments = Moments(d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d), d_cases, cases)
+    moments = d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d)
     return ThresholdMetaD(
-        **summary(moments, batch),
+        **summary(*moments, d_cases=d_cases, m_cases=cases, batch=batch),
         accuracy=settle(accuracy.rate, d_cases, batch),
         hit_rate2=settle(ratio(right_high, right), d_cases, batch),
         false_alarm_rate2=settle(ratio(wrong_high, wrong), d_cases, batch),
