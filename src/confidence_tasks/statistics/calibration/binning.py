@@ -52,19 +52,9 @@ _DECIDING_END: dict[tuple[str, str], Literal["start", "end"]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How [0, 1] is cut.
+    """How [0, 1] is cut; see :func:`~confidence_tasks.statistics.ece`."""
 
-    Attributes
-    ----------
-    number : int
-        Number of bins, the extra one not counted.
-    binning : {"equal_width", "equal_mass"}
-        Bins of one width, or bins of one number of trials.
-    edges : {"right_closed", "left_closed", "extra_bin"}
-        Which bin a confidence on an edge belongs to.
-    """
-
-    number: int
+    number: int  # of bins, the extra one not counted
     binning: Binning = "equal_width"
     edges: Edges = "right_closed"
 

@@ -83,28 +83,13 @@ _LARGEST_EXPONENT = 700.0
 
 @dataclass(frozen=True)
 class Resampled:
-    """An estimate with its bootstrap distribution and what is needed to read limits off it.
+    """An estimate with its bootstrap distribution and what is needed to read limits off it."""
 
-    Attributes
-    ----------
-    estimate : Estimate
-        The statistic of the data.
-    distribution : ndarray, shape (R,)
-        That of each resample.
-    n_units : int
-        Units resampled.
-    n_informative : float
-        Number of units that decide the statistic, such as the questions answered wrong for an AUROC; infinite if all
-        do.
-    freedom : float
-        Degrees of freedom of its standard error, if fewer than units less one.
-    """
-
-    estimate: Estimate
-    distribution: FloatArray
-    n_units: int
-    n_informative: float = math.inf
-    freedom: float = math.inf
+    estimate: Estimate  # the statistic of the data
+    distribution: FloatArray  # (R,), that of each resample
+    n_units: int  # resampled
+    n_informative: float = math.inf  # units that decide it, such as questions answered wrong for an AUROC
+    freedom: float = math.inf  # degrees of freedom of its standard error, if fewer than units less one
 
     @cached_property
     def defined(self) -> FloatArray:

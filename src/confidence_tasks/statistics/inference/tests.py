@@ -90,13 +90,9 @@ class EquivalenceTest:
 class Pivot:
     """A p-value and an interval of one difference, from the same studentised statistic.
 
-    Attributes
-    ----------
-    p_value : float
-        Two-sided.
-    reach : float
-        How far the interval of the level asked for goes to either side of the difference; infinite where there are too
-        few exchanges. It leaves out 0 exactly when ``p_value`` is at most one less the level.
+    ``p_value`` is two-sided. ``reach`` is how far the interval of the level asked for goes to either side of the
+    difference; infinite where there are too few exchanges. It leaves out 0 exactly when ``p_value`` is at most one
+    less the level.
     """
 
     p_value: float

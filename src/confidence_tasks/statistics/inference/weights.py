@@ -82,21 +82,13 @@ def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """How often each trial counts, in every resample.
+    """How often each trial counts, in every resample."""
 
-    Attributes
-    ----------
-    rows : ndarray, shape (R, n)
-        Weights; a plain call has one row.
-    batch : bool
-        Whether the caller gave a row per resample, and so expects R numbers.
-    narrow : ndarray, shape (R, n)
-        The weights in the type that they were drawn in, which holds their sum: whole numbers are added faster in it.
-    """
-
-    rows: FloatArray
-    batch: bool
-    narrow: NDArray[Any]
+    rows: FloatArray  # (R, n); a plain call has one row
+    batch: bool  # whether the caller gave a row per resample, and so expects R numbers
+    narrow: NDArray[
+        Any
+    ]  # (R, n) in the type drawn, which holds their sum: whole numbers are added faster in it
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -189,24 +181,12 @@ def ratio(numerator: FloatArray, denominator: FloatArray, *, otherwise: float = 
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """Trials gathered by distinct value, ascending.
+    """Trials gathered by distinct value, ascending."""
 
-    Attributes
-    ----------
-    values : ndarray, shape (g,)
-        Distinct values.
-    counts : ndarray, shape (R, g)
-        Weight of each value in each row.
-    sums : tuple of ndarray, shape (R, g)
-        Weighted sum of each column over the trials of that value.
-    index : ndarray of int, shape (n,)
-        Position of each trial's value in ``values``.
-    """
-
-    values: FloatArray
-    counts: FloatArray
-    sums: tuple[FloatArray, ...]
-    index: NDArray[np.intp]
+    values: FloatArray  # (g,)
+    counts: FloatArray  # (R, g) weight of each value in each row
+    sums: tuple[FloatArray, ...]  # (R, g) each: weighted sum of a column over the trials of that value
+    index: NDArray[np.intp]  # (n,) position of each trial's value in values
 
 
 def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied:
@@ -303,18 +283,10 @@ _CACHED = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """Rows gathered by kind.
+    """Rows gathered by kind."""
 
-    Attributes
-    ----------
-    example : ndarray of int, shape (K,)
-        A row of each kind.
-    members : sparse array, shape (K, U)
-        Number of rows of each kind that each unit has.
-    """
-
-    example: IntArray
-    members: scipy.sparse.csr_array
+    example: IntArray  # (K,) a row of each kind
+    members: scipy.sparse.csr_array  # (K, U) number of rows of each kind that each unit has
 
     @property
     def counts(self) -> FloatArray:

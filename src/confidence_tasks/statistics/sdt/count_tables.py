@@ -32,22 +32,12 @@ Fit = TypeVar("Fit")
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A checked batch of count tables.
+    """A checked batch of count tables."""
 
-    Attributes
-    ----------
-    s1, s2 : ndarray, shape (B, 2K)
-        Counts under either stimulus.
-    batch : bool
-        Whether the caller gave a batch; if not, B is 1.
-    cases : tuple of Case
-        About which tables nothing can be said.
-    """
-
-    s1: FloatArray
-    s2: FloatArray
-    batch: bool
-    cases: tuple[Case, ...]
+    s1: FloatArray  # (B, 2K)
+    s2: FloatArray  # (B, 2K)
+    batch: bool  # whether the caller gave a batch; if not, B is 1
+    cases: tuple[Case, ...]  # about which tables nothing can be said
 
     @classmethod
     def of(cls, nR_S1: ArrayLike, nR_S2: ArrayLike) -> Self:
