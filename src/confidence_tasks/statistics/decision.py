@@ -430,15 +430,10 @@ def implied_threshold(
     It is where a logistic curve of the decision on confidence passes one half. Where some confidence separates
     abstentions from answers without error, it is the middle of the gap between them, the limit of the curve.
 
-    Arguments are those of :func:`policy_consistency`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        To be compared with :func:`~confidence_tasks.statistics.decision.optimal_threshold`. Outside [0, 1] the
-        model answers, or abstains, more often than not at every confidence. NaN without trials, if it always
-        answers or always abstains, if confidence is constant, or if it does not answer more often when more
-        confident.
+    Arguments and shapes are those of :func:`policy_consistency`. Compare the result with :func:`optimal_threshold`.
+    Outside [0, 1] the model answers, or abstains, more often than not at every confidence. NaN without trials, if it
+    always answers or always abstains, if confidence is constant, or if it does not answer more often when more
+    confident.
 
     Examples
     --------

@@ -87,13 +87,8 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -
 def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Count the distinct values reported.
 
-    Arguments are those of :func:`top_value`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        A whole number; NaN without reports. It grows with the number of reports, also under the bootstrap, whose
-        resamples leave values out.
+    Arguments and shapes are those of :func:`top_value`. The number grows with that of reports, also under the
+    bootstrap, whose resamples leave values out; NaN without reports.
 
     Examples
     --------
@@ -108,13 +103,9 @@ def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Resu
 def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     r"""Compute the Shannon entropy of the reports, :math:`-\sum_v p_v \log_2 p_v`.
 
-    Arguments are those of :func:`top_value`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In bits, 0 for one value and log2(101), about 6.66, when every whole percentage is as frequent; NaN without
-        reports. The plug-in estimate, biased downwards in small samples.
+    Arguments and shapes are those of :func:`top_value`. The result is in bits: 0 for one value, and log2(101), about
+    6.66, when every whole percentage is as frequent; NaN without reports. It is the plug-in estimate, biased downwards
+    in small samples.
 
     References
     ----------
@@ -170,12 +161,7 @@ def violation_share(
 ) -> Result:
     """Compute the share of reports that are off the scale by more than 5% of its width.
 
-    Arguments are those of :func:`round_share`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without reports.
+    Arguments, shapes and range are those of :func:`round_share`, without ``step``.
 
     Examples
     --------
@@ -191,13 +177,8 @@ def scale_utilization(
 ) -> Result:
     """Compute the share of the scale that lies between the 5th and the 95th percentile of the reports.
 
-    Arguments are those of :func:`round_share`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        0 or above, above 1 only when reports lie off the scale; NaN without reports. Percentiles interpolate between
-        reports linearly, as NumPy's do.
+    Arguments and shapes are those of :func:`round_share`, without ``step``. The result is 0 or above, above 1 only when
+    reports lie off the scale; NaN without reports. Percentiles interpolate between reports linearly, as NumPy's do.
 
     Examples
     --------

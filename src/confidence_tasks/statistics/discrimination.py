@@ -91,11 +91,8 @@ def auroc2_interval(
     ----------
     correct, confidence
         As in :func:`auroc2`.
-    questions : array_like, shape (n,), optional
-        Label of the question of each trial, where a question was asked several times. By default each trial is a
-        question of its own.
-    level : float, default 0.95
-        Nominal coverage, in (0, 1).
+    questions, level
+        As in :func:`~confidence_tasks.statistics.ece_interval`.
 
     Returns
     -------
@@ -182,16 +179,8 @@ def auroc2_influence(
 def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
     """Compute the type-2 ROC curve; the area under its straight segments is :func:`auroc2`.
 
-    Arguments are those of :func:`auroc2`.
-
-    Returns
-    -------
-    Type2RocCurve
-        One point per distinct confidence. A rate is NaN where no answer is of its kind.
-
-    References
-    ----------
-    Fleming & Lau (2014), doi:10.3389/fnhum.2014.00443.
+    Arguments and source are those of :func:`auroc2`. The curve has one point per distinct confidence; a rate is NaN
+    where no answer is of its kind.
 
     Examples
     --------

@@ -101,12 +101,7 @@ def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
 def death_distribution(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
     """Compute the distribution of the age at death, in completed years, of someone of a given age.
 
-    Arguments are those of :func:`survival`.
-
-    Returns
-    -------
-    ndarray, shape (ages,)
-        Sums to 1; 0 below the minimum age.
+    Arguments and shape are those of :func:`survival`. It sums to 1, and is 0 below the minimum age.
 
     References
     ----------
@@ -187,11 +182,6 @@ def best_guess(
     """Find the guess that most probably comes within the radius, and its probability.
 
     Arguments are those of :func:`window_probability`.
-
-    Returns
-    -------
-    BestGuess
-        The maximum achievable score and the least age that achieves it.
 
     References
     ----------

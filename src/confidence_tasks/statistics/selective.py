@@ -114,12 +114,7 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
 def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the area under the risk-coverage curve, 1 minus :func:`auarc`.
 
-    Arguments are those of :func:`auarc`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1], lower is better; NaN without trials.
+    Arguments and shapes are those of :func:`auarc`. The result lies in [0, 1], lower is better; NaN without trials.
 
     References
     ----------
@@ -185,16 +180,8 @@ def accuracy_at_coverage(
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCoverageCurve:
     """Compute the risk-coverage curve, averaged exactly over the orderings of tied trials.
 
-    Arguments are those of :func:`auarc`.
-
-    Returns
-    -------
-    RiskCoverageCurve
-        One point per trial; the mean of its risk is :func:`aurc`.
-
-    References
-    ----------
-    El-Yaniv & Wiener (2010), On the foundations of noise-free selective classification, JMLR 11:1605-1641.
+    Arguments are those of :func:`auarc`, the source is that of :func:`accuracy_at_coverage`. The curve has one point
+    per trial; the mean of its risk is :func:`aurc`.
 
     Examples
     --------

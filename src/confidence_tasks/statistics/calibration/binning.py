@@ -196,18 +196,11 @@ def reliability_curve(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1]. The intervals are those of binary outcomes, and
-        too wide for probabilities.
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    bins, binning, edges
-        As in :func:`~confidence_tasks.statistics.ece`.
-    level : float, default 0.95
-        Nominal coverage of the intervals of each bin, in (0, 1).
-    questions : array_like, shape (n,), optional
-        Which question each trial asked, by any labels, where one was asked several times: its trials are right or wrong
-        together. By default each trial is a question of its own.
+    correct, confidence, bins, binning, edges
+        As in :func:`~confidence_tasks.statistics.ece`. The intervals are those of binary outcomes, and too wide for
+        probabilities of being right.
+    level, questions
+        As in :func:`ece_interval`; for the intervals of each bin.
 
     Returns
     -------
@@ -246,20 +239,10 @@ def reliability_curve(
     question = label_index(questions, "questions", len(stated))
     worth = count if questions is None else independent_trials(question, partition, stated, count)
     worth_right = worth * ratio(hits, count, otherwise=0.0)
-    accuracy_low, accuracy_high = wilson_interval(worth_right, worth, level=level)
-    consistency_low, consistency_high = _consistency_limits(mean, worth, level)
-    return ReliabilityCurve(
-        low=low,
-        high=high,
-        count=count,
-        confidence=mean,
-        accuracy=ratio(hits, count),
-        accuracy_low=accuracy_low,
-        accuracy_high=accuracy_high,
-        consistency_low=consistency_low,
-        consistency_high=consistency_high,
-        level=level,
-    )
+    accuracy_limits = wilson_interval(worth_right, worth, level=level)
+    consistency_limits = _consistency_limits(mean, worth, level)
+    accuracy = ratio(hits, count)
+    return ReliabilityCurve(low, high, count, mean, accuracy, *accuracy_limits, *consistency_limits, level)
 
 
 _ROUNDING = 1e-9

@@ -90,12 +90,8 @@ def mce(
 ) -> Result:
     r"""Compute the maximum calibration error, :math:`\max_b |\mathrm{acc}_b - \mathrm{conf}_b|` over occupied bins.
 
-    Arguments are those of :func:`ece`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without trials. One trial in a bin of its own can decide it.
+    Arguments and shapes are those of :func:`ece`. The result lies in [0, 1], and is NaN without trials. One trial in a
+    bin of its own can decide it.
 
     Examples
     --------
@@ -175,12 +171,8 @@ def ece_noise_floor(
     The mean of :func:`ece` when every trial is right with the probability stated. An ECE near it says nothing
     against calibration.
 
-    Arguments are those of :func:`ece`, without ``correct``.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        Above 0 unless every confidence is 0 or 1; NaN without trials.
+    Arguments and shapes are those of :func:`ece`, without ``correct``. The result is above 0 unless every confidence is
+    0 or 1, and NaN without trials.
 
     Notes
     -----
@@ -214,12 +206,8 @@ def ece_noise_floor(
 def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute mean confidence minus accuracy.
 
-    Arguments are those of :func:`ece`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [-1, 1], above 0 for an overconfident subject; NaN without trials.
+    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], is above 0 for an overconfident subject,
+    and NaN without trials.
 
     References
     ----------
@@ -332,12 +320,8 @@ def confidence_correlation(
 ) -> Result:
     """Compute the product-moment correlation of confidence with correctness.
 
-    Arguments are those of :func:`ece`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [-1, 1]; NaN without trials, and when one of the two is the same in all of them.
+    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], and is NaN without trials, and when one
+    of the two is the same in all of them.
 
     References
     ----------

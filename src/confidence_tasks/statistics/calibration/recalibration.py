@@ -214,12 +214,8 @@ def calibration_slope(
 ) -> Result:
     """Compute the slope of :func:`logistic_recalibration`.
 
-    Arguments are those of :func:`logistic_recalibration`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        1 for a calibrated subject, below 1 when confidence is too extreme; NaN as there.
+    Arguments and shapes are those of :func:`logistic_recalibration`. The slope is 1 for a calibrated subject, below 1
+    when confidence is too extreme, and NaN as there.
 
     Examples
     --------
@@ -238,19 +234,10 @@ def calibration_intercept(
 ) -> Result:
     """Compute calibration in the large: the shift of the logit of confidence that matches mean and accuracy.
 
-    The intercept of the recalibration whose slope is held at 1.
+    The intercept of the recalibration whose slope is held at 1, in logits: 0 for a calibrated subject, below 0 for an
+    overconfident one. NaN without trials and for one class, as the shift is then infinite.
 
-    Arguments are those of :func:`logistic_recalibration`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In logits: 0 for a calibrated subject, below 0 for an overconfident one. NaN without trials and for one
-        class, as the shift is then infinite.
-
-    References
-    ----------
-    Van Calster et al. (2016), doi:10.1016/j.jclinepi.2015.12.005.
+    Arguments, shapes and source (Van Calster et al.) are those of :func:`logistic_recalibration`.
 
     Examples
     --------
@@ -372,10 +359,8 @@ def cross_fitted_logistic(
         1 or 0.
     features : array_like, shape (n, k)
         Signals in any unit, such as logits of probabilities and log-probabilities; NaN where one is missing.
-    clusters, seed
+    clusters, folds, seed
         As in :func:`cross_fitted_confidence`.
-    folds : int, default 5
-        Number of folds of questions, 2 or more; at most one per question is used.
     penalty : float, default 1.0
         Ridge penalty, above 0: half of it times the sum of squared coefficients of the standardised features is added
         to the negative log-likelihood.
@@ -411,15 +396,8 @@ def cross_fitted_logistic(
         raise ValueError("features must be finite, or NaN where one is missing")
     if not penalty > 0.0:
         raise ValueError(f"penalty must be above 0, got {penalty}")
-    return _cross_fitted(
-        partial(_fit_ridge, penalty=penalty),
-        right,
-        given,
-        np.ones(len(right), dtype=np.bool_),
-        clusters,
-        folds,
-        seed,
-    )
+    fit, usable = partial(_fit_ridge, penalty=penalty), np.ones(len(right), dtype=np.bool_)
+    return _cross_fitted(fit, right, given, usable, clusters, folds, seed)
 
 
 def _cross_fitted(

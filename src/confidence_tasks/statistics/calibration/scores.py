@@ -189,12 +189,7 @@ def corp_decomposition(
 ) -> CorpDecomposition:
     """Decompose the Brier score by isotonic regression of correctness on confidence, without bins.
 
-    Arguments are those of :func:`brier`.
-
-    Returns
-    -------
-    CorpDecomposition
-        Its parts add up to :func:`brier` exactly; NaN without trials.
+    Arguments are those of :func:`brier`, to which the parts add up exactly; they are NaN without trials.
 
     References
     ----------

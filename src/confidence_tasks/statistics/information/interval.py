@@ -266,11 +266,8 @@ def meta_information_interval(
     ----------
     correct, confidence, bins
         As in :func:`~confidence_tasks.statistics.meta_information`.
-    questions : array_like, shape (n,), optional
-        Which question each trial asked, by any labels, where one was asked several times. By default each trial is a
-        question of its own.
-    level : float, default 0.95
-        Nominal coverage, in (0, 1).
+    questions, level
+        As in :func:`~confidence_tasks.statistics.ece_interval`.
 
     Returns
     -------

@@ -74,12 +74,8 @@ def coverage(
 def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the mean width of intervals.
 
-    Arguments are those of :func:`coverage`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In the units of the ends, 0 or above, infinite if an interval is open; NaN without intervals.
+    Arguments and shapes are those of :func:`coverage`, without ``truth``. The result is in the units of the ends, 0 or
+    above, infinite if an interval is open; NaN without intervals.
 
     Examples
     --------
@@ -93,12 +89,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None 
 def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     """Compute the share of intervals that are a single point.
 
-    Arguments are those of :func:`coverage`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without intervals.
+    Arguments, shapes and range are those of :func:`coverage`, without ``truth``.
 
     Examples
     --------

@@ -417,12 +417,10 @@ def m_ratio_2afc(
     weights: ArrayLike | None = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
-    """Compute meta-d' / d' of items with two alternatives; arguments are those of :func:`meta_d_2afc`.
+    """Compute meta-d' / d' of items with two alternatives.
 
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
+    Arguments and shapes are those of :func:`meta_d_2afc`. NaN where there is no meta-d' or d' is 0; unstable where d'
+    is near 0.
 
     Examples
     --------
@@ -492,10 +490,7 @@ def m_ratio_ratings(
     .. warning::
        Near 1 by construction, whatever the metacognition: see :func:`meta_d_ratings`, whose arguments it takes.
 
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
+    NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
 
     Examples
     --------

@@ -87,10 +87,8 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
 
     Parameters
     ----------
-    nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
-        Non-negative counts under either stimulus, from "S1, highest rating" to "S2, highest rating".
-    padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Added to every cell.
+    nR_S1, nR_S2, padding
+        As in :func:`type1`.
 
     Returns
     -------
@@ -266,7 +264,7 @@ def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> T
     Parameters
     ----------
     nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
-        Counts from "S1, highest rating" to "S2, highest rating".
+        Non-negative counts under either stimulus, from "S1, highest rating" to "S2, highest rating".
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
         Added to every cell: 1/(2K), 0.5, or nothing.
 
@@ -402,12 +400,8 @@ def z_roc_slope(
 ) -> Result:
     """Compute the slope of the z-ROC of right against wrong answers: sd(wrong) / sd(right), if both are normal.
 
-    Arguments are those of :func:`d_prime_ratings`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        1 under equal variance; NaN where there is no maximum-likelihood line, as with fewer than three ratings in use.
+    Arguments and shapes are those of :func:`d_prime_ratings`. The slope is 1 under equal variance, and NaN where there
+    is no maximum-likelihood line, as with fewer than three ratings in use.
 
     Notes
     -----
@@ -440,13 +434,8 @@ def d_a(
 ) -> Result:
     """Compute the distance of right from wrong answers in root-mean-square standard deviations.
 
-    Arguments are those of :func:`d_prime_ratings`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        d' under equal variance, and comparable where variances differ; NaN where there is no line, as for
-        :func:`z_roc_slope`.
+    Arguments and shapes are those of :func:`d_prime_ratings`. The result is d' under equal variance, and comparable
+    where variances differ; NaN where there is no line, as for :func:`z_roc_slope`.
 
     References
     ----------

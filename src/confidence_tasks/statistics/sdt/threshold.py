@@ -160,11 +160,8 @@ def meta_d_threshold(
 ) -> Result:
     """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
-    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
+    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`. The result is
+    an Estimate, or an array (R,).
 
     Examples
     --------
@@ -185,12 +182,8 @@ def m_ratio_threshold(
 ) -> Result:
     """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
-    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        Unstable where d' is near 0: :func:`fit_meta_d_threshold` says so in ``unstable``.
+    Arguments and shapes are those of :func:`meta_d_threshold`. Unstable where d' is near 0:
+    :func:`fit_meta_d_threshold` says so in ``unstable``.
 
     Examples
     --------
