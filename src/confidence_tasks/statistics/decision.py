@@ -15,7 +15,7 @@ from confidence_tasks.statistics.core import (
     per_row,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied
+from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights, ratio, tied
 
 __all__ = [
     "abstention_rate",
@@ -94,7 +94,7 @@ def mean_utility(
     penalty: ArrayLike,
     *,
     normalized: bool = False,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the mean utility of decisions: +1 for a right answer, -penalty for a wrong one, 0 for abstaining.
 
@@ -132,7 +132,7 @@ def mean_utility(
     return _mean(decision * _expected_utility(right, _per_trial(penalty, n)), penalty, normalized, weights)
 
 
-def abstention_rate(answered: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the share of trials on which the model abstains.
 
     Parameters
@@ -156,7 +156,7 @@ def abstention_rate(answered: ArrayLike, *, weights: ArrayLike | None = None) ->
     return Weighting.of(weights, len(decision)).average(1.0 - decision)
 
 
-def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the accuracy of the answers that the model chose to give.
 
     Parameters
@@ -189,7 +189,7 @@ def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Array
 
 
 def policy_consistency(
-    answered: ArrayLike, confidence: ArrayLike, penalty: ArrayLike, *, weights: ArrayLike | None = None
+    answered: ArrayLike, confidence: ArrayLike, penalty: ArrayLike, *, weights: Weights = None
 ) -> Result:
     """Compute how often the model decides as the optimal policy would with the model's own confidence.
 
@@ -227,7 +227,7 @@ def regret(
     penalty: ArrayLike,
     *,
     normalized: bool = False,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the mean expected utility that decisions forgo, by the model's own confidence.
 
@@ -274,7 +274,7 @@ def scaffold_utility(
     available: ArrayLike | None = None,
     *,
     normalized: bool = False,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the mean utility if the optimal policy decided in the model's place, from its confidence.
 
@@ -316,7 +316,7 @@ def scaffold_gain(
     available: ArrayLike | None = None,
     *,
     normalized: bool = False,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute what the optimal policy would gain on the model's own decisions, in mean utility.
 
@@ -368,7 +368,7 @@ def _scaffold_decision(confidence: ArrayLike, penalty: ArrayLike, available: Arr
     return decision * given
 
 
-def _mean(values: FloatArray, penalty: ArrayLike, normalized: bool, weights: ArrayLike | None) -> Result:
+def _mean(values: FloatArray, penalty: ArrayLike, normalized: bool, weights: Weights) -> Result:
     """Average utilities of trials, per 1 + penalty if they are to be normalized."""
     scale = 1.0 + _per_trial(penalty, len(values)) if normalized else 1.0
     return Weighting.of(weights, len(values)).average(values / scale)
@@ -378,7 +378,7 @@ _NO_SLOPE = 1e-9
 """Tolerance up to which a slope is 0."""
 
 
-def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute how fast abstention grows with the penalty: the least-squares slope on the logarithm of the penalty.
 
     Parameters
@@ -422,9 +422,7 @@ def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: ArrayL
     return weighting.settle(slope, (total == 0.0, Reason.EMPTY), (lowest == highest, Reason.CONSTANT))
 
 
-def implied_threshold(
-    answered: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
-) -> Result:
+def implied_threshold(answered: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Estimate the confidence from which the model answers, from its decisions under one penalty.
 
     It is where a logistic curve of the decision on confidence passes one half. Where some confidence separates

@@ -11,6 +11,7 @@ from confidence_tasks.statistics.inference.weights import (
     Result,
     Tied,
     Weighting,
+    Weights,
     ratio,
     row_quantiles,
     running_sums,
@@ -33,7 +34,7 @@ _ROUNDING = 1e-9
 """Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
 
 
-def top_value(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def top_value(raw: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the most frequent report, the lowest of them when several are.
 
     Parameters
@@ -57,7 +58,7 @@ def top_value(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
     return weighting.settle(groups.values[groups.counts.argmax(axis=1)], weighting.empty)
 
 
-def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -> Result:
+def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
     """Compute the share of reports that are among the k most frequent values.
 
     Parameters
@@ -84,7 +85,7 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: ArrayLike | None = None) -
     return weighting.settle(ratio(top, weighting.total), weighting.empty)
 
 
-def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def distinct_values(raw: ArrayLike, *, weights: Weights = None) -> Result:
     """Count the distinct values reported.
 
     Arguments and shapes are those of :func:`top_value`. The number grows with that of reports, also under the
@@ -100,7 +101,7 @@ def distinct_values(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Resu
     return weighting.settle(distinct, weighting.empty)
 
 
-def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
     r"""Compute the Shannon entropy of the reports, :math:`-\sum_v p_v \log_2 p_v`.
 
     Arguments and shapes are those of :func:`top_value`. The result is in bits: 0 for one value, and log2(101), about
@@ -124,7 +125,7 @@ def confidence_entropy(raw: ArrayLike, *, weights: ArrayLike | None = None) -> R
 
 
 def round_share(
-    raw: ArrayLike, *, lower: float, upper: float, step: float = 5.0, weights: ArrayLike | None = None
+    raw: ArrayLike, *, lower: float, upper: float, step: float = 5.0, weights: Weights = None
 ) -> Result:
     """Compute the share of reports that are round numbers on the scale, multiples of the step within its ends.
 
@@ -156,9 +157,7 @@ def round_share(
     return Weighting.of(weights, len(reports)).average((multiple & on_scale).astype(np.float64))
 
 
-def violation_share(
-    raw: ArrayLike, *, lower: float, upper: float, weights: ArrayLike | None = None
-) -> Result:
+def violation_share(raw: ArrayLike, *, lower: float, upper: float, weights: Weights = None) -> Result:
     """Compute the share of reports that are off the scale by more than 5% of its width.
 
     Arguments, shapes and range are those of :func:`round_share`, without ``step``.
@@ -172,9 +171,7 @@ def violation_share(
     return Weighting.of(weights, len(off_scale)).average(off_scale.astype(np.float64))
 
 
-def scale_utilization(
-    raw: ArrayLike, *, lower: float, upper: float, weights: ArrayLike | None = None
-) -> Result:
+def scale_utilization(raw: ArrayLike, *, lower: float, upper: float, weights: Weights = None) -> Result:
     """Compute the share of the scale that lies between the 5th and the 95th percentile of the reports.
 
     Arguments and shapes are those of :func:`round_share`, without ``step``. The result is 0 or above, above 1 only when
@@ -191,7 +188,7 @@ def scale_utilization(
     return weighting.settle(np.diff(ends)[:, 0] / width, weighting.empty)
 
 
-def _reports(raw: ArrayLike, weights: ArrayLike | None) -> tuple[Tied, Weighting]:
+def _reports(raw: ArrayLike, weights: Weights) -> tuple[Tied, Weighting]:
     reports = as_vector(raw, "raw")
     weighting = Weighting.of(weights, reports.shape[0])
     if reports.shape[0]:

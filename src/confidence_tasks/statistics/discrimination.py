@@ -14,7 +14,15 @@ from confidence_tasks.statistics.inference.limits import (
     transformed_limits,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.inference.weights import Result, ratio, running_sums, take, tied, trials
+from confidence_tasks.statistics.inference.weights import (
+    Result,
+    Weights,
+    ratio,
+    running_sums,
+    take,
+    tied,
+    trials,
+)
 
 __all__ = ["Type2RocCurve", "auroc2", "auroc2_influence", "auroc2_interval", "type2_roc_curve"]
 
@@ -38,7 +46,7 @@ class Type2RocCurve:
     false_alarm_rate: FloatArray
 
 
-def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the area under the type-2 ROC curve.
 
     The probability that a right answer was given with more confidence than a wrong one, a tie counting half.
@@ -133,7 +141,7 @@ def auroc2_interval(
 
 
 def auroc2_influence(
-    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
 ) -> tuple[FloatArray, FloatArray]:
     r"""Compute how much each trial moves the area under the type-2 ROC curve.
 

@@ -12,6 +12,7 @@ from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import (
     Result,
     Weighting,
+    Weights,
     between,
     first_beyond,
     ratio,
@@ -69,7 +70,7 @@ class _Ranking:
     right_before: FloatArray
 
 
-def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     r"""Compute the area under the accuracy-rejection curve.
 
     The mean accuracy of the m most confident trials over m = 1 .. n, averaged exactly over the orderings of tied
@@ -111,7 +112,7 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
     return weighting.settle(_mean_accuracy(right, stated, weighting), weighting.empty)
 
 
-def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the area under the risk-coverage curve, 1 minus :func:`auarc`.
 
     Arguments and shapes are those of :func:`auarc`. The result lies in [0, 1], lower is better; NaN without trials.
@@ -130,7 +131,7 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None
 
 
 def accuracy_at_coverage(
-    correct: ArrayLike, confidence: ArrayLike, *, coverage: float, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, *, coverage: float, weights: Weights = None
 ) -> Result:
     """Compute the accuracy of the most confident share of trials, averaged over the orderings of tied trials.
 
@@ -202,11 +203,7 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCovera
 
 
 def prediction_rejection_ratio(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    max_rejection: float = 1.0,
-    weights: ArrayLike | None = None,
+    correct: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 1.0, weights: Weights = None
 ) -> Result:
     r"""Compute the prediction rejection ratio: how much of what rejecting the wrong answers first would gain is gained.
 

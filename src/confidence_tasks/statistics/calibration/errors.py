@@ -16,7 +16,7 @@ from confidence_tasks.statistics.core import (
     decreasing_root,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights, ratio, tied, trials
 
 
 def ece(
@@ -26,7 +26,7 @@ def ece(
     bins: int = 10,
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     r"""Compute the expected calibration error.
 
@@ -86,7 +86,7 @@ def mce(
     bins: int = 10,
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     r"""Compute the maximum calibration error, :math:`\max_b |\mathrm{acc}_b - \mathrm{conf}_b|` over occupied bins.
 
@@ -111,7 +111,7 @@ def debiased_ece(
     bins: int = 10,
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     r"""Compute the expected calibration error less its sampling bias.
 
@@ -164,7 +164,7 @@ def ece_noise_floor(
     bins: int = 10,
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     r"""Compute the expected calibration error that a calibrated subject would show with these confidences.
 
@@ -203,7 +203,7 @@ def ece_noise_floor(
     return weighting.settle(ratio(floor, weighting.total), weighting.empty)
 
 
-def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute mean confidence minus accuracy.
 
     Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], is above 0 for an overconfident subject,
@@ -240,11 +240,7 @@ _CELLS = 2048
 
 
 def smooth_ece(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    bandwidth: float | None = None,
-    weights: ArrayLike | None = None,
+    correct: ArrayLike, confidence: ArrayLike, *, bandwidth: float | None = None, weights: Weights = None
 ) -> Result:
     r"""Compute the smooth expected calibration error.
 
@@ -315,9 +311,7 @@ def _on_grid(confidence: FloatArray, residual: FloatArray, weighting: Weighting)
     return ratio(mass, weighting.total[:, None], otherwise=0.0)
 
 
-def confidence_correlation(
-    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
-) -> Result:
+def confidence_correlation(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the product-moment correlation of confidence with correctness.
 
     Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], and is NaN without trials, and when one
@@ -349,7 +343,7 @@ def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:
 
 
 def hard_easy_slope(
-    correct: ArrayLike, confidence: ArrayLike, difficulty: ArrayLike, *, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, difficulty: ArrayLike, *, weights: Weights = None
 ) -> Result:
     """Compute the slope of overconfidence on difficulty.
 

@@ -22,7 +22,16 @@ from confidence_tasks.statistics.core import (
     label_index,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Seed, Tied, Weighting, ratio, tied, trials
+from confidence_tasks.statistics.inference.weights import (
+    Result,
+    Seed,
+    Tied,
+    Weighting,
+    Weights,
+    ratio,
+    tied,
+    trials,
+)
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-9
@@ -155,11 +164,7 @@ class LogisticRecalibration:
 
 
 def logistic_recalibration(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    clip: float = DEFAULT_CLIP,
-    weights: ArrayLike | None = None,
+    correct: ArrayLike, confidence: ArrayLike, *, clip: float = DEFAULT_CLIP, weights: Weights = None
 ) -> LogisticRecalibration:
     """Regress correctness on the logit of confidence by maximum likelihood.
 
@@ -206,11 +211,7 @@ def logistic_recalibration(
 
 
 def calibration_slope(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    clip: float = DEFAULT_CLIP,
-    weights: ArrayLike | None = None,
+    correct: ArrayLike, confidence: ArrayLike, *, clip: float = DEFAULT_CLIP, weights: Weights = None
 ) -> Result:
     """Compute the slope of :func:`logistic_recalibration`.
 
@@ -226,11 +227,7 @@ def calibration_slope(
 
 
 def calibration_intercept(
-    correct: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    clip: float = DEFAULT_CLIP,
-    weights: ArrayLike | None = None,
+    correct: ArrayLike, confidence: ArrayLike, *, clip: float = DEFAULT_CLIP, weights: Weights = None
 ) -> Result:
     """Compute calibration in the large: the shift of the logit of confidence that matches mean and accuracy.
 
@@ -264,7 +261,7 @@ def _logits(confidence: FloatArray, clip: float) -> FloatArray:
 
 
 def _logit_groups(
-    correct: ArrayLike, confidence: ArrayLike, clip: float, weights: ArrayLike | None
+    correct: ArrayLike, confidence: ArrayLike, clip: float, weights: Weights
 ) -> tuple[Tied, Weighting]:
     if not 0.0 < clip < 0.5:
         raise ValueError(f"clip must lie in (0, 0.5), got {clip}")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.calibration.binning import Binning, Bins, Edges
 from confidence_tasks.statistics.core import FloatArray, Reason
-from confidence_tasks.statistics.inference.weights import Result, Tied, ratio, tied, trials
+from confidence_tasks.statistics.inference.weights import Result, Tied, Weights, ratio, tied, trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CorpDecomposition:
     uncertainty: Result
 
 
-def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the Brier score of confidence, the mean of (confidence - correct) squared.
 
     Parameters
@@ -87,7 +87,7 @@ def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | Non
 
 
 def log_loss(
-    correct: ArrayLike, confidence: ArrayLike, *, clip: float = 0.0, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, *, clip: float = 0.0, weights: Weights = None
 ) -> Result:
     """Compute the logarithmic score of confidence, minus the mean log-likelihood of what happened.
 
@@ -132,7 +132,7 @@ def murphy_decomposition(
     bins: int | None = None,
     binning: Binning = "equal_width",
     edges: Edges = "right_closed",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> MurphyDecomposition:
     """Decompose the Brier score into reliability, resolution and uncertainty over bins of confidence.
 
@@ -185,7 +185,7 @@ def murphy_decomposition(
 
 
 def corp_decomposition(
-    correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
 ) -> CorpDecomposition:
     """Decompose the Brier score by isotonic regression of correctness on confidence, without bins.
 
@@ -213,7 +213,7 @@ def corp_decomposition(
     return CorpDecomposition(*(weighting.settle(part, weighting.empty) for part in parts))
 
 
-def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     r"""Compute Spiegelhalter's z, the Brier score standardised under calibration.
 
     :math:`z = \sum (y - c)(1 - 2c) / \sqrt{\sum (1 - 2c)^2 c (1 - c)}`, standard normal for a calibrated subject.

@@ -30,6 +30,9 @@ from confidence_tasks.statistics.core import (
 Result: TypeAlias = Estimate | FloatArray
 """An :class:`Estimate` of a plain call, or an array of shape (resamples,) for weights of that many rows."""
 
+Weights: TypeAlias = ArrayLike | None
+"""How often each trial counts: (n,), or (R, n) with a row for each of R resamples; None counts every trial once."""
+
 Case: TypeAlias = tuple[BoolArray, Reason]
 """For which rows (R,) a number is NaN, and why; of several cases, the first that applies."""
 
@@ -92,7 +95,7 @@ class Weighting:
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, weights: ArrayLike | None, n: int) -> Weighting:
+    def of(cls, weights: Weights, n: int) -> Weighting:
         """Bring ``weights`` to rows; ValueError unless they are finite, not negative and of shape (n,) or (R, n)."""
         shared: Weighting | None = getattr(weights, "weighting", None)
         if shared and shared.rows.shape[1] == n:
@@ -162,7 +165,7 @@ class Weighting:
 
 
 def trials(
-    correct: ArrayLike, confidence: ArrayLike, weights: ArrayLike | None, *, binary: bool = False
+    correct: ArrayLike, confidence: ArrayLike, weights: Weights, *, binary: bool = False
 ) -> tuple[FloatArray, FloatArray, Weighting]:
     """Check the arguments that every statistic of trials takes.
 

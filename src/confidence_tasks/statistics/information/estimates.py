@@ -25,7 +25,7 @@ from confidence_tasks.statistics.core import (
     same_length,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, ratio, tied
+from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, Weights, ratio, tied
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "none"]
@@ -78,7 +78,7 @@ def meta_information(
     bins: int | None = 10,
     correction: Correction = "simulation",
     unit: Unit = "entropy",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the share of the uncertainty about correctness that confidence removes.
 
@@ -192,7 +192,7 @@ def meta_information_test(
 
 
 def _table(
-    correct: ArrayLike, confidence: ArrayLike, bins: int | None, weights: ArrayLike | None
+    correct: ArrayLike, confidence: ArrayLike, bins: int | None, weights: Weights
 ) -> tuple[FloatArray, Weighting]:
     """Count wrong and correct answers by confidence bin, (R, 2, bins)."""
     right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")

@@ -145,10 +145,7 @@ class _Table:
             )
 
         intercept = decreasing_root(
-            missing,
-            common - log_odds.max(axis=1),
-            common - log_odds.min(axis=1),
-            tolerance=1e-7,
+            missing, common - log_odds.max(axis=1), common - log_odds.min(axis=1), tolerance=1e-7
         )
         return np.asarray(scipy.special.expit(intercept[:, np.newaxis] + log_odds))
 
@@ -197,12 +194,7 @@ class InformationTables:
 
     @classmethod
     def of(
-        cls,
-        correct: ArrayLike,
-        confidence: ArrayLike,
-        *,
-        bins: int = 10,
-        questions: ArrayLike | None = None,
+        cls, correct: ArrayLike, confidence: ArrayLike, *, bins: int = 10, questions: ArrayLike | None = None
     ) -> Self:
         """Sort trials into bins, as :func:`meta_information_interval` takes them."""
         right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")

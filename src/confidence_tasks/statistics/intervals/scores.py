@@ -21,7 +21,7 @@ from confidence_tasks.statistics.core import (
     same_length,
     undefined,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting
+from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights
 
 
 def as_decimal(probability: float, name: str) -> Fraction:
@@ -39,9 +39,7 @@ def rank(probability: Fraction, n: int) -> int:
     return ceil(probability * n)
 
 
-def coverage(
-    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None
-) -> Result:
+def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the share of intervals that hold the truth, ends included.
 
     Parameters
@@ -71,7 +69,7 @@ def coverage(
     return Weighting.of(weights, len(y)).average(((low <= y) & (y <= high)).astype(np.float64))
 
 
-def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the mean width of intervals.
 
     Arguments and shapes are those of :func:`coverage`, without ``truth``. The result is in the units of the ends, 0 or
@@ -86,7 +84,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None 
     return Weighting.of(weights, len(low)).average(high - low)
 
 
-def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the share of intervals that are a single point.
 
     Arguments, shapes and range are those of :func:`coverage`, without ``truth``.
@@ -101,12 +99,7 @@ def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: ArrayLike |
 
 
 def winkler_score(
-    truth: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    nominal: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
+    truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: ArrayLike, *, weights: Weights = None
 ) -> Result:
     """Compute the mean Winkler (interval) score: width, plus 2/alpha times the distance by which the truth is missed.
 

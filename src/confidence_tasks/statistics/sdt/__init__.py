@@ -6,11 +6,7 @@ from confidence_tasks.statistics.sdt.count_tables import (
     to_ratings,
     two_choice_table,
 )
-from confidence_tasks.statistics.sdt.hierarchical import (
-    HierarchicalMetaD,
-    Posterior,
-    hierarchical_meta_d,
-)
+from confidence_tasks.statistics.sdt.hierarchical import HierarchicalMetaD, Posterior, hierarchical_meta_d
 from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
     Metacognition,

@@ -23,7 +23,14 @@ from confidence_tasks.statistics.core import (
     check_option,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Case, Result, Weighting, between, row_quantiles
+from confidence_tasks.statistics.inference.weights import (
+    Case,
+    Result,
+    Weighting,
+    Weights,
+    between,
+    row_quantiles,
+)
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
@@ -90,7 +97,7 @@ def correctness_table(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> CountTable:
     """Count trials with correctness in the place of the stimulus, and confidence in 2K bins.
 
@@ -136,7 +143,7 @@ def two_choice_table(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> CountTable:
     """Count trials with two alternatives by stimulus, response and confidence bin.
 

@@ -178,12 +178,7 @@ def eliminate_thresholds(at: Expansion) -> Reduction:
 
 
 def maximise(
-    problems: Problems,
-    border: FloatArray,
-    thresholds: FloatArray,
-    *,
-    limit: float,
-    floor: float = 0.0,
+    problems: Problems, border: FloatArray, thresholds: FloatArray, *, limit: float, floor: float = 0.0
 ) -> Maximum:
     """Climb from (border, thresholds) to a stationary point with negative definite Hessian.
 

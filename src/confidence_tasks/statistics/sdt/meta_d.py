@@ -19,13 +19,8 @@ from confidence_tasks.statistics.core import (
     per_row,
     undefined,
 )
-from confidence_tasks.statistics.inference.weights import Case, Result, defined, settle
-from confidence_tasks.statistics.sdt.count_tables import (
-    Padding,
-    Tables,
-    correctness_table,
-    two_choice_table,
-)
+from confidence_tasks.statistics.inference.weights import Case, Result, Weights, defined, settle
+from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, correctness_table, two_choice_table
 from confidence_tasks.statistics.sdt.likelihood import (
     MetaDProblems,
     MetaDSolution,
@@ -377,7 +372,7 @@ def meta_d_2afc(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
     """Compute meta-d' of items with two alternatives, such as true and false: the textbook meta-d'.
@@ -414,7 +409,7 @@ def m_ratio_2afc(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
     """Compute meta-d' / d' of items with two alternatives.
@@ -438,7 +433,7 @@ def meta_d_ratings(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
     """Compute meta-d' with correctness in the place of the stimulus.
@@ -482,7 +477,7 @@ def m_ratio_ratings(
     *,
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
     """Compute meta-d' / d' with correctness in the place of the stimulus.

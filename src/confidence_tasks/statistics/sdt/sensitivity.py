@@ -18,14 +18,8 @@ from confidence_tasks.statistics.core import (
     as_vector,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, defined, ratio, settle
-from confidence_tasks.statistics.sdt.count_tables import (
-    Padding,
-    Tables,
-    correctness_table,
-    own,
-    remembered,
-)
+from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights, defined, ratio, settle
+from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, correctness_table, own, remembered
 from confidence_tasks.statistics.sdt.likelihood import (
     FAR,
     Expansion,
@@ -351,7 +345,7 @@ def d_prime_ratings(
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute d' of right against wrong answers at the median of the evidence.
 
@@ -396,7 +390,7 @@ def z_roc_slope(
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the slope of the z-ROC of right against wrong answers: sd(wrong) / sd(right), if both are normal.
 
@@ -430,7 +424,7 @@ def d_a(
     n_ratings: int = 4,
     edges: ArrayLike | None = None,
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute the distance of right from wrong answers in root-mean-square standard deviations.
 
@@ -451,7 +445,7 @@ def d_a(
     return own(_fit(*table, padding=padding).d_a)
 
 
-def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: ArrayLike | None = None) -> Result:
+def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the mean evidence of right answers minus that of wrong ones, in the evidence's own unit.
 
     Parameters

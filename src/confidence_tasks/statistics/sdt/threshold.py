@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
-from confidence_tasks.statistics.inference.weights import Result, ratio, settle, trials
+from confidence_tasks.statistics.inference.weights import Result, Weights, ratio, settle, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, summary
 from confidence_tasks.statistics.sdt.sensitivity import z_rate
@@ -49,7 +49,7 @@ class ThresholdMetaD(Metacognition):
 
 
 def threshold_table(
-    correct: ArrayLike, confidence: ArrayLike, threshold: float = 0.9, *, weights: ArrayLike | None = None
+    correct: ArrayLike, confidence: ArrayLike, threshold: float = 0.9, *, weights: Weights = None
 ) -> FloatArray:
     """Count wrong and correct answers with confidence up to the threshold and above it.
 
@@ -156,7 +156,7 @@ def meta_d_threshold(
     threshold: float = 0.9,
     *,
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
@@ -178,7 +178,7 @@ def m_ratio_threshold(
     threshold: float = 0.9,
     *,
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Result:
     """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
 
@@ -201,7 +201,7 @@ def threshold_influence(
     *,
     quantity: Literal["meta_d", "m_ratio"] = "m_ratio",
     padding: Padding = "1/2K",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Compute how much each trial moves meta-d' or M-ratio of confidence split at a threshold.
 
@@ -266,7 +266,7 @@ def threshold_incomparable(
     threshold: float = 0.9,
     *,
     quantity: Literal["meta_d", "m_ratio"] = "m_ratio",
-    weights: ArrayLike | None = None,
+    weights: Weights = None,
 ) -> Reason | None:
     """Return the reason to withhold a difference of meta-d' or M-ratio of such trials, or None.
 
