@@ -11,7 +11,7 @@ import numpy as np
 from tests.items import items_asking, items_of, riskeval_items, scale_items
 from tests.validity.simulated_studies import Population, replies
 
-from confidence_tasks.report.task_trials import Grouping, by_condition
+from confidence_tasks.report.task_trials import Columns, Group, by_condition
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
@@ -54,7 +54,7 @@ def _population(
     items: Iterable[Item],
     trial: Callable[[Item, str], Mapping[str, Any]],
     measures: Iterable[Measure],
-    grouping: Grouping = by_condition,
+    grouping: Callable[[Columns], list[Group]] = by_condition,
     group: Callable[[str], bool] = lambda label: True,
 ) -> Population:
     items = list(items)

@@ -97,13 +97,11 @@ class Population:
     def reported(self, found: Distributions) -> dict[tuple[str, str], Distribution]:
         """Every measure of every group, from those of the cells."""
         whole = {
-            (group.label, measure.name): together(
-                measure,
-                [found[cell, measure.name] for cell in group.cells],
-                skips_undefined=group.skips_undefined,
-            )
+            (group.label, name): its
             for group in self.groups
-            for measure in self.measures
+            for name, its in together(
+                group.cells, self.measures, found, skips_undefined=group.skips_undefined
+            ).items()
         }
         if not self.contrast:
             return whole

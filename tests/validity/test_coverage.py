@@ -103,7 +103,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     short_cut = printed(chosen, study, SETTINGS)
     inverted_test = {measure.name for measure in chosen.measures if measure.test_inversion}
     assert inverted_test
-    for entry in estimates("m", groups, chosen.measures, found, SETTINGS):
+    for entry in estimates(groups, chosen.measures, found, SETTINGS):
         same = study[entry.group, entry.measure]
         assert float(entry.interval.estimate) == pytest.approx(float(same.value), abs=1e-9)
         assert np.nanstd(same.resamples) == pytest.approx(entry.interval.standard_error, rel=0.3, abs=0.02)

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
@@ -37,11 +37,7 @@ from confidence_tasks.statistics import Estimate, Reason
 MOST_BYTES = 1 << 30
 """Size of the cache, from which the entries leave that were not used for longest; 10 million trials take 0.15 GB."""
 
-_SUFFIX = ".zip"
-
-
-def _warn(said: str) -> None:
-    warnings.warn(said, stacklevel=3)
+_warn = partial(warnings.warn, stacklevel=2)
 
 
 @dataclass
@@ -121,7 +117,7 @@ class Cache:
         sizes = self.sizes()
         for path in sizes:
             path.unlink(missing_ok=True)
-        return sum(path.suffix == _SUFFIX for path in sizes)
+        return sum(path.suffix == ".zip" for path in sizes)
 
     def _shrink(self) -> None:
         sizes = self.sizes()
@@ -133,7 +129,7 @@ class Cache:
             self._size -= size
 
     def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key[2:]}{_SUFFIX}"
+        return self.folder / key[:2] / f"{key[2:]}.zip"
 
     def _trouble(self, kind: str, said: str) -> None:
         if kind not in self._said:
@@ -157,15 +153,11 @@ def key_of(*parts: object) -> str:
 @cache
 def code_digest() -> str:
     """Return a digest of the source of this package and of those of other studies, and of the versions they rest on."""
-    found = hashlib.sha256(
-        repr(
-            [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy", "matplotlib")]
-        ).encode()
-    )
+    versions = [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy", "matplotlib")]
+    found = hashlib.sha256(repr(versions).encode())
     found.update(sys.version.encode())
-    for package in sorted(
-        {__package__.partition(".")[0], *(study.module.partition(".")[0] for study in studies())}
-    ):
+    modules = [__package__, *(study.module for study in studies())]
+    for package in sorted({module.partition(".")[0] for module in modules}):
         for folder in getattr(sys.modules.get(package), "__path__", ()):
             for path in sorted(Path(folder).rglob("*.py")):
                 found.update(f"{path.relative_to(folder)}\0".encode())

@@ -14,7 +14,7 @@ import numpy as np
 
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.task_trials import BY_CONDITION, asked, split_by_source
-from confidence_tasks.report.trial_files import QUESTION, TrialFile
+from confidence_tasks.report.trial_files import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import meant
@@ -30,9 +30,6 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 
 FEW_OF_A_CLASS = 30
 """Questions answered right or wrong below which measures that compare the two are mostly noise."""
-
-LOW_PARSE_RATE = 0.9
-VERY_LOW_PARSE_RATE = 0.5
 
 TIED_SHARE = 0.8
 """Share of one confidence above which a condition's confidence hardly varies."""
@@ -107,23 +104,15 @@ def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDAr
     "Some samples failed or were never asked. If they are not a random part, every number of these models is"
     " affected: resume the run, then report again.",
 )
-def incomplete(results: TaskResults) -> Iterable[str]:
+def incomplete(results: TaskResults) -> Iterator[str]:
     """Runs that did not succeed, and samples without a trial: of a resumed run, those that its fullest file lacks."""
-    return [
-        f"{model.label}: {file.lost} of {file.lost + len(file)} in {file.path.rsplit('/', 1)[-1]}"
-        + (f" (status: {file.status})" if file.status not in _ENDED else "")
-        for model in results.models
-        for file in _fullest_of_each_run(model.files)
-        if file.lost or file.status not in _ENDED
-    ]
-
-
-_ENDED = ("", "success")
-
-
-def _fullest_of_each_run(files: Iterable[TrialFile]) -> Iterable[TrialFile]:
-    """Return the file of each run that has most of it: a run that is resumed goes on in a new file."""
-    return {file.run or file.path: file for file in sorted(files, key=lambda file: -file.lost)}.values()
+    for model in results.models:
+        fullest = {file.run or file.path: file for file in sorted(model.files, key=lambda file: -file.lost)}
+        for file in fullest.values():
+            status = "" if file.status in ("", "success") else f" (status: {file.status})"
+            if file.lost or status:
+                name = file.path.rsplit("/", 1)[-1]
+                yield f"{model.label}: {file.lost} of {file.lost + len(file)} in {name}{status}"
 
 
 @check(
@@ -228,12 +217,10 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
         f"{model}, {condition}": float(read.compute(columns, None))
         for model, condition, columns in cells_of(results)
     }
-    for severity, low, high in (
-        ("serious", 0.0, VERY_LOW_PARSE_RATE),
-        ("warning", VERY_LOW_PARSE_RATE, LOW_PARSE_RATE),
-    ):
+    bands: tuple[tuple[Severity, float, float], ...] = (("serious", 0.0, 0.5), ("warning", 0.5, 0.9))
+    for severity, low, high in bands:
         yield from notice_if_any(
-            severity,  # type: ignore[arg-type]
+            severity,
             "Replies without a readable answer or confidence",
             "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A"
             " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help"
@@ -400,7 +387,8 @@ class Requirement:
         >>> Requirement.parse("auroc/0-20 > .7").condition
         '0-20'
         """
-        read = _REQUIREMENT.fullmatch(text.strip())
+        number = r"[-+]?(?:\d+\.?\d*|\.\d+)"
+        read = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
         if read is None:
             raise ValueError(f"{text!r} is no requirement, such as 'ece<0.1' or 'auroc/0-20>0.7'")
         measure, condition, sign, bound = read.groups()
@@ -418,7 +406,9 @@ class Requirement:
         return "met" if (high <= self.bound) == self.below else "not met"
 
 
-_REQUIREMENT = re.compile(r"(\w+)(?:/(.+?))?\s*([<>])=?\s*([-+]?(?:\d+\.?\d*|\.\d+))")
+def parse_requirements(texts: Iterable[str]) -> list[Requirement]:
+    """Read requirements as a command line gives them."""
+    return [*map(Requirement.parse, texts)]
 
 
 def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[dict[str, str]]:
@@ -445,12 +435,10 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
             labels = dict.fromkeys(label for results in every for label in results.conditions)
             raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
         for results, entry in entries:
-            value = number(entry.interval.estimate, 3)
             told = limits(entry.interval, 3) or why_missing(entry.interval)
-            where = ", ".join((results.task_trials.task, entry.model, entry.group))
             yield {
                 "requirement": str(requirement),
                 "outcome": requirement.outcome(entry),
-                "where": where,
-                "found": f"{value} {told}",
+                "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
+                "found": f"{number(entry.interval.estimate, 3)} {told}",
             }

@@ -52,15 +52,11 @@ class Comparison:
 
     ``difference`` is the first minus the second, paired by question, and ``p_value`` from the same pivot; NaN where
     there is no interval. ``p_adjusted`` is the same after Holm's correction for the conditions. ``p_exchange`` is
-    of the papers' test, which exchanges the models within questions and does not studentise.
+    of the papers' test, which exchanges the models within questions and does not studentise. ``first`` and ``second``
+    are the labels of the models.
     """
 
-    study: str
-    task: str
-    condition: str
     measure: str
-    first: str
-    second: str
     first_interval: Interval
     second_interval: Interval
     difference: Interval
@@ -68,11 +64,11 @@ class Comparison:
     p_adjusted: float
     p_exchange: float
     n_questions: int
-
-    @property
-    def has_a_value(self) -> bool:
-        """Whether either model has a value of the measure."""
-        return not (math.isnan(self.first_interval.estimate) and math.isnan(self.second_interval.estimate))
+    study: str = ""
+    task: str = ""
+    condition: str = ""
+    first: str = ""
+    second: str = ""
 
 
 def compare(
@@ -121,8 +117,12 @@ def compare(
     by_measure: dict[str, list[Comparison]] = {name: [] for name in names}
     for found in chain.from_iterable(comparisons(jobs, workers, cache)):
         by_measure[found.measure].append(found)
-    shown = [found for found in by_measure.values() if measures or any(each.has_a_value for each in found)]
-    return [corrected for found in shown for corrected in holm_corrected(found)]
+    shown = []
+    for its in by_measure.values():
+        values = [of.estimate for each in its for of in (each.first_interval, each.second_interval)]
+        if measures or not all(map(math.isnan, values)):
+            shown += holm_corrected(its)
+    return shown
 
 
 def model_pairs(
@@ -252,31 +252,23 @@ WORTH_WORKERS = 500_000_000
 
 
 def compared_measures(
-    columns: Columns, side: NDArray[Any], measures: Sequence[Measure], settings: Settings, **named: str
+    columns: Columns, side: NDArray[Any], measures: Sequence[Measure], settings: Settings
 ) -> Iterator[Comparison]:
     """Compare measures of two sets of trials, paired by what questions both have.
 
-    ``side``, of shape (n,), says whose each trial is: ``FIRST`` or ``SECOND``. A comparison says ``named`` of
-    itself: ``study``, ``task``, ``condition``, ``first`` and ``second``.
+    ``side``, of shape (n,), says whose each trial is: ``FIRST`` or ``SECOND``.
     """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
-    of_model = {
-        group.label: {
-            measure.name: together(measure, [drawn[cell, measure.name] for cell in group.cells])
-            for measure in measures
-        }
-        for group in groups
-    }
+    first, second = (together(group.cells, measures, drawn) for group in groups)
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     by_name = {measure.name: measure for measure in measures}
     for contrast in contrasts(columns, groups, SECOND, measures, drawn, settings):
         measure = by_name[contrast.measure]
         yield Comparison(
-            **{"study": "", "task": "", "condition": "", "first": "", "second": "", **named},
-            measure=contrast.measure,
-            first_interval=interval_of_measure(measure, of_model[FIRST], settings),
-            second_interval=interval_of_measure(measure, of_model[SECOND], settings),
+            measure=measure.name,
+            first_interval=interval_of_measure(measure, first, settings),
+            second_interval=interval_of_measure(measure, second, settings),
             difference=contrast.interval,
             p_value=contrast.p_value,
             p_adjusted=contrast.p_value,

@@ -30,7 +30,7 @@ from confidence_tasks.report.estimates import (
     tabulate,
     together,
 )
-from confidence_tasks.report.task_trials import Columns, Group
+from confidence_tasks.report.task_trials import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.limits import mover
@@ -96,45 +96,33 @@ def contrasts(
     base = next((group for group in groups if group.label == baseline), None)
     if base is None:
         return []
-    pairs = [_on_shared_sources(group, base) for group in groups if group is not base]
-    pairs = [(group, its_base) for group, its_base in pairs if group.cells]
-    cells = list(dict.fromkeys(cell for pair in pairs for group in pair for cell in group.cells))
+    pairs: list[tuple[str, list[TrialSubset], list[TrialSubset]]] = []
+    for group in groups:
+        # Other questions would make a difference of their own.
+        shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
+        if group is not base and shared:
+            one, other = ([cell for cell in its.cells if cell.source in shared] for its in (group, base))
+            pairs.append((group.label, one, other))
+    cells = list(dict.fromkeys(cell for _, one, other in pairs for cell in one + other))
     unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
     tables = {cell: tabulate(columns, cell, measures, unit, n_units) for cell in cells}
     # What is fitted varies with the fit: a difference takes resamples with a fit of their own, where there can be such.
     refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
     its_draws = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
     found: dict[str, list[Contrast]] = {measure.name: [] for measure in measures}
-    for group, its_base in pairs:
+    for label, of_group, of_base in pairs:
         sources = [
-            PairedTables.of(first, second)
-            for one, other in product(group.cells, its_base.cells)
+            PairedTables.of(*of_both)
+            for one, other in product(of_group, of_base)
             if one.source == other.source
-            for first, second in product(tables[one], tables[other])
+            for of_both in product(tables[one], tables[other])
         ]
-        sides = {
-            measure.name: (_mean_of(group, measure, its_draws), _mean_of(its_base, measure, its_draws))
-            for measure in measures
-        }
-        exchanges = settings.generator("exchange", group.label)
-        tested = paired_differences(sources, sides, settings, exchanges)
-        for name, contrast in tested.items():
-            found[name].append(replace(contrast, group=group.label, baseline=baseline))
+        first, second = (together(its, measures, its_draws) for its in (of_group, of_base))
+        sides = {name: (first[name], second[name]) for name in first}
+        exchanges = settings.generator("exchange", label)
+        for name, contrast in paired_differences(sources, sides, settings, exchanges).items():
+            found[name].append(replace(contrast, group=label, baseline=baseline))
     return [contrast for of_measure in found.values() for contrast in of_measure]
-
-
-def _on_shared_sources(group: Group, base: Group) -> tuple[Group, Group]:
-    """Keep the cells of the sources that both have: other questions would make a difference of their own."""
-    shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
-    first, second = (
-        replace(each, cells=tuple(cell for cell in each.cells if cell.source in shared))
-        for each in (group, base)
-    )
-    return first, second
-
-
-def _mean_of(group: Group, measure: Measure, drawn: Distributions) -> Distribution:
-    return together(measure, [drawn[cell, measure.name] for cell in group.cells])
 
 
 def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:

@@ -218,17 +218,21 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
 
 
 def together(
-    measure: Measure, parts: Sequence[Distribution], *, skips_undefined: bool = False
-) -> Distribution:
-    """Return a measure of several cells: the sum of numbers of trials, of other measures the :func:`mean`."""
-    whole = mean(parts, skips_undefined=skips_undefined)
-    if not measure.is_count:
-        return whole
-    return replace(
-        whole,
-        value=Estimate(whole.value * len(parts), whole.value.reason),
-        resamples=whole.resamples * len(parts),
-    )
+    cells: Sequence[TrialSubset],
+    measures: Iterable[Measure],
+    found: Distributions,
+    *,
+    skips_undefined: bool = False,
+) -> dict[str, Distribution]:
+    """Return each measure of several cells: the sum of numbers of trials, of other measures the :func:`mean`."""
+    whole = {}
+    for measure in measures:
+        its = mean([found[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
+        if measure.is_count:
+            value = Estimate(its.value * len(cells), its.value.reason)
+            its = replace(its, value=value, resamples=its.resamples * len(cells))
+        whole[measure.name] = its
+    return whole
 
 
 def _joined_tests(parts: Sequence[Distribution]) -> InvertedTest | None:
@@ -322,32 +326,21 @@ class Estimated:
 
 
 def estimates(
-    model: str, groups: Sequence[Group], measures: Sequence[Measure], found: Distributions, settings: Settings
+    groups: Sequence[Group], measures: Sequence[Measure], found: Distributions, settings: Settings
 ) -> list[Estimated]:
-    """Read the table of one model off its distributions: each group, and its sources where there are several."""
+    """Read the table of one model, which is not named, off its distributions: each group, and each of its sources."""
     table = []
     several = len({cell.source for group in groups for cell in (*group.cells, *group.apart)}) > 1
     for group in groups:
-        parts = [("", group.cells)]
         own = (*group.cells, *group.apart)
-        if several:
-            parts += [
-                (source, tuple(cell for cell in own if cell.source == source))
-                for source in dict.fromkeys(cell.source for cell in own)
-            ]
-        for source, cells in parts:
+        sources = dict.fromkeys(cell.source for cell in own) if several else ()
+        by_source = [(source, tuple(cell for cell in own if cell.source == source)) for source in sources]
+        for source, cells in [("", group.cells), *by_source]:
             n = sum(len(cell.rows) for cell in cells)
-            whole = {
-                measure.name: together(
-                    measure,
-                    [found[cell, measure.name] for cell in cells],
-                    skips_undefined=group.skips_undefined,
-                )
-                for measure in measures
-            }
+            whole = together(cells, measures, found, skips_undefined=group.skips_undefined)
             for measure in measures:
                 interval = interval_of_measure(measure, whole, settings)
-                table.append(Estimated(model, group.label, group.by, source, measure.name, interval, n))
+                table.append(Estimated("", group.label, group.by, source, measure.name, interval, n))
     return table
 
 

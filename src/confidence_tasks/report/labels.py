@@ -76,9 +76,6 @@ STATUSES: Mapping[Status, str] = {
 """How replies were read, in words."""
 
 
-_GROUPS: Mapping[str, str] = {"lambda": "λ"}
-
-
 def printable(text: str) -> str:
     r"""Return a text as it can be shown anywhere: what cannot be printed shows as a replacement character.
 
@@ -100,12 +97,12 @@ def group_label(label: str) -> str:
     >>> group_label("interval,T=1").replace("\u00a0", " ")
     'interval, T = 1'
     """
-    return ", ".join(map(_part_label, label.split(",")))
-
-
-def _part_label(part: str) -> str:
-    name, equals, value = part.partition("=")
-    return f"{_GROUPS.get(name, name)}\u00a0=\u00a0{value}" if equals else part.replace("_", " ")
+    parts = []
+    for part in label.split(","):
+        name, equals, value = part.partition("=")
+        name = "λ" if name == "lambda" else name
+        parts.append(f"{name}\u00a0=\u00a0{value}" if equals else part.replace("_", " "))
+    return ", ".join(parts)
 
 
 def measure_label(name: str) -> str:
@@ -136,15 +133,12 @@ def number(value: float, decimals: int = 2) -> str:
         return "–"
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
-    if abs(value) >= _LARGE:
+    if abs(value) >= 1e7:
         mantissa, _, exponent = f"{value:.1e}".partition("e+")
-        return f"{mantissa.replace('-', '−')}×10{str(int(exponent)).translate(_RAISED)}"
+        raised = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{mantissa.replace('-', '−')}×10{raised}"
     text = f"{value:,.{decimals}f}".replace("-", "−")
     return text.removeprefix("−") if not text.strip("−0.,") else text
-
-
-_LARGE = 1e7
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def signed(value: float, decimals: int = 2) -> str:
@@ -217,13 +211,6 @@ def p_is(p: float) -> str:
     """
     said = p_value(p)
     return f"p < {said[1:]}" if said.startswith("<") else f"p = {said}"
-
-
-def json_number(value: float) -> float | str | None:
-    """Return a number as JSON can hold it: None for NaN, the name of an infinity that pandas and JavaScript read."""
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return None if math.isnan(value) else float(value)
 
 
 def decimals_for(values: list[float]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,7 +56,11 @@ class Rescored:
     @property
     def changed_metrics(self) -> list[str]:
         """Names of the metrics of the log that are not bit for bit the same; it may have had the headline only."""
-        return [name for name in self.before if not _same(self.before[name], self.after.get(name))]
+        return [
+            name
+            for name, value in self.before.items()
+            if name not in self.after or not np.array_equal(value, self.after[name], equal_nan=True)
+        ]
 
 
 def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Rescored:
@@ -125,7 +128,10 @@ async def _rescored(
         if writer:
             await writer.add(condense_sample(sample))
 
-    done = _signed(await score_samples(log, anew(), scorers, add))
+    done = await score_samples(log, anew(), scorers, add)
+    entry = {RESCORED: {"at": datetime.now(UTC).isoformat(), "versions": versions()}}
+    by = ProvenanceData(author="confidence-tasks rescore", reason="replies read anew")
+    done = edit_eval_log(done, [MetadataEdit(metadata_set=entry)], by)
     if writer:
         async for batch in _batches(path, failed):
             for sample in batch:
@@ -145,13 +151,6 @@ async def _batches(path: str, samples: Sequence[Summary]) -> AsyncIterator[list[
     size = max(500, len(keys) // 20)
     for start in range(0, len(keys), size):
         yield await read_eval_log_samples_by_id_async(path, keys[start : start + size])
-
-
-def _signed(log: EvalLog) -> EvalLog:
-    """Write down in a log when its replies were read anew, and by which versions."""
-    entry = {RESCORED: {"at": datetime.now(UTC).isoformat(), "versions": versions()}}
-    by = ProvenanceData(author="confidence-tasks rescore", reason="replies read anew")
-    return edit_eval_log(log, [MetadataEdit(metadata_set=entry)], by)
 
 
 async def score_samples(
@@ -242,16 +241,7 @@ def _values(sample: EvalSample) -> str:
     )
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one is None or other is None:
-        return False
-    return one == other or (math.isnan(one) and math.isnan(other))
-
-
 # Recorded replies --------------------------------------------------------------------------------------------------
-
-
-VERSION = "1-A"
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,11 +269,15 @@ def score_recorded(
     spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
     position = {name: i for i, name in enumerate(items)}
     in_order = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
-    return run_quietly(_scored(log, scorer(), in_order, _location(log, folder)))
+    folder.mkdir(parents=True, exist_ok=True)
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    # As the harness names logs: when, which task, which id.
+    log.location = str(folder / f"{when}_{task.replace('_', '-')}_{log.eval.task_id}.eval")
+    return run_quietly(_scored(log, scorer(), in_order))
 
 
-async def _scored(log: EvalLog, scorer: Scorer, recorded: Sequence[Recorded], path: str) -> EvalLog:
-    writer = LogWriter(log.eval, path)
+async def _scored(log: EvalLog, scorer: Scorer, recorded: Sequence[Recorded]) -> EvalLog:
+    writer = LogWriter(log.eval, log.location)
     await writer.start()
     done = await score_samples(log, _recorded_samples(recorded, log.eval.model), [scorer], writer.add)
     return await writer.finish(done)
@@ -297,7 +291,7 @@ def _empty_log(name: str, scorer: Scorer, metrics: list[Any]) -> EvalLog:
         solver=recorded_reply(),
         scorer=scorer,
         metrics=metrics,
-        version=VERSION,
+        version="1-A",
         metadata=provenance({"seed": 0}),
     )
     with TemporaryDirectory() as scratch:
@@ -337,12 +331,3 @@ def _sample(recorded: Recorded, model: str) -> EvalSample:
         messages=[ChatMessageUser(content=item.question.text), output.message],
         output=output,
     )
-
-
-def _location(log: EvalLog, folder: Path) -> str:
-    """Name a log as the harness does: when, which task, which id."""
-    folder.mkdir(parents=True, exist_ok=True)
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-    task = log.eval.task.replace("_", "-")
-    log.location = str(folder / f"{when}_{task}_{log.eval.task_id}.eval")
-    return log.location

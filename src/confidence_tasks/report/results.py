@@ -15,7 +15,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
-from confidence_tasks.report.labels import json_number, why_missing
+from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.task_trials import (
     BY_CONDITION,
     Columns,
@@ -213,7 +213,7 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     named = {name for _, name in own}
     others = [measure for measure in its.measures if measure.name not in named]
     drawn = {**distributions(columns, cells, others, settings), **own}
-    found = estimates("", groups, its.measures, drawn, settings)
+    found = estimates(groups, its.measures, drawn, settings)
     conditions = [
         replace(group, cells=(*group.cells, *group.apart), apart=())
         for group in groups
@@ -223,7 +223,7 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     compared = contrasts(columns, conditions, baseline, tested, drawn, settings)
     for every in _whole(its, columns):
         pooled = distributions(columns, every.cells, its.pooled, settings)
-        found += estimates("", [every], its.pooled, pooled, settings)
+        found += estimates([every], its.pooled, pooled, settings)
     return found, compared
 
 
@@ -306,23 +306,8 @@ def _row(task: TaskResults, entry: Estimated | Contrast, names: Sequence[str]) -
         "study": task.task_trials.study.name,
         "task": task.task_trials.task,
         **{name: getattr(entry, name) for name in names},
-        **{name: float(getattr(interval, of)) for name, of in _VALUES.items()},
+        "value": float(interval.estimate),
+        "low": float(interval.low),
+        "high": float(interval.high),
         "level": interval.level,
     }
-
-
-_VALUES = {"value": "estimate", "low": "low", "high": "high"}
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table as JSON-ready records, with numbers as `json_number` gives them.
-
-    Examples
-    --------
-    >>> records(pd.DataFrame({"p": [0.5, float("nan"), float("inf")]}))
-    [{'p': 0.5}, {'p': None}, {'p': 'Infinity'}]
-    """
-    return [
-        {str(key): json_number(value) if isinstance(value, float) else value for key, value in row.items()}
-        for row in table.to_dict("records")
-    ]

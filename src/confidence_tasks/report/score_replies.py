@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -77,11 +77,6 @@ class ReplyForm:
         return {**row, name: str(row["condition"]).removeprefix(self.label)}
 
 
-def conditions_of(items: Iterable[Item]) -> list[str]:
-    """Return the labels of the conditions, in the order in which they come."""
-    return list(dict.fromkeys(item.condition for item in items))
-
-
 def told_apart(question: Question, row: Row, by: str) -> Question:
     """Let an id made from the text also depend on what the text may leave out."""
     return question if "id" in row else replace(question, id=f"{question.id}-{by}")
@@ -137,7 +132,8 @@ def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> 
     from confidence_tasks.harness.inspect.metrics import metrics_of
     from confidence_tasks.harness.staged import default_parameters, task_metrics
 
-    logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions_of(items))
+    conditions = list(dict.fromkeys(item.condition for item in items))
+    logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions)
     return metrics_of(study, logged, "all")
 
 
@@ -175,7 +171,9 @@ def score_replies(
 
     path = Path(path)
     form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
-    _refuse_unknown(study, form, fields or {})
+    known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source"}
+    if unknown := sorted((fields or {}).keys() - known):
+        raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")
     by_model: dict[str, list[Recorded]] = {}
     asked: Counter[tuple[str, str]] = Counter()
     questions: dict[str, Question] = {}
@@ -230,12 +228,6 @@ def _replies(
             raise SourceError(f"{where}: {error}") from error
         name = str(row.get("model") or model)
         yield name if "/" in name else f"recorded/{name}", item, row["reply"]
-
-
-def _refuse_unknown(study: str, form: ReplyForm, fields: Mapping[str, Any]) -> None:
-    known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source"}
-    if unknown := sorted(fields.keys() - known):
-        raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")
 
 
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:

@@ -183,7 +183,7 @@ def _summarised(
         (entry.group, entry.measure): entry.interval
         for group in groups
         if group.cells
-        for entry in estimates("", [group], computable, drawn, settings)
+        for entry in estimates([group], computable, drawn, settings)
         if not entry.source
     }
     for i, (labels, mask) in enumerate(parts):
@@ -413,7 +413,8 @@ def _compared_trials(
             stacked = pd.concat([one, other], ignore_index=True)
             side = np.repeat([FIRST, SECOND], [len(one), len(other)])
             its = _computable(measures, stacked)
-            found += compared_measures(_columns(stacked), side, its, settings, condition="\x1f".join(labels))
+            of_both = compared_measures(_columns(stacked), side, its, settings)
+            found += (replace(each, condition="\x1f".join(labels)) for each in of_both)
     if not found:
         raise ValueError(
             "there is no question that both were asked: give the same labels to the same questions, or leave out"

@@ -7,7 +7,7 @@ as reasoning and chat models, have rows of their means in tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -75,12 +75,8 @@ class TaskTrials:
     @property
     def slug(self) -> str:
         """The task's name as a part of file names and of addresses in a page, whatever a file calls its task."""
-        kept = _UNSAFE.sub("_", self.task)[:_SLUG_LENGTH]
+        kept = re.sub(r"[^A-Za-z0-9_-]", "_", self.task)[:60]
         return kept if kept == self.task else f"{kept}_{crc32(self.task.encode()):08x}"
-
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
-_SLUG_LENGTH = 60
 
 
 def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
@@ -218,9 +214,6 @@ class Group:
     def n(self) -> int:
         """Number of trials."""
         return sum(len(cell.rows) for cell in self.cells)
-
-
-Grouping: TypeAlias = Callable[[Columns], list[Group]]
 
 
 def by_condition(columns: Columns) -> list[Group]:

@@ -33,10 +33,6 @@ class Advance(Protocol):
         """Take notice."""
 
 
-COMPARED = ("confidence-tasks", "numpy", "scipy")
-"""Packages whose versions must be the same on a cluster, or its numbers would not be."""
-
-
 class WorkersError(ValueError):
     """Workers cannot be had, and what to do about it."""
 
@@ -84,7 +80,16 @@ class Workers:
                     yield number, found
             except _deaths(self.backend):
                 for number in told.under_way():
-                    yield number, self._alone(function, jobs, number, told)
+                    lost_or_found: Found | Lost
+                    try:
+                        ((_, lost_or_found),) = self._run(function, jobs, [number], told)
+                    except _deaths(self.backend) as error:
+                        name = type(error).__name__
+                        lost_or_found = Lost(
+                            f"the process that computed it died, perhaps for want of memory ({name})"
+                        )
+                    told.end(number)
+                    yield number, lost_or_found
             waiting = [number for number in waiting if number not in told.done and number not in told.started]
 
     def restart(self) -> None:
@@ -107,19 +112,6 @@ class Workers:
             yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
                 calls()
             )
-
-    def _alone(
-        self, function: Callable[..., Found], jobs: Sequence[Job], number: int, told: _Progress
-    ) -> Found | Lost:
-        try:
-            ((_, found),) = self._run(function, jobs, [number], told)
-        except _deaths(self.backend) as error:
-            return Lost(
-                f"the process that computed it died, perhaps for want of memory ({type(error).__name__})"
-            )
-        finally:
-            told.end(number)
-        return found
 
 
 class _Progress:
@@ -162,15 +154,11 @@ def _memory_until_done() -> Iterator[None]:
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library than that of GNU
         allocator = ctypes.CDLL(None)
-        allocator.mallopt(_TRIM_THRESHOLD, 1 << 29)
-        allocator.mallopt(_MMAP_THRESHOLD, 1 << 25)
+        allocator.mallopt(-1, 1 << 29)  # M_TRIM_THRESHOLD
+        allocator.mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD
     yield
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Parameters of ``mallopt``."""
 
 
 def _deaths(backend: Any) -> tuple[type[Exception], ...]:
@@ -206,19 +194,13 @@ def cluster(address: str) -> Iterator[Workers]:
             f"a cluster needs {error.name}: pip install 'confidence-tasks[cluster]'; {_LOCAL_WAY}"
         ) from error
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise WorkersError(f"no scheduler answers at {address}; {_LOCAL_WAY}") from error
     with client:
         _check(client, address)
         yield Workers(partial(_dask_backend, client), -1)
 
-
-_PATIENCE = 10
-"""Seconds within which a scheduler must answer."""
-
-_PATIENCE_WITH_WORKERS = 120
-"""Seconds that a cluster may be without any worker, as when all are started anew."""
 
 _LOCAL_WAY = "without --scheduler the work is done on this machine"
 
@@ -227,7 +209,7 @@ def _check(client: Any, address: str) -> None:
     """Refuse a cluster without workers, or with one whose numbers could differ."""
     if not client.scheduler_info(n_workers=-1)["workers"]:
         raise WorkersError(f"the scheduler at {address} has no workers; {_LOCAL_WAY}")
-    for package in COMPARED:
+    for package in ("confidence-tasks", "numpy", "scipy"):
         ours = version(package)
         for worker, theirs in client.run(version, package, on_error="return").items():
             if theirs != ours:
@@ -239,8 +221,11 @@ def _check(client: Any, address: str) -> None:
 
 
 def _dask_backend(client: Any) -> Any:
-    """Return joblib's backend on Dask's own executor, as joblib waits for ever for what a dead worker should return."""
-    with parallel_config("dask", client=client, wait_for_workers_timeout=_PATIENCE_WITH_WORKERS):
+    """Return joblib's backend on Dask's own executor, as joblib waits for ever for what a dead worker should return.
+
+    For two minutes a cluster may be without any worker, as when all are started anew.
+    """
+    with parallel_config("dask", client=client, wait_for_workers_timeout=120):
         backend, _ = get_active_backend()
 
     def submit(calls: Any, callback: Any = None) -> Any:

@@ -44,7 +44,7 @@ def joined(*parts):
 
 def interval(columns, cells, measure):
     found = distributions(columns, cells, [measure], SETTINGS)
-    whole = {measure.name: together(measure, [found[cell, measure.name] for cell in cells])}
+    whole = together(cells, [measure], found)
     return interval_of_measure(measure, whole, SETTINGS)
 
 

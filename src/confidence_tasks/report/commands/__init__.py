@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pkgutil import resolve_name
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -153,6 +155,41 @@ def cache_of(no_cache: bool) -> Cache | None:
     return None if no_cache else user_cache(say)
 
 
+def parsed(parse: Callable[[Any], Any] | str) -> Callable[..., Any]:
+    """Return what reads the value of an option by a function, or by one that is named, as it is imported late.
+
+    A value of which it raises ValueError is a bad parameter.
+    """
+
+    def read_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return (
+                value if value is None else (resolve_name(parse) if isinstance(parse, str) else parse)(value)
+            )
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return read_value
+
+
+def name_values(such_as: str, read: Callable[[str], Any] = str) -> Callable[..., dict[str, Any]]:
+    """Return what reads the values of an option, each a name, an equals sign and what ``read`` takes."""
+
+    def pairs(texts: tuple[str, ...]) -> dict[str, Any]:
+        found = {}
+        for text in texts:
+            name, _, value = text.partition("=")
+            try:
+                found[name] = read(value)
+            except (ValueError, SyntaxError):
+                value = ""
+            if not name or not value:
+                raise ValueError(f"{text!r} is not {such_as}")
+        return found
+
+    return parsed(pairs)
+
+
 @contextmanager
 def said_of_usage() -> Iterator[None]:
     """Show a ValueError as a mistake in what was typed."""
@@ -198,8 +235,16 @@ def read(paths: Sequence[str], workers: Workers | None = None, cache: Cache | No
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print a value as JSON: NaN as null, and an infinity by the name that pandas and JavaScript read."""
+
+    def plain(part: Any) -> Any:
+        if isinstance(part, float) and not math.isfinite(part):
+            return None if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
+        if isinstance(part, Mapping):
+            return {key: plain(each) for key, each in part.items()}
+        return [plain(each) for each in part] if isinstance(part, list | tuple) else part
+
+    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(

@@ -19,6 +19,8 @@ from confidence_tasks.report.commands import (
     cache_option,
     json_option,
     list_option,
+    name_values,
+    parsed,
     print_json,
     print_table,
     progress,
@@ -31,7 +33,6 @@ from confidence_tasks.report.commands import (
 )
 from confidence_tasks.report.labels import (
     group_label,
-    json_number,
     limits,
     measure_label,
     number,
@@ -140,7 +141,12 @@ def compare(
     ]
     left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
     if as_json:
-        print_json(_whole_record(found, doubts, left_out))
+        notices = [
+            {"task": task, **dataclasses.asdict(notice)} for task, its in doubts.items() for notice in its
+        ]
+        print_json(
+            {"comparisons": [_record(each) for each in found], "notices": notices, "skipped": left_out}
+        )
     else:
         for task_trials, a, b in pairs:
             its = [each for each in found if each.task == task_trials.task]
@@ -166,37 +172,18 @@ def _fail_if_worse(found: Sequence[Comparison], studies: Mapping[str, Study], ma
         raise SystemExit(1)
 
 
-def _whole_record(
-    found: Sequence[Comparison], doubts: Mapping[str, Sequence[Notice]], left_out: Sequence[Mapping[str, str]]
-) -> dict[str, Any]:
-    """Return a comparison as JSON has it."""
-    return {
-        "comparisons": [_record(each) for each in found],
-        "notices": [
-            {"task": task, **dataclasses.asdict(notice)}
-            for task, raised in doubts.items()
-            for notice in raised
-        ],
-        "skipped": left_out,
-    }
-
-
 def _record(each: Comparison) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        field.name: getattr(each, field.name)
-        for field in dataclasses.fields(each)
-        if not field.name.endswith("interval") and field.name != "difference"
-    }
+    named = ("study", "task", "condition", "measure", "first", "second")
+    told = (*named, "p_value", "p_adjusted", "p_exchange", "n_questions")
+    record: dict[str, Any] = {name: getattr(each, name) for name in told}
     for name, interval in (
         ("first_value", each.first_interval),
         ("second_value", each.second_interval),
         ("difference", each.difference),
     ):
-        record[name] = json_number(interval.estimate)
-        record[f"{name}_low"], record[f"{name}_high"] = json_number(interval.low), json_number(interval.high)
+        record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         record[f"{name}_reason"] = why_missing(interval)
-    p_values = ("p_value", "p_adjusted", "p_exchange")
-    return {**record, **{name: json_number(getattr(each, name)) for name in p_values}}
+    return record
 
 
 def _print(
@@ -255,9 +242,6 @@ _EXAMPLES = """
   confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
   confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
 
-_NOTABLY_WITHHELD = 0.02
-"""Share of studies without an answer from which it is said."""
-
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -269,27 +253,11 @@ def _listing() -> str:
     )
 
 
-def _sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
-    if value is None:
-        return None
+def _sizes(value: str) -> list[int]:
     try:
         return [int(part) for part in value.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers, such as 100,200,400") from None
-
-
-def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
-    """Read KEY=VALUE pairs; a value is a Python literal."""
-    changes = {}
-    for text in values:
-        name, equals, value = text.partition("=")
-        try:
-            changes[name] = literal_eval(value)
-        except (ValueError, SyntaxError):
-            equals = ""
-        if not equals:
-            raise click.BadParameter(f"{text!r} is not KEY=NUMBER, such as d_prime=1.2")
-    return changes
+        raise ValueError(f"{value!r} is not a list of whole numbers, such as 100,200,400") from None
 
 
 @click.command(epilog=f"\b\nExamples:{_EXAMPLES}")
@@ -302,7 +270,7 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
 @click.option(
     "--n",
     "sizes",
-    callback=_sizes,
+    callback=parsed(_sizes),
     show_default="50 and its doubles up to 6400",
     help="Numbers of questions to try, such as 100,200,300.",
 )
@@ -319,7 +287,7 @@ def _changes(_context: click.Context, _parameter: click.Parameter, values: tuple
     "-M",
     "changes",
     multiple=True,
-    callback=_changes,
+    callback=name_values("KEY=NUMBER, such as d_prime=1.2", literal_eval),
     metavar="KEY=VALUE",
     help="Change a parameter of A, such as d_prime=1.2; may be given several times.",
 )
@@ -397,7 +365,15 @@ def power(
     if figure is not None:
         write_atomically(figure, figure_svg(_curve_figure(curve)).encode())
     if as_json:
-        print_json(_curve_record(curve))
+        facts = ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
+        print_json(
+            {
+                **{name: getattr(curve, name) for name in facts},
+                "pair": dataclasses.asdict(curve.pair),
+                "curve": _curve_frame(curve).to_dict("records"),
+                "needed": curve.needed,
+            }
+        )
     else:
         _print_curve(curve)
 
@@ -406,19 +382,6 @@ def _curve_frame(curve: PowerCurve) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({name: getattr(curve, name) for name in ("n", "power", "low", "high", "withheld")})
-
-
-def _curve_record(curve: PowerCurve) -> dict[str, Any]:
-    facts = {
-        name: getattr(curve, name)
-        for name in ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
-    }
-    return {
-        **facts,
-        "pair": dataclasses.asdict(curve.pair),
-        "curve": _curve_frame(curve).to_dict("records"),
-        "needed": json_number(curve.needed),
-    }
 
 
 def _print_curve(curve: PowerCurve) -> None:
@@ -435,7 +398,7 @@ def _print_curve(curve: PowerCurve) -> None:
     print_table(rows, frozenset({"questions", "power"}))
     say(_answer(curve), err=False)
     most = float(curve.withheld.max())
-    if most > _NOTABLY_WITHHELD:
+    if most > 0.02:
         say(
             f"In up to {most:.0%} of these studies compare withholds the difference, because too few trials would"
             " decide it: these count as not found.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import webbrowser
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from confidence_tasks.report.commands import (
     cache_of,
     cache_option,
     json_option,
+    parsed,
     print_json,
     print_table,
     progress,
@@ -50,35 +51,11 @@ if TYPE_CHECKING:
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def _web_address(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+def _web_address(value: str) -> str:
     """Refuse an address that a browser would run instead of open."""
     if urlsplit(value).scheme not in ("http", "https"):
-        raise click.BadParameter(f"{value!r} must begin with http:// or https://")
+        raise ValueError(f"{value!r} must begin with http:// or https://")
     return value
-
-
-def _parsed(parse: Callable[[tuple[str, ...]], Any]) -> Callable[..., Any]:
-    """Return what reads the values of an option; what cannot be read is a bad parameter."""
-
-    def read_values(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> Any:
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-
-    return read_values
-
-
-def _groups(texts: tuple[str, ...]) -> ModelGroups:
-    from confidence_tasks.report.task_trials import parse_groups
-
-    return parse_groups(texts)
-
-
-def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
-    from confidence_tasks.report.checks import Requirement
-
-    return tuple(map(Requirement.parse, texts))
 
 
 def _check_groups(groups: ModelGroups, collection: Collection) -> None:
@@ -117,7 +94,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "--viewer",
     default=VIEWER,
     show_default=True,
-    callback=_web_address,
+    callback=parsed(_web_address),
     help="Address of `inspect view`, for links to samples.",
 )
 @click.option(
@@ -125,7 +102,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=_parsed(_groups),
+    callback=parsed("confidence_tasks.report.task_trials:parse_groups"),
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
     " sets have its means. May be repeated.",
 )
@@ -134,7 +111,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "requirements",
     multiple=True,
     metavar="REQUIREMENT",
-    callback=_parsed(_requirements),
+    callback=parsed("confidence_tasks.report.checks:parse_requirements"),
     help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
     " be repeated.",
 )
@@ -152,7 +129,7 @@ def report(
     title: str,
     viewer: str,
     groups: ModelGroups,
-    requirements: tuple[Requirement, ...],
+    requirements: list[Requirement],
     opens: bool,
     resamples: int,
     level: float,
@@ -245,11 +222,11 @@ def _write_files(made: Report, tables: Path | None, figures: Path | None, paper:
 
 def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Collection) -> dict[str, Any]:
     """Return a report as JSON has it."""
-    from confidence_tasks.report.results import contrasts_frame, estimates_frame, records
+    from confidence_tasks.report.results import contrasts_frame, estimates_frame
 
     return {
-        "estimates": records(estimates_frame(made.results)),
-        "contrasts": records(contrasts_frame(made.results)),
+        "estimates": estimates_frame(made.results).to_dict("records"),
+        "contrasts": contrasts_frame(made.results).to_dict("records"),
         "notices": [
             {
                 "task": results.task_trials.task,

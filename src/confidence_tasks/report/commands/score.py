@@ -6,7 +6,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from confidence_tasks.report.commands import (
     StudyChoice,
     json_option,
     list_option,
+    name_values,
     print_json,
     print_table,
     progress,
@@ -25,7 +26,7 @@ from confidence_tasks.report.commands import (
     workers_of,
     workers_options,
 )
-from confidence_tasks.report.labels import json_number, measure_label, number
+from confidence_tasks.report.labels import measure_label, number
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -39,14 +40,6 @@ def _listing() -> str:
         f"{name:<9}  {', '.join(f'{field} ({meaning})' for field, meaning in form.fields.items()) or 'none of its own'}"
         for name, form in reply_forms().items()
     )
-
-
-def _fields(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    """Part names and values."""
-    parted = [text.partition("=") for text in value]
-    if wrong := [text for text, (name, _, given) in zip(value, parted, strict=True) if not name or not given]:
-        raise click.BadParameter(f"{wrong[0]!r} is not a name and a value, such as level=0.99")
-    return {name: given for name, _, given in parted}
 
 
 @click.command(
@@ -86,7 +79,7 @@ Examples:
     "fields",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=_fields,
+    callback=name_values("a name and a value, such as level=0.99"),
     help="A field for rows that lack it; may be repeated.",
 )
 @click.option(
@@ -121,7 +114,7 @@ def _record(log: EvalLog) -> dict[str, Any]:
         "log": log.location,
         "model": log.eval.model,
         "replies": log.results.total_samples if log.results else 0,
-        "metrics": {name: json_number(value) for name, value in metrics_of(log).items()},
+        "metrics": metrics_of(log),
     }
 
 
@@ -146,9 +139,9 @@ def _print(log: EvalLog) -> None:
 class Outcome:
     """What became of one log."""
 
-    path: str
+    log: str
     changed_trials: int = 0
-    changed_metrics: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    changed_metrics: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     written: str = ""
     error: str = ""
 
@@ -193,7 +186,7 @@ def rescore(
             raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
     outcomes = _rescore_each([(path, (path, target)) for path, target in targets.items()], jobs, scheduler)
     if as_json:
-        print_json([_outcome_record(outcome) for outcome in outcomes])
+        print_json([asdict(outcome) for outcome in outcomes])
     else:
         _print_outcomes(outcomes)
     if not outcomes:
@@ -265,7 +258,9 @@ def _rescore(path: str, target: str) -> Outcome:
                 _put(made, target)
             except Exception as error:
                 return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
-    changed = {name: (done.before.get(name), done.after.get(name)) for name in done.changed_metrics}
+    changed = {
+        name: {"before": done.before[name], "after": done.after.get(name)} for name in done.changed_metrics
+    }
     return Outcome(path, done.changed_trials, changed, target)
 
 
@@ -290,33 +285,17 @@ def _put(made: str, target: str) -> None:
             system.rm(unfinished)
 
 
-def _outcome_record(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "log": outcome.path,
-        "changed_trials": outcome.changed_trials,
-        "changed_metrics": {
-            name: {
-                when: None if value is None else json_number(value)
-                for when, value in zip(("before", "after"), values, strict=True)
-            }
-            for name, values in outcome.changed_metrics.items()
-        },
-        "written": outcome.written,
-        "error": outcome.error,
-    }
-
-
 def _print_outcomes(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
         if outcome.error:
-            click.echo(f"failed   {outcome.path}: {outcome.error}")
+            click.echo(f"failed   {outcome.log}: {outcome.error}")
             continue
         count = len(outcome.changed_metrics)
         changed = f"{outcome.changed_trials} trials and {count} metrics changed"
-        click.echo(f"ok       {outcome.path}: {changed if count or outcome.changed_trials else 'same'}")
+        click.echo(f"ok       {outcome.log}: {changed if count or outcome.changed_trials else 'same'}")
         if count:
             rows = [
-                {"metric": name, "before": f"{before}", "after": f"{after}"}
-                for name, (before, after) in outcome.changed_metrics.items()
+                {"metric": name, **{when: f"{value}" for when, value in values.items()}}
+                for name, values in outcome.changed_metrics.items()
             ]
             print_table(rows, frozenset({"before", "after"}))

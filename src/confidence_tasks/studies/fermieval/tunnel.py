@@ -173,7 +173,7 @@ def self_consistency(results: TaskResults) -> Iterator[dict[str, Any]]:
             continue
         group = Group("all", "all", split_by_source(model.columns, np.ones(len(model), dtype=bool)))
         drawn = distributions(model.columns, group.cells, measures, results.settings)
-        made = estimates(model.label, [group], measures, drawn, results.settings)
+        made = estimates([group], measures, drawn, results.settings)
         found = {each.measure: each.interval for each in made if not each.source}
         for condition in dict.fromkeys(name.partition("/")[2] for name in found):
             row: dict[str, Any] = {"model": model.label, "asked": condition.replace(",", ", ")}

@@ -242,9 +242,7 @@ def _mean_over(
         columns = rows_of(model.columns, rows)
         cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
         drawn = distributions(columns, cells, measures, results.settings)
-        of_models.append(
-            {each.name: together(each, [drawn[cell, each.name] for cell in cells]) for each in measures}
-        )
+        of_models.append(together(cells, measures, drawn))
     whole = {name: mean([its[name] for its in of_models], skips_undefined=True) for name in names}
     n = min(len(rows) for _, rows in asked)
     intervals = {each.name: interval_of_measure(each, whole, results.settings) for each in measures}
