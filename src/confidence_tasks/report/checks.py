@@ -8,22 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION, asked, split_by_source
 from confidence_tasks.report.trial_files import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import meant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from confidence_tasks.report.estimates import Estimated
-    from confidence_tasks.report.results import TaskResults
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -54,7 +51,7 @@ class Notice:
     where: tuple[str, ...]
 
 
-Check: TypeAlias = "Callable[[TaskResults], Iterator[Notice]]"
+Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
 
 
 def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:

@@ -321,19 +321,13 @@ def cautions(
             replace(model, name=name, label=name, columns=rows_of(columns, side == whose))
             for model, name, whose in ((first, "A", FIRST), (second, "B", SECOND))
         )
-        fewer = replace(settings, n_resamples=min(settings.n_resamples, RESAMPLES_OF_CHECKS))
+        # Enough to see whether many resamples leave a measure undefined.
+        fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
         ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
-        own += notices(
-            results, [check for check in loaded(task_trials.study.checks) if check not in _SAID_HERE]
-        )
+        of_unpaired = (different_questions, unlike_questions)
+        checks = [check for check in loaded(task_trials.study.checks) if check not in of_unpaired]
+        own += notices(results, checks)
     return in_order_of_severity(own)
-
-
-RESAMPLES_OF_CHECKS = 1_000
-"""Enough to see whether many resamples leave a measure undefined."""
-
-_SAID_HERE = (different_questions, unlike_questions)
-"""Checks of models that are not paired."""
 
 
 def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:

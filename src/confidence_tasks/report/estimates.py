@@ -33,9 +33,6 @@ from confidence_tasks.study.measures import Informative, Measure, rows_of
 
 ALL_INFORMATIVE = Informative()
 
-_ROUNDING = 1e-12
-"""Differences of resamples, relative to the largest, that are rounding of 0."""
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -268,7 +265,7 @@ def _freedom(parts: Sequence[Distribution]) -> float:
 def _variance(values: FloatArray) -> float:
     """Return the variance of the defined values; 0, not its rounding, where all of them are alike."""
     defined = values[np.isfinite(values)]
-    return float(defined.var()) if len(defined) and np.ptp(defined) > _ROUNDING * abs(defined).max() else 0.0
+    return float(defined.var()) if len(defined) and np.ptp(defined) > 1e-12 * abs(defined).max() else 0.0
 
 
 def _informative_mean(parts: Sequence[Distribution]) -> Informative:
@@ -414,11 +411,9 @@ def tabulate(
     """
     unit = unit[cell.rows]
     rows = rows_of(columns, cell.rows)
-    telling = [
-        column
-        for name, column in rows.items()
-        if name == "status" or (name not in _APART and column.dtype.kind in "fiub")
-    ]
+    # Epoch and file say where a trial is written down.
+    numbers = [name for name in rows if rows[name].dtype.kind in "fiub" and name not in ("epoch", "file")]
+    telling = [column for name, column in rows.items() if name == "status" or name in numbers]
     by_trial = count_alike(telling, np.arange(len(unit)), len(unit))
     asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
     alike = TrialCounts(by_trial.example, by_trial.members @ asked)
@@ -444,7 +439,3 @@ def tabulate(
     as_they_are = count_alike([np.arange(len(unit))], unit, n_units)
     tables = CellTable(gathered, alike, tuple(served)), CellTable(rows, as_they_are, tuple(others))
     return [table for table in tables if table.measures]
-
-
-_APART = frozenset({"epoch", "file"})
-"""Numbers that say where a trial is written down."""

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, measure_label, why_missing
+from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials, TaskTrials
+from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.stage import TOKENS
-
-if TYPE_CHECKING:
-    from confidence_tasks.report.estimates import Estimated
-    from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.statistics import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,10 @@ class ExtraTable:
         return {name: why for name in map(str, self.frame) if (why := f"{name} missing") in self.frame}
 
 
-MakeTable: TypeAlias = "Callable[[TaskResults], ExtraTable]"
+MakeTable: TypeAlias = Callable[[TaskResults], ExtraTable]
 """Makes a table of a task; an empty frame where there is nothing to show."""
 
-Rows: TypeAlias = "pd.DataFrame | Iterable[Mapping[str, Any]]"
+Rows: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
 """The numbers and texts of a table, column by column or row by row; none where there is nothing to show."""
 
 
@@ -166,10 +165,6 @@ def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-EntryKey: TypeAlias = tuple[str, str, str]
-"""Label of a model, heading of a column, and name of a measure."""
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
     """A study's part of an overview.
@@ -200,13 +195,13 @@ class OverviewDesign:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Estimates of several tasks by label of the model, heading of the task or its condition, and measure."""
+    """Estimates of several tasks by label of the model, heading of the column (task or condition), and measure."""
 
     design: OverviewDesign
     tasks: tuple[TaskResults, ...]
     models: tuple[str, ...]
     columns: tuple[str, ...]
-    entries: Mapping[EntryKey, Estimated]
+    entries: Mapping[tuple[str, str, str], Estimated]
 
     def estimate(self, model: str, column: str, measure: str) -> Estimated | None:
         """Return an entry; None where a model was not asked."""
@@ -215,18 +210,15 @@ class Overview:
     def frame(self) -> pd.DataFrame:
         """Return a row for each model and column: the measures with their limits, and the number of trials."""
         rows = []
-        for model in self.models:
-            for column in self.columns:
-                row: dict[str, Any] = {}
-                for measure in self.design.measures:
-                    entry = self.estimate(model, column, measure.name)
-                    if entry is not None:
-                        row[measure.name] = float(entry.interval.estimate)
-                        row[f"{measure.name}_low"] = float(entry.interval.low)
-                        row[f"{measure.name}_high"] = float(entry.interval.high)
-                        row["n"] = entry.n
-                if row:
-                    rows.append({"model": model, "task": column, "n": row.pop("n"), **row})
+        for model, column in product(self.models, self.columns):
+            row: dict[str, Any] = {}
+            for name in (measure.name for measure in self.design.measures):
+                if entry := self.estimate(model, column, name):
+                    interval, row["n"] = entry.interval, entry.n
+                    row[name] = float(interval.estimate)
+                    row |= {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
+            if row:
+                rows.append({"model": model, "task": column, "n": row.pop("n"), **row})
         return pd.DataFrame(rows)
 
 
@@ -238,26 +230,18 @@ def overviews(results: Sequence[TaskResults]) -> list[Overview]:
 
 
 def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overview:
+    """Set the estimates of some tasks side by side, under the overview's names."""
     parts = [
         (side, task) for side in design.sides for task in results if task.task_trials.study.name == side.study
     ]
-    entries = {key: entry for side, task in parts for key, entry in _entries(design, side, task)}
-    return Overview(
-        design,
-        tuple(task for _, task in parts),
-        tuple(dict.fromkeys(model.label for _, task in parts for model in task.models)),
-        tuple(dict.fromkeys(column for _, column, _ in entries)),
-        entries,
-    )
-
-
-def _entries(design: OverviewDesign, side: Side, task: TaskResults) -> Iterator[tuple[EntryKey, Estimated]]:
-    """Yield the estimates of a task under the overview's names."""
-    groups = [side.group] if side.group else task.labels(BY_CONDITION)
-    for group in groups:
-        column = task.task_trials.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
-        for model in task.models:
-            for measure in design.measures:
-                entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))
-                if entry is not None:
-                    yield (model.label, column, measure.name), entry
+    entries = {}
+    for side, task in parts:
+        groups = [side.group] if side.group else task.labels(BY_CONDITION)
+        for group, model, measure in product(groups, task.models, design.measures):
+            column = task.task_trials.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
+            entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))
+            if entry is not None:
+                entries[model.label, column, measure.name] = entry
+    models = dict.fromkeys(model.label for _, task in parts for model in task.models)
+    columns = dict.fromkeys(column for _, column, _ in entries)
+    return Overview(design, tuple(task for _, task in parts), tuple(models), tuple(columns), entries)

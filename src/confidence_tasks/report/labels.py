@@ -276,20 +276,13 @@ LATEX = {
 }
 """How LaTeX prints what it would not print as it stands."""
 
-_ACCENTS = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0304": "=",
-    "\u0306": "u ",
-    "\u0307": ".",
-    "\u0308": '"',
-    "\u030a": "r ",
-    "\u030b": "H ",
-    "\u030c": "v ",
-    "\u0327": "c ",
-}
+_ACCENTS = dict(
+    zip(
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
+        ("`", "'", "^", "~", "=", "u ", ".", '"', "r ", "H ", "v ", "c "),
+        strict=True,
+    )
+)
 """Commands of the accents that every encoding of LaTeX's fonts has, by their combining characters."""
 
 

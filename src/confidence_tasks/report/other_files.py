@@ -48,8 +48,6 @@ _OF_THE_RUN = (
 )
 """What may change a reply, in the run's own configuration."""
 
-_RESULTS = re.compile(r"(?:^|/)results_\d{4}-\d\d-\d\dT[^/]*\.json$")
-
 
 def is_sample_file(path: str) -> bool:
     """Return whether a path has the name that lm-eval gives to sample files.
@@ -70,7 +68,7 @@ def is_results_file(path: str) -> bool:
     >>> is_results_file("out/gpt2/results_2026-01-31T10-00-00.123456.json")
     True
     """
-    return _RESULTS.search(path) is not None
+    return re.search(r"(?:^|/)results_\d{4}-\d\d-\d\dT[^/]*\.json$", path) is not None
 
 
 def results_beside(path: str) -> list[str]:
@@ -86,10 +84,7 @@ def read_sample_file(path: str) -> TrialFile:
     The run's ``results_<time>.json`` beside it says which model it was, how it was asked, and how many samples
     there were: those that the file lacks are lost.
 
-    Raises
-    ------
-    NotTrialsError
-        If no line holds a trial of a study of this package.
+    NotTrialsError if no line holds a trial of a study of this package.
     """
     match = _NAME.search(path)
     if match is None:

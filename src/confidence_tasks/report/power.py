@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -61,7 +61,8 @@ def paired_draws(
     from scipy.stats import qmc  # takes half a second, and reports import this module without drawing
 
     points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
-    drawn = dict(zip(names, ndtri(np.clip(points, _TINY, 1.0 - _TINY)).T, strict=True))
+    tiny = 2.0**-40  # a point of the unit cube may lie on its edge, where there is no normal number
+    drawn = dict(zip(names, ndtri(np.clip(points, tiny, 1.0 - tiny)).T, strict=True))
     rest = np.sqrt(1.0 - correlation**2)
     for name in OF_QUESTION:
         drawn[1, name] = correlation * drawn[0, name] + rest * drawn[1, name]
@@ -73,10 +74,6 @@ def paired_draws(
         ]
 
     return of(0), of(1)
-
-
-_TINY = 2.0**-40
-"""A point of the unit cube may lie on its edge, where there is no normal number."""
 
 
 def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArray, FloatArray]:
@@ -123,8 +120,10 @@ class PowerDesign:
         tell questions apart.
     trials : callable
         ``trials(replies, condition)``: the trials of these questions, ``n_replies`` for each, question by question.
-    measures, effects : mapping of str to Measure, and to EffectParameter
-        What differences can be planned for, and what moves each of these.
+    effects : mapping of str to EffectParameter
+        What moves each measure that differences can be planned for, by its name.
+    every_measure : sequence of Measure
+        These measures, among others.
     """
 
     condition: str
@@ -132,14 +131,14 @@ class PowerDesign:
     n_replies: int
     replies: Callable[[Subject, Sequence[Draws], str], Columns]
     trials: Callable[[Columns, str], Columns]
-    measures: Mapping[str, Measure]
     effects: Mapping[str, EffectParameter]
+    every_measure: Sequence[Measure]
 
-
-def by_name(measures: tuple[Measure, ...], names: Iterable[str]) -> dict[str, Measure]:
-    """Return some measures by name, in the order of the names."""
-    every = {measure.name: measure for measure in measures}
-    return {name: every[name] for name in names}
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """The measures that differences can be planned for, by name."""
+        every = {measure.name: measure for measure in self.every_measure}
+        return {name: every[name] for name in self.effects}
 
 
 METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
@@ -147,12 +146,6 @@ METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
 
 
 # A study that says nothing of its own -----------------------------------------------------------------------------
-
-
-_PERCENT = 100
-"""Simulated confidence is stated in percent, so that questions are alike."""
-
-_TRIED: Columns = {"correct": np.array([1.0, 0.0, 1.0, 0.0]), "confidence": np.array([0.9, 0.7, 0.6, 0.2])}
 
 
 def default_designs(study: Study) -> Iterator[PowerDesign]:
@@ -170,21 +163,23 @@ def default_designs(study: Study) -> Iterator[PowerDesign]:
             n_replies=1,
             replies=_replies,
             trials=lambda replies, condition: replies,
-            measures={name: study.measure[name] for name in effects},
             effects=effects,
+            every_measure=study.measures,
         )
 
 
 def _replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    """Answer and state confidence, in percent, so that questions are alike."""
     correct, confidence = decide(subject, draws[0], condition)
-    return {"correct": correct.astype(np.float64), "confidence": np.rint(_PERCENT * confidence) / _PERCENT}
+    return {"correct": correct.astype(np.float64), "confidence": np.rint(100 * confidence) / 100}
 
 
 def _effect(measure: Measure) -> EffectParameter | None:
     """Return what moves a measure; None if it reads other columns than simulated trials have."""
-    if measure.better == "neither" or not _reads(measure, _TRIED):
+    correct, confidence = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.9, 0.7, 0.6, 0.2])
+    if measure.better == "neither" or not _reads(measure, {"correct": correct, "confidence": confidence}):
         return None
-    if _reads(measure, {"correct": _TRIED["correct"]}):
+    if _reads(measure, {"correct": correct}):
         return EffectParameter("d_prime", 0.0, 4.0)
     return EffectParameter("bias", -4.0, 4.0) if measure.better == "lower" else METACOGNITION
 
@@ -209,12 +204,6 @@ FEWEST = 20
 
 EXCHANGES = 399
 """Exchanges or resamples in the test of each simulated study, where its size allows as few."""
-
-_BELOW_ALPHA = 10
-"""Smallest p-values that must lie at or below the size of the test: with fewer, chance decides what it rejects."""
-
-_STEPS = 17
-"""Values of a parameter that are tried before the one wanted is narrowed down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,43 +262,20 @@ def power_curve(
 ) -> PowerCurve:
     """Compute how likely a study finds a difference, by its number of questions.
 
-    Parameters
-    ----------
-    study, measure : str
-        A name in :func:`confidence_tasks.catalogue.power_designs`, and one of its measures.
-    effect : float
-        The measure of the first subject minus that of the second, as ``compare`` subtracts; not 0.
-    n : sequence of int
-        Numbers of questions to try, each at least 20. A question counts when both replies to it can be read.
-    condition : str
-        The condition that both are asked under; by default the study's most usual one.
-    profile : str
-        The simulated subject that the first one is.
-    parameters : mapping, optional
-        Its parameters that differ from the profile's.
-    correlation : float
-        How alike questions affect the two, in [0, 1]: 0 for models that have nothing in common, 1 for one model under
-        two conditions. What is alike cancels in a paired comparison.
-    alpha : float
-        Size of the two-sided test, in (0, 1); divide it by the number of conditions to design for a correction.
-    target : float
-        Power aimed at, in (0, 1).
-    n_studies : int
-        Studies simulated for each number of questions.
-    seed : int
-        Seed of everything.
-    advance : callable, optional
-        Told after each number of questions how many are done, and of how many.
+    ``study`` is a name in :func:`confidence_tasks.catalogue.power_designs`, and ``measure`` one of its measures.
+    ``effect``, which is not 0, is that of the first subject minus that of the second, as ``compare`` subtracts. ``n``
+    are the numbers of questions to try, each at least 20; a question counts when both replies to it can be read. Both
+    subjects are asked under the ``condition``, by default the study's most usual one. The first is that of the
+    ``profile``, but for the ``parameters`` that are given.
 
-    Returns
-    -------
-    PowerCurve
+    ``correlation``, in [0, 1], says how alike questions affect the two: 0 for models that have nothing in common, 1 for
+    one model under two conditions. What is alike cancels in a paired comparison. ``alpha``, in (0, 1), is the size of
+    the two-sided test; divide it by the number of conditions to design for a correction. ``target``, in (0, 1), is the
+    power aimed at, and ``n_studies`` are simulated for each number of questions. ``advance`` is told after each number
+    how many are done, and of how many.
 
-    Raises
-    ------
-    ValueError
-        If there is no such study, measure or condition, a number is out of its domain, or no change of the subject
-        makes such a difference; the message says what can be.
+    ValueError if there is no such study, measure or condition, a number is out of its domain, or no change of the
+    subject makes such a difference; the message says what can be.
 
     Notes
     -----
@@ -326,7 +292,9 @@ def power_curve(
     """
     design, chosen = _chosen(study, measure)
     _check_options(effect, correlation, alpha, target)
-    sizes = _sizes(n)
+    sizes = np.array(sorted(set(n)), dtype=np.int64)
+    if not len(sizes) or sizes[0] < FEWEST:
+        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
     label = design.read_condition(condition or design.condition)
     subject = make_subject(profile, **dict(parameters or {}))
     first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
@@ -363,14 +331,6 @@ def _check_options(effect: float, correlation: float, alpha: float, target: floa
         raise ValueError(f"alpha and target must lie within (0, 1), got {alpha} and {target}")
     if not 0.0 <= correlation <= 1.0:
         raise ValueError(f"correlation must lie in [0, 1], got {correlation}")
-
-
-def _sizes(n: Sequence[int]) -> IntArray:
-    """Return the distinct numbers of questions, ascending."""
-    sizes = np.array(sorted(set(n)), dtype=np.int64)
-    if not len(sizes) or sizes[0] < FEWEST:
-        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
-    return sizes
 
 
 def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
@@ -467,7 +427,7 @@ def _moved(
     base: float,
 ) -> float:
     """Return the value of a parameter, the nearest to ``start``, at which the difference is ``effect``."""
-    tried = np.union1d(np.linspace(parameter.low, parameter.high, _STEPS), [start])
+    tried = np.union1d(np.linspace(parameter.low, parameter.high, 17), [start])
     found = np.array([difference(float(value)) for value in tried])
     beyond = np.sign(found - effect)
     crossings = np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)
@@ -491,7 +451,8 @@ def _rejections(
     first: _Answers, second: _Answers, measure: Measure, n: int, alpha: float, n_studies: int, seed: int
 ) -> tuple[int, int]:
     """Count the simulated studies in which the test rejects, and those in which it is withheld."""
-    settings = Settings(max(EXCHANGES, math.ceil(_BELOW_ALPHA / alpha) - 1), level=1.0 - alpha)
+    # Fewer than 10 p-values at or below the size of the test would leave to chance what it rejects.
+    settings = Settings(max(EXCHANGES, math.ceil(10 / alpha) - 1), level=1.0 - alpha)
     rng = np.random.default_rng([seed, n])
     names = frozenset(map(str, range(n)))
     rejected, withheld = 0, 0

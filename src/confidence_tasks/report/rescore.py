@@ -71,14 +71,9 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     that is given. The entry ``rescored`` of its metadata says when that was and by which versions, and reports take the
     newest reading of a run.
 
-    Raises
-    ------
-    NotTrialsError
-        If the log is of no study of this package, or has no samples.
-    RoleError
-        If a prompt to a parser or a judge is another one than in the log, so that a model must be asked.
-    LostRepliesError
-        If a sample of a study of several stages was recovered from a killed run, without its replies.
+    NotTrialsError if the log is of no study of this package, or has no samples. RoleError if a prompt to a parser or a
+    judge is another one than in the log, so that a model must be asked. LostRepliesError if a sample of a study of
+    several stages was recovered from a killed run, without its replies.
     """
     with _local(fspath(path)) as local:
         refuse_unbounded(local)

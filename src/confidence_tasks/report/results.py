@@ -181,7 +181,15 @@ def results_and_lost(
             for file in model.files
         ]
     related = tuple(task_trials for task_trials, _ in known)
-    results = [_task_results(task_trials, related, settings, its) for task_trials, its in known]
+    results = []
+    for task_trials, its in known:
+        study = task_trials.study
+        task = TaskResults(task_trials, {}, [], [], settings, related)
+        for model, (found_of_model, compared) in zip(task_trials.models, its, strict=True):
+            task.groups[model.label] = [*study.grouping(model.columns), *_whole(study, model.columns)]
+            task.estimates.extend(replace(entry, model=model.label) for entry in found_of_model)
+            task.contrasts.extend(replace(contrast, model=model.label) for contrast in compared)
+        results.append(task)
     return list(corrected_by_study(results)), skipped
 
 
@@ -231,22 +239,6 @@ def _whole(study: Study, columns: Columns) -> list[Group]:
     """Return the group of all trials, if the study has measures of it."""
     chosen = np.ones(len(columns["question_id"]), dtype=bool)
     return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled else []
-
-
-def _task_results(
-    task_trials: TaskTrials, related: tuple[TaskTrials, ...], settings: Settings, known: Sequence[Numbers]
-) -> TaskResults:
-    """Put the numbers of all models of a task together."""
-    study = task_trials.study
-    groups = {
-        model.label: [*study.grouping(model.columns), *_whole(study, model.columns)]
-        for model in task_trials.models
-    }
-    results = TaskResults(task_trials, groups, [], [], settings, related)
-    for model, (found, compared) in zip(task_trials.models, known, strict=True):
-        results.estimates.extend(replace(entry, model=model.label) for entry in found)
-        results.contrasts.extend(replace(contrast, model=model.label) for contrast in compared)
-    return results
 
 
 # As tables ----------------------------------------------------------------------------------------------------------

@@ -159,13 +159,9 @@ def score_replies(
     Where a row has no ``model`` it is that given, by default the file's name; without a provider it becomes
     ``recorded/<name>``. Rows without some of the ``fields`` have these.
 
-    Raises
-    ------
-    SourceError
-        If a row lacks something or says something that cannot be; the message names the line. If ``fields`` has a field
-        that the study does not read. If a log cannot be written, for want of room or of permission.
-    ValueError
-        If there is no such study.
+    ValueError if there is no such study. SourceError if a row lacks something or says something that cannot be, and the
+    message names the line; if ``fields`` has a field that the study does not read; or if a log cannot be written, for
+    want of room or of permission.
     """
     from confidence_tasks.report.rescore import Recorded, score_recorded
 

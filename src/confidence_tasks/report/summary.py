@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.report.collection import Collection, Path, collect
 from confidence_tasks.report.compare import (
@@ -33,12 +34,6 @@ from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import meant
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-
-_NEEDS_OUTCOMES = "no value: correct is a probability, no outcome"
 
 
 def _named(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
@@ -148,7 +143,9 @@ def summary(
     if data is None or isinstance(data, pd.DataFrame):
         trials, names = trials_of(data, correct, confidence, by, questions)
     else:
-        trials, names = trials_of_logs(collected(data), by)
+        logs = [trials_frame(task).assign(task=task.task) for task in collected(data)]
+        by = ("task", "model", "condition") if by is None else by
+        trials, names = trials_of(pd.concat(logs, ignore_index=True), None, None, by, None)
     chosen = _chosen(measures)
     # As in a report, each model has a draw of its own, which does not depend on what else is in the table.
     apart = [name for name in ("task", "model") if name in names]
@@ -198,8 +195,8 @@ def _row(measure: Measure, interval: Interval | None, trials: pd.DataFrame) -> d
     n = len(trials.dropna(subset=needed))
     if interval is None or not n:
         nan = undefined(Reason.EMPTY)
-        reason = f"no value: {nan.reason}" if not n else _NEEDS_OUTCOMES
-        return {"value": nan, "low": nan, "high": nan, "n": n, "reason": reason}
+        reason = "correct is a probability, no outcome" if n else nan.reason
+        return {"value": nan, "low": nan, "high": nan, "n": n, "reason": f"no value: {reason}"}
     value, low, high = map(float, (interval.estimate, interval.low, interval.high))
     return {"value": value, "low": low, "high": high, "n": n, "reason": why_missing(interval)}
 
@@ -338,13 +335,10 @@ def compare(
         if by is not None:
             raise ValueError("by names columns of tables or logs, and a and b are arrays: give two tables")
         asked = questions
-        each = questions if _is_pair(questions) else (questions, questions)
+        of_each = isinstance(questions, tuple | list) and len(questions) == 2 and all(map(np.ndim, questions))
+        each = questions if of_each else (questions, questions)
         sides = [trials_of(None, *_pair(side), None, its)[0] for side, its in zip((a, b), each, strict=True)]
     return _compared_trials(sides[0], sides[1], names, _chosen(measures), settings, paired=asked is not None)
-
-
-def _is_pair(questions: Any) -> bool:
-    return isinstance(questions, tuple | list) and len(questions) == 2 and all(map(np.ndim, questions))
 
 
 _LOGS, _TABLE, _ARRAYS = "logs", "a table", "arrays"
@@ -465,7 +459,10 @@ def _as_pandas(value: Any) -> Any:
 
 
 def _numbers(values: ArrayLike, name: str, texts: str, numbers: str) -> FloatArray:
-    """Return a column of numbers in [0, 1], NaN where one is missing; ValueError that names the fix otherwise."""
+    """Return a column of numbers in [0, 1], NaN where one is missing.
+
+    ValueError otherwise, which says what to do about ``texts``, and about other values that are no such ``numbers``.
+    """
     array = values.to_numpy() if isinstance(values, pd.Series) else np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: give one number a trial")
@@ -485,17 +482,16 @@ def _numbers(values: ArrayLike, name: str, texts: str, numbers: str) -> FloatArr
     return found
 
 
-_CORRECT = ("give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`",) * 2
-_CONFIDENCE = (
-    "give numbers in [0, 1], such as by `float(text)`, and NaN where none was stated",
-    "divide percentages by 100, and take `numpy.exp` of log-probabilities",
-)
-"""What to do about texts, and about other values that are no numbers in [0, 1]."""
-
-
 def _answers(correct: Any, confidence: Any) -> tuple[FloatArray, FloatArray]:
     """Return both columns as numbers; ValueError if lengths differ, or one seems to be in the place of the other."""
-    right, stated = _numbers(correct, "correct", *_CORRECT), _numbers(confidence, "confidence", *_CONFIDENCE)
+    outcomes = "give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`"
+    right = _numbers(correct, "correct", outcomes, outcomes)
+    stated = _numbers(
+        confidence,
+        "confidence",
+        "give numbers in [0, 1], such as by `float(text)`, and NaN where none was stated",
+        "divide percentages by 100, and take `numpy.exp` of log-probabilities",
+    )
     if len(right) != len(stated):
         raise ValueError(
             f"correct has {len(right)} values and confidence {len(stated)}: give one of each a trial, NaN where it is"
@@ -580,9 +576,3 @@ def collected(paths: Path | Iterable[Path]) -> list[TaskTrials]:
     for skipped in found.skipped:
         warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=3)
     return group_by_task(found.files)
-
-
-def trials_of_logs(tasks: Sequence[TaskTrials], by: Any) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the trials of logs, by default grouped by task, model and condition."""
-    table = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
-    return trials_of(table, None, None, ("task", "model", "condition") if by is None else by, None)

@@ -19,10 +19,6 @@ from confidence_tasks.statistics.core import complete
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DECIMALS = 3
-_WORDS = frozenset({"measure", "reason"})
-"""Columns that are set flush left."""
-
 
 def grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.int64]]]:
     """Yield the labels of each group and the positions of its trials, in the order of the numbers in the labels."""
@@ -68,7 +64,7 @@ class Table:
         columns = []
         for name, values in shown.items():
             column = [str(name), *map(str, values)]
-            pad = str.ljust if name in _WORDS or name in self.by else str.rjust
+            pad = str.ljust if name in ("measure", "reason", *self.by) else str.rjust
             columns.append([pad(text, max(map(len, column))) for text in column])
         return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
@@ -89,7 +85,7 @@ class Table:
         raise NotImplementedError
 
     def _interval(self, row: pd.Series[Any]) -> dict[str, str]:
-        return {f"{self.level:.0%} interval": between(row["low"], row["high"], _DECIMALS)}
+        return {f"{self.level:.0%} interval": between(row["low"], row["high"], 3)}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,7 +106,7 @@ class Summary(Table):
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         return {
             "measure": measure_label(row["measure"]),
-            "value": number(row["value"], _DECIMALS),
+            "value": number(row["value"], 3),
             **self._interval(row),
             "n": f"{row['n']:,}",
         }
@@ -180,9 +176,9 @@ class Differences(Table):
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         return {
             "measure": measure_label(row["measure"]),
-            "A": number(row["a"], _DECIMALS),
-            "B": number(row["b"], _DECIMALS),
-            "A − B": signed(row["difference"], _DECIMALS),
+            "A": number(row["a"], 3),
+            "B": number(row["b"], 3),
+            "A − B": signed(row["difference"], 3),
             **self._interval(row),
             "p": p_value(row["p_adjusted"]),
             "n": f"{row['n']:,}",

@@ -181,11 +181,8 @@ def local_workers(jobs: int | None = None) -> Workers:
 def cluster(address: str) -> Iterator[Workers]:
     """Give the workers of the Dask cluster whose scheduler has an address, such as ``tcp://10.0.0.5:8786``.
 
-    Raises
-    ------
-    WorkersError
-        If the extra ``cluster`` is not installed, no scheduler answers, it has no workers, or one of them has another
-        version of this package or of what numbers depend on.
+    WorkersError if the extra ``cluster`` is not installed, no scheduler answers, it has no workers, or one of them has
+    another version of this package or of what numbers depend on.
     """
     try:
         from distributed import Client

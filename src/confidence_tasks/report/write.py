@@ -246,11 +246,8 @@ def page(
         seed=settings.seed,
         version=version("confidence-tasks"),
     )
-    return _IMPLIED.sub("", share_parts(html))
-
-
-_IMPLIED = re.compile("</t[dhr]>")
-"""End tags that HTML puts itself, of which a page has tens of thousands."""
+    # HTML puts these end tags itself, of which a page has tens of thousands.
+    return re.sub("</t[dhr]>", "", share_parts(html))
 
 
 def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import reduce
 from pkgutil import resolve_name
 from shutil import get_terminal_size
 from textwrap import fill
@@ -63,13 +64,13 @@ class StudyChoice(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has n
         return value
 
 
-def list_option(listing: Callable[[], str], help: str) -> Callable[[Command], Command]:
-    """Return what adds ``--list``, which prints what the studies offer, and exits."""
+def list_option(listing: Callable[[], Mapping[str, str]], help: str) -> Callable[[Command], Command]:
+    """Return what adds ``--list``, which prints what each study offers, and exits."""
 
     def show(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
         if wanted and not context.resilient_parsing:
-            for line in listing().splitlines():
-                say(line, indent=" " * 11, err=False)
+            for name, offer in listing().items():
+                say(f"{name:<10} {offer}", indent=" " * 11, err=False)
             context.exit()
 
     return click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
@@ -77,13 +78,7 @@ def list_option(listing: Callable[[], str], help: str) -> Callable[[Command], Co
 
 def _adds(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return what adds several options, the last of them first in the help."""
-
-    def add(command: Command) -> Command:
-        for option in options:
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda made, option: option(made), options, command)
 
 
 WITHIN_0_AND_1 = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -140,12 +135,11 @@ def workers_of(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
         raise click.UsageError(
             "--jobs and --scheduler exclude each other: a cluster says how many workers it has"
         )
-    with ExitStack() as stack:
-        try:
-            workers = stack.enter_context(cluster(scheduler)) if scheduler else local_workers(jobs)
-        except WorkersError as error:
-            raise click.ClickException(str(error)) from error
-        yield workers
+    try:
+        with cluster(scheduler) if scheduler else nullcontext(local_workers(jobs)) as workers:
+            yield workers
+    except WorkersError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def cache_of(no_cache: bool) -> Cache | None:
@@ -206,15 +200,16 @@ def progress(what: str) -> Iterator[Advance]:
     if not console.is_terminal:
         yield lambda done, total, under_way="", /: None
         return
-    columns = (
+    with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[under_way]}", markup=False),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
+        console=console,
+        transient=True,
+    ) as bar:
         task = bar.add_task(what, total=None, under_way="")
 
         def advance(done: int, total: int, under_way: str = "") -> None:

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.study.definition import Study
 
-_DECIMALS = 3
 MOST_SHOWN = 10
 """Models, conditions and files named in the terminal for each notice."""
 
@@ -218,15 +217,13 @@ def _print_footer(found: Sequence[Comparison]) -> None:
 
 
 def _row(each: Comparison) -> dict[str, str]:
-    interval = limits(each.difference, _DECIMALS) or why_missing(each.difference).removeprefix(
-        "no interval: "
-    )
+    interval = limits(each.difference, 3) or why_missing(each.difference).removeprefix("no interval: ")
     return {
         "condition": each.condition,
         "measure": measure_label(each.measure),
-        "A": number(each.first_interval.estimate, _DECIMALS),
-        "B": number(each.second_interval.estimate, _DECIMALS),
-        "A − B": f"{signed(each.difference.estimate, _DECIMALS)} {interval}",
+        "A": number(each.first_interval.estimate, 3),
+        "B": number(each.second_interval.estimate, 3),
+        "A − B": f"{signed(each.difference.estimate, 3)} {interval}",
         "p": p_value(each.p_adjusted) + (" *" if each.p_adjusted < 0.05 else "  "),
         "exch. p": p_value(each.p_exchange),
         "n": f"{each.n_questions:,}",
@@ -236,21 +233,15 @@ def _row(each: Comparison) -> dict[str, str]:
 # How many questions that takes ---------------------------------------------------------------------------------------
 
 
-_EXAMPLES = """
-  confidence-tasks power scales --effect 0.2
-  confidence-tasks power scales --measure ece --effect -0.05 --profile overconfident
-  confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
-  confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
-
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-def _listing() -> str:
+def _listing() -> dict[str, str]:
     """Return the measures that can be planned for, by study."""
-    return "\n".join(
-        f"{name:<10} {', '.join(design.measures)} (under {group_label(design.condition)})"
+    return {
+        name: f"{', '.join(design.measures)} (under {group_label(design.condition)})"
         for name, design in power_designs().items()
-    )
+    }
 
 
 def _sizes(value: str) -> list[int]:
@@ -260,7 +251,14 @@ def _sizes(value: str) -> list[int]:
         raise ValueError(f"{value!r} is not a list of whole numbers, such as 100,200,400") from None
 
 
-@click.command(epilog=f"\b\nExamples:{_EXAMPLES}")
+@click.command(
+    epilog="""\b
+Examples:
+  confidence-tasks power scales --effect 0.2
+  confidence-tasks power scales --measure ece --effect -0.05 --profile overconfident
+  confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
+  confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
+)
 @click.argument("study", type=StudyChoice(power_designs))
 @list_option(_listing, "List the studies, and the measures of each.")
 @click.option(

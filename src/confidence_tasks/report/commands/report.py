@@ -6,7 +6,7 @@ import math
 import webbrowser
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -42,7 +42,6 @@ from confidence_tasks.sources.source import write_atomically
 if TYPE_CHECKING:
     from confidence_tasks.report.checks import Requirement
     from confidence_tasks.report.collection import Collection
-    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelGroups, ModelTrials
     from confidence_tasks.report.write import Report
@@ -248,28 +247,24 @@ def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Colle
             for each in its
         ],
         "requirements": list(judged),
-        "skipped": [{"path": file.path, "reason": file.reason} for file in (*collection.skipped, *made.lost)],
+        "skipped": [asdict(file) for file in (*collection.skipped, *made.lost)],
     }
 
 
 # What the terminal shows ----------------------------------------------------------------------------------------------
 
 
-_DECIMALS = 3
-_SIMULATED = "simulated"
-_PARAMETERS = frozenset(field.name for field in fields(Subject))
-
-
 def subject_of(model: ModelTrials) -> Subject | None:
     """Return the simulated subject whose trials these are, on either harness; None if they are of another model."""
     setup = model.files[0].setup
     provider, _, profile = model.name.partition("/")
-    if provider != _SIMULATED or not profile:
-        if setup.get("backend") != _SIMULATED:
+    if provider != "simulated" or not profile:
+        if setup.get("backend") != "simulated":
             return None
         profile = setup.get("subject", "ideal")
     try:
-        changes = {name: literal_eval(value) for name, value in setup.items() if name in _PARAMETERS}
+        known = {field.name for field in fields(Subject)}
+        changes = {name: literal_eval(value) for name, value in setup.items() if name in known}
         return make_subject(profile, **changes)
     except (ValueError, SyntaxError):  # of another version, which had other subjects
         return None
@@ -297,23 +292,15 @@ def print_headlines(every: Iterable[TaskResults]) -> None:
             known = ((label, true_values(results, model, label)) for label in shown)
             condition, truth = next((each for each in known if each[1]), (results.reference, {}))
             say(", ".join((results.task_trials.task, model.label, group_label(condition))))
-            rows = [
-                _headline_row(entry, truth)
-                for measure in results.headline
-                if (entry := results.estimate(model.label, condition, measure.name))
-            ]
+            rows = []
+            for name in (measure.name for measure in results.headline):
+                if entry := results.estimate(model.label, condition, name):
+                    interval = entry.interval
+                    row = {"measure": measure_label(name), "value": number(interval.estimate, 3)}
+                    row |= {"true": number(truth.get(name, math.nan), 3)} if truth else {}
+                    row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
+                    rows.append(row)
             print_table(rows, frozenset({"value", "true"}), err=True)
-
-
-def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str]:
-    true = {"true": number(truth.get(entry.measure, math.nan), _DECIMALS)} if truth else {}
-    return {
-        "measure": measure_label(entry.measure),
-        "value": number(entry.interval.estimate, _DECIMALS),
-        **true,
-        f"{entry.interval.level:.0%} interval": limits(entry.interval, _DECIMALS)
-        or why_missing(entry.interval),
-    }
 
 
 # What reports keep --------------------------------------------------------------------------------------------------

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from confidence_tasks.report.workers import Job
 
 
-def _listing() -> str:
+def _listing() -> dict[str, str]:
     """Return the fields that a row of each study has."""
-    return "\n".join(
-        f"{name:<9}  {', '.join(f'{field} ({meaning})' for field, meaning in form.fields.items()) or 'none of its own'}"
+    return {
+        name: ", ".join(f"{field} ({meaning})" for field, meaning in form.fields.items()) or "none of its own"
         for name, form in reply_forms().items()
-    )
+    }
 
 
 @click.command(

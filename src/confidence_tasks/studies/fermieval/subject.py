@@ -21,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name
+from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign
 from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import (
     Reply,
@@ -236,16 +236,14 @@ def _interval_trials(replies: Columns, condition: str) -> Columns:
     }
 
 
-_PERCEPTION = EffectParameter("perception", 0.02, 1.0)
-_INTERVAL_EFFECTS = dict.fromkeys(("coverage", "coverage_gap", "mean_width", "winkler"), _PERCEPTION)
-
-
 POWER = PowerDesign(
     condition="p=0.9",
     read_condition=CONDITIONS.label_of,
     n_replies=1,
     replies=_interval_replies,
     trials=_interval_trials,
-    measures=by_name(INTERVAL_MEASURES, _INTERVAL_EFFECTS),
-    effects=_INTERVAL_EFFECTS,
+    effects=dict.fromkeys(
+        ("coverage", "coverage_gap", "mean_width", "winkler"), EffectParameter("perception", 0.02, 1.0)
+    ),
+    every_measure=INTERVAL_MEASURES,
 )

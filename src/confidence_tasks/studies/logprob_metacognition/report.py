@@ -44,7 +44,6 @@ from confidence_tasks.report.power import (
     EffectParameter,
     PowerDesign,
     accuracy_of,
-    by_name,
 )
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import Columns, TaskTrials
@@ -459,24 +458,18 @@ def _short_trials(replies: Columns, condition: str) -> Columns:
     return {**replies, "confidence": np.exp(replies["mean_logprob"])}
 
 
-_EVIDENCE_EFFECTS = {
-    "meta_information": METACOGNITION,
-    "auroc2": METACOGNITION,
-    "d_a": METACOGNITION,
-    "mean_logprob_difference": METACOGNITION,
-    "z_roc_slope": EffectParameter("evidence_ratio", 0.3, 3.0),
-    "accuracy": EffectParameter("d_prime", 0.0, 4.0),
-}
-
-
 POWER = PowerDesign(
     condition="T=1",
     read_condition=CONDITIONS.label_of,
     n_replies=1,
     replies=_short_replies,
     trials=_short_trials,
-    measures=by_name(MEASURES, _EVIDENCE_EFFECTS),
-    effects=_EVIDENCE_EFFECTS,
+    effects={
+        **dict.fromkeys(("meta_information", "auroc2", "d_a", "mean_logprob_difference"), METACOGNITION),
+        "z_roc_slope": EffectParameter("evidence_ratio", 0.3, 3.0),
+        "accuracy": EffectParameter("d_prime", 0.0, 4.0),
+    },
+    every_measure=MEASURES,
 )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, by_name, decide
+from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import Instrument, InstrumentResponder, Reply, StageRequest, answer
 from confidence_tasks.simulation.subject import Subject, long_run, pick, sloppily, uniform
@@ -170,15 +170,12 @@ def _all_penalties(condition: str) -> str:
     return condition
 
 
-_RISK_EFFECTS = {"abstention_slope": EffectParameter("risk_sensitivity", 0.0, 2.0)}
-
-
 POWER = PowerDesign(
     condition="all",
     read_condition=_all_penalties,
     n_replies=len(PENALTIES),
     replies=_risk_replies,
     trials=_risk_trials,
-    measures=by_name(OVER_PENALTIES, _RISK_EFFECTS),
-    effects=_RISK_EFFECTS,
+    effects={"abstention_slope": EffectParameter("risk_sensitivity", 0.0, 2.0)},
+    every_measure=OVER_PENALTIES,
 )

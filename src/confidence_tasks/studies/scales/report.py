@@ -43,7 +43,7 @@ from confidence_tasks.report.paper import (
     is_worse,
     spread,
 )
-from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, by_name, decide
+from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
 from confidence_tasks.report.task_trials import Columns, ModelTrials
@@ -206,19 +206,18 @@ def _scale_trials(replies: Columns, condition: str) -> Columns:
     return {**replies, "confidence": (replies["confidence_raw"] - scale.lower) / scale.width}
 
 
-_SCALE_EFFECTS = {
-    **dict.fromkeys(("mratio", "meta_d", "auroc"), METACOGNITION),
-    **dict.fromkeys(("ece", "overconfidence", "brier"), EffectParameter("bias", -4.0, 4.0)),
-    "accuracy": EffectParameter("d_prime", 0.0, 4.0),
-}
 POWER = PowerDesign(
     condition=BASELINE.label,
     read_condition=Scale.label_of,
     n_replies=1,
     replies=_scale_replies,
     trials=_scale_trials,
-    measures=by_name(MEASURES, _SCALE_EFFECTS),
-    effects=_SCALE_EFFECTS,
+    effects={
+        **dict.fromkeys(("mratio", "meta_d", "auroc"), METACOGNITION),
+        **dict.fromkeys(("ece", "overconfidence", "brier"), EffectParameter("bias", -4.0, 4.0)),
+        "accuracy": EffectParameter("d_prime", 0.0, 4.0),
+    },
+    every_measure=MEASURES,
 )
 
 
