@@ -275,15 +275,14 @@ def _by_distribution(
     """Test a difference against Student's distribution, or the normal one where both terms have an inverted test."""
     n_resamples = len(difference.resamples)
     n_undefined = n_resamples - int(np.isfinite(difference.resamples).sum())
+    method: Literal["mover", "student"] = "student"
+    apart, (error, freedom) = float(difference.value), difference.resampled.student_terms
     if first.inverted_test and second.inverted_test:
         correlation = _correlation(first.resamples, second.resamples)
+        method, freedom = "mover", math.inf
         apart, error = mover(first.inverted_test, second.inverted_test, correlation, level)
-        pivot = student_pivot(apart, error, math.inf, level=level, tie=tie)
-        return _Test("mover", apart, error, pivot, n_resamples, n_undefined)
-    error, freedom = difference.resampled.student_terms
-    apart = float(difference.value)
     pivot = student_pivot(apart, error, freedom, level=level, tie=tie)
-    return _Test("student", apart, error, pivot, n_resamples, n_undefined)
+    return _Test(method, apart, error, pivot, n_resamples, n_undefined)
 
 
 def _read(

@@ -171,16 +171,12 @@ def _run(path: str) -> dict[str, Any]:
 
 def _model(run: Mapping[str, Any]) -> str:
     """Name the model: lm-eval makes up a name where no argument is called ``model`` or ``pretrained``."""
-    arguments = _arguments(run)
+    arguments = _parsed(run.get("config", {}).get("model_args"))
     named = str(run.get("model_name", ""))
     if named in arguments.values() or not run:
         return named
     given = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
     return f"{run['config']['model']}({given})"
-
-
-def _arguments(run: Mapping[str, Any]) -> dict[str, str]:
-    return _parsed(run.get("config", {}).get("model_args"))
 
 
 def _parsed(arguments: Any) -> dict[str, str]:
@@ -203,7 +199,7 @@ def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
             **({"backend": config["model"]} if config.get("model") else {}),
             **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
             **_parsed(config.get("gen_kwargs")),
-            **_arguments(run),
+            **_parsed(config.get("model_args")),
             **{key: value for key, value in study.how(asked).items() if key not in _OF_A_STUB},
             "fewshot": fewshot,
         }

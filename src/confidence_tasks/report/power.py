@@ -361,10 +361,6 @@ class _Answers:
     n_replies: int
     counts: FloatArray
 
-    def weights(self, of_kinds: FloatArray) -> FloatArray:
-        """Hand the weight of each kind to its trials."""
-        return np.repeat(of_kinds, self.n_replies, axis=-1)
-
     def asked(self, questions: IntArray, measure: Measure) -> CellTable:
         """Return what is said to some questions of the population."""
         occurring, kind = np.unique(self.kind[questions], return_inverse=True)
@@ -377,7 +373,8 @@ class _Answers:
 
     def value(self, measure: Measure) -> float:
         """Return the measure over the population."""
-        return float(np.asarray(measure.compute(self.trials, self.weights(self.counts[np.newaxis])))[0])
+        weights = np.repeat(self.counts, self.n_replies)[np.newaxis]
+        return float(np.asarray(measure.compute(self.trials, weights))[0])
 
 
 def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], condition: str) -> _Answers:

@@ -310,19 +310,18 @@ def recorded_reply() -> Solver:
 
 async def _recorded_samples(recorded: Sequence[Recorded], model: str) -> AsyncIterator[list[EvalSample]]:
     for start in range(0, len(recorded), 200):
-        yield [_sample(each, model) for each in recorded[start : start + 200]]
-
-
-def _sample(recorded: Recorded, model: str) -> EvalSample:
-    item = recorded.item
-    output = ModelOutput.from_content(model, recorded.reply)
-    return EvalSample(
-        id=item.id,
-        epoch=recorded.epoch,
-        uuid=uuid4().hex,
-        input=item.question.text,
-        target=item.question.gold or "",
-        metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
-        messages=[ChatMessageUser(content=item.question.text), output.message],
-        output=output,
-    )
+        batch = []
+        for each in recorded[start : start + 200]:
+            item, output = each.item, ModelOutput.from_content(model, each.reply)
+            sample = EvalSample(
+                id=item.id,
+                epoch=each.epoch,
+                uuid=uuid4().hex,
+                input=item.question.text,
+                target=item.question.gold or "",
+                metadata={"condition": item.condition, **question_metadata(item.question), **item.metadata},
+                messages=[ChatMessageUser(content=item.question.text), output.message],
+                output=output,
+            )
+            batch.append(sample)
+        yield batch

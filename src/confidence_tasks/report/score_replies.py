@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-import pandas as pd
+import pyarrow.parquet as pq
 
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.own_file import (
-    LIST_FIELDS,
     QUESTION_FIELDS,
     READERS,
     Readers,
@@ -282,19 +281,12 @@ def _cleaned(row: Any, where: str) -> Row:
 
 def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
     try:
-        table = pd.read_parquet(file.name)
+        table = pq.read_table(file.name)
     except ValueError as error:
         raise SourceError(f"{file.name}: not Parquet: {error}") from error
-    for number, row in enumerate(table.to_dict("records"), start=1):
-        yield number, {str(name): _plain(str(name), value) for name, value in row.items()}
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Return a cell as JSON would have it."""
-    if name in LIST_FIELDS:
-        return None if value is None else list(value)
-    value = value.item() if hasattr(value, "item") else value
-    return None if pd.isna(value) else value
+    for number, row in enumerate(table.to_pylist(), start=1):
+        # NaN, which is no equal of itself, is missing.
+        yield number, {name: value if value == value else None for name, value in row.items()}
 
 
 _READERS: Readers = {**READERS, ".csv": partial(csv_rows, kept="reply"), ".parquet": _parquet_rows}

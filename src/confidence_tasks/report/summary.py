@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
+from itertools import product
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, TypeAlias
@@ -29,7 +30,7 @@ from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
 from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, group_by_task, split_by_source
-from confidence_tasks.statistics import Interval, Reason
+from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import meant
@@ -170,7 +171,7 @@ def _settings(level: float, n_resamples: int, seed: int) -> Settings:
 def _summarised(
     trials: pd.DataFrame, by: Sequence[str], measures: Sequence[Measure], settings: Settings
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield the labels of each group with each of its measures."""
+    """Yield the labels of each group with each of its measures, and how many trials have what it needs."""
     columns, computable = _columns(trials), _computable(measures, trials)
     parts = [(labels, np.isin(np.arange(len(trials)), rows)) for labels, rows in grouped(trials, by)]
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, (_, mask) in enumerate(parts)]
@@ -183,22 +184,17 @@ def _summarised(
         for entry in estimates([group], computable, drawn, settings)
         if not entry.source
     }
-    for i, (labels, mask) in enumerate(parts):
-        for measure in measures:
-            interval = found.get((str(i), measure.name))
-            yield labels, {"measure": measure.name, **_row(measure, interval, trials[mask])}
-
-
-def _row(measure: Measure, interval: Interval | None, trials: pd.DataFrame) -> dict[str, Any]:
-    """Return the numbers of a measure, and how many trials have what it needs."""
-    needed = list(measure.compute.columns) if isinstance(measure.compute, StatisticCall) else []
-    n = len(trials.dropna(subset=needed))
-    if interval is None or not n:
-        nan = undefined(Reason.EMPTY)
-        reason = "correct is a probability, no outcome" if n else nan.reason
-        return {"value": nan, "low": nan, "high": nan, "n": n, "reason": f"no value: {reason}"}
-    value, low, high = map(float, (interval.estimate, interval.low, interval.high))
-    return {"value": value, "low": low, "high": high, "n": n, "reason": why_missing(interval)}
+    for (i, (labels, mask)), measure in product(enumerate(parts), measures):
+        needed = list(measure.compute.columns) if isinstance(measure.compute, StatisticCall) else []
+        n = len(trials[mask].dropna(subset=needed))
+        interval = found.get((str(i), measure.name))
+        if interval is None or not n:
+            value = low = high = undefined(Reason.EMPTY)
+            reason = f"no value: {'correct is a probability, no outcome' if n else value.reason}"
+        else:
+            value, low, high, reason = interval.estimate, interval.low, interval.high, why_missing(interval)
+        numbers = {"value": float(value), "low": float(low), "high": float(high), "n": n, "reason": reason}
+        yield labels, {"measure": measure.name, **numbers}
 
 
 def metrics(
@@ -321,14 +317,17 @@ def compare(
     settings = _settings(level, n_resamples, seed)
     a, b = map(_as_pandas, (a, b))
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
-    kinds = {_kind(side) for side in (a, b)}
-    if len(kinds) > 1:
-        raise ValueError(f"a is {_kind(a)} and b {_kind(b)}: give two of a kind")
-    if kinds == {_LOGS}:
+    kind, other = (
+        "logs" if is_path(side) else "a table" if isinstance(side, pd.DataFrame) else "arrays"
+        for side in (a, b)
+    )
+    if kind != other:
+        raise ValueError(f"a is {kind} and b {other}: give two of a kind")
+    if kind == "logs":
         return _compared_logs(a, b, names, models, measures, settings)
     if models != (None, None):
         raise ValueError("models are chosen of logs: a and b are none")
-    if kinds == {_TABLE}:
+    if kind == "a table":
         asked = questions or ("question_id" if all("question_id" in side for side in (a, b)) else None)
         sides = [trials_of(side, correct, confidence, names, asked)[0] for side in (a, b)]
     else:
@@ -339,13 +338,6 @@ def compare(
         each = questions if of_each else (questions, questions)
         sides = [trials_of(None, *_pair(side), None, its)[0] for side, its in zip((a, b), each, strict=True)]
     return _compared_trials(sides[0], sides[1], names, _chosen(measures), settings, paired=asked is not None)
-
-
-_LOGS, _TABLE, _ARRAYS = "logs", "a table", "arrays"
-
-
-def _kind(side: Any) -> str:
-    return _LOGS if is_path(side) else _TABLE if isinstance(side, pd.DataFrame) else _ARRAYS
 
 
 def _pair(side: Any) -> tuple[Any, Any]:

@@ -71,26 +71,36 @@ class Workers:
         that were under way when a process died are done again one at a time; that whose process dies again is
         :class:`Lost`.
         """
-        told = _Progress(jobs, advance)
-        waiting = list(range(len(jobs)))
-        while waiting:
+        started: dict[int, None] = {}
+        done: set[int] = set()
+
+        def tell() -> None:
+            if advance:
+                oldest = next((number for number in started if number not in done), None)
+                advance(len(done), len(jobs), "" if oldest is None else jobs[oldest][0])
+
+        def start(number: int) -> None:
+            started[number] = None
+            tell()
+
+        def end(number: int, found: Found | Lost) -> tuple[int, Found | Lost]:
+            done.add(number)
+            tell()
+            return number, found
+
+        while waiting := [number for number in range(len(jobs)) if number not in started]:
             try:
-                for number, found in self._run(function, jobs, waiting, told):
-                    told.end(number)
-                    yield number, found
+                for number, found in self._run(function, jobs, waiting, start):
+                    yield end(number, found)
             except _deaths(self.backend):
-                for number in told.under_way():
-                    lost_or_found: Found | Lost
+                for number in [number for number in started if number not in done]:
                     try:
-                        ((_, lost_or_found),) = self._run(function, jobs, [number], told)
+                        ((_, found),) = self._run(function, jobs, [number], start)
+                        yield end(number, found)
                     except _deaths(self.backend) as error:
                         name = type(error).__name__
-                        lost_or_found = Lost(
-                            f"the process that computed it died, perhaps for want of memory ({name})"
-                        )
-                    told.end(number)
-                    yield number, lost_or_found
-            waiting = [number for number in waiting if number not in told.done and number not in told.started]
+                        reason = f"the process that computed it died, perhaps for want of memory ({name})"
+                        yield end(number, Lost(reason))
 
     def restart(self) -> None:
         """End the processes on this machine, if any: what is done next starts without the memory they took."""
@@ -98,11 +108,15 @@ class Workers:
             get_reusable_executor(reuse=True).shutdown()
 
     def _run(
-        self, function: Callable[..., Found], jobs: Sequence[Job], numbers: Sequence[int], told: _Progress
+        self,
+        function: Callable[..., Found],
+        jobs: Sequence[Job],
+        numbers: Sequence[int],
+        start: Callable[[int], None],
     ) -> Iterator[tuple[int, Found]]:
         def calls() -> Iterator[Any]:
             for number in numbers:
-                told.start(number)
+                start(number)
                 yield delayed(_one_thread)(function, number, jobs[number][1])
 
         backend = self.backend if isinstance(self.backend, str) else self.backend()
@@ -112,33 +126,6 @@ class Workers:
             yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
                 calls()
             )
-
-
-class _Progress:
-    """What of some jobs is started and done."""
-
-    def __init__(self, jobs: Sequence[Job], advance: Advance | None) -> None:
-        self._names = [name for name, _ in jobs]
-        self._advance = advance
-        self.started: dict[int, None] = {}
-        self.done: set[int] = set()
-
-    def start(self, number: int) -> None:
-        self.started[number] = None
-        self._tell()
-
-    def end(self, number: int) -> None:
-        self.done.add(number)
-        self._tell()
-
-    def under_way(self) -> list[int]:
-        return [number for number in self.started if number not in self.done]
-
-    def _tell(self) -> None:
-        if self._advance:
-            oldest = next(iter(self.under_way()), None)
-            name = "" if oldest is None else self._names[oldest]
-            self._advance(len(self.done), len(self._names), name)
 
 
 def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[Any, ...]) -> tuple[int, Found]:

@@ -8,7 +8,7 @@ import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -271,71 +271,41 @@ def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
 # Files --------------------------------------------------------------------------------------------------------------
 
 
-def write_tables(
-    results: Sequence[TaskResults],
-    extras: Iterable[ExtraTable],
-    folder: Path,
-    overviews: Iterable[Overview] = (),
-) -> list[Path]:
+def write_tables(report: Report, folder: Path) -> None:
     """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
-    written = []
-    above = list(overviews)
-    tables = {"estimates": estimates_frame(results), "contrasts": contrasts_frame(results)}
-    tables |= {overview.design.name: overview.frame() for overview in above}
-    for name, table in (tables | {extra.name: extra.frame for extra in extras}).items():
-        written.append(folder / f"{name}.csv")
-        write_atomically(written[-1], table.map(plain_cell).to_csv(index=False).encode(errors="replace"))
-    texts = {overview.design.name: latex_overview(overview) for overview in above}
-    for name, text in (texts | {task.task_trials.slug: latex_table(task) for task in results}).items():
-        written.append(folder / f"{name}.tex")
-        write_atomically(written[-1], text.encode(errors="replace"))
-    return written
+    tables = {"estimates": estimates_frame(report.results), "contrasts": contrasts_frame(report.results)}
+    tables |= {overview.design.name: overview.frame() for overview in report.overviews}
+    tables |= {extra.name: extra.frame for extra in report.extras}
+    texts = {f"{name}.csv": table.map(plain_cell).to_csv(index=False) for name, table in tables.items()}
+    for each in report.overviews:
+        texts[f"{each.design.name}.tex"] = _latex(each, each.models, each.columns, each.design.measures)
+    for task in report.results:
+        models = [model.label for model in task.models]
+        texts[f"{task.task_trials.slug}.tex"] = _latex(task, models, task.conditions, task.headline)
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode(errors="replace"))
 
 
-def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
+def write_figures(figures: Iterable[Figure], folder: Path) -> None:
     """Write every figure as an SVG file."""
-    written = []
     for figure in figures:
-        written.append(folder / f"{figure.name}.svg")
-        write_atomically(written[-1], figure_svg(figure).encode(errors="xmlcharrefreplace"))
-    return written
+        content = figure_svg(figure).encode(errors="xmlcharrefreplace")
+        write_atomically(folder / f"{figure.name}.svg", content)
 
 
-def latex_table(results: TaskResults) -> str:
-    """Return the headline measures of a task, model by model, as a LaTeX table for ``booktabs``."""
-    note = _latex_note(results.settings)
-    if results.contrasts:
-        baseline = results.task_trials.design.baseline
-        note += f"; * differs from {baseline} at .05 after Bonferroni's correction over the study"
-
-    def starred(entry: Estimated) -> bool:
-        contrast = results.contrast(entry.model, entry.group, entry.measure)
-        return contrast is not None and contrast.significant
-
-    models = [model.label for model in results.models]
-    return f"{note}\n{_latex_rows(results, models, results.conditions, results.headline, starred)}"
-
-
-def latex_overview(overview: Overview) -> str:
-    """Return the measures of several tasks side by side as a LaTeX table for ``booktabs``."""
-    text = _latex_rows(overview, overview.models, overview.columns, overview.design.measures)
-    return f"{_latex_note(overview.tasks[0].settings)}\n{text}"
-
-
-def _latex_note(settings: Settings) -> str:
-    drawn = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
-    return f"% {settings.level:.0%} intervals over {drawn}"
-
-
-def _latex_rows(
-    of: TaskResults | Overview,
-    models: Sequence[str],
-    columns: Sequence[str],
-    measures: Sequence[Measure],
-    starred: Callable[[Estimated], bool] = lambda entry: False,
+def _latex(
+    of: TaskResults | Overview, models: Sequence[str], columns: Sequence[str], measures: Sequence[Measure]
 ) -> str:
-    """Return estimates as a table, a row for each model and measure; the last row of a model is its trials."""
+    """Return estimates as a table for ``booktabs``, a row for each model and measure; a model ends with its trials."""
+    task, contrasts = (of, of.contrasts) if isinstance(of, TaskResults) else (of.tasks[0], [])
+    settings = task.settings
+    note = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
+    if contrasts:
+        baseline = task.task_trials.design.baseline
+        note += f"; * differs from {baseline} at .05 after Bonferroni's correction over the study"
+    stars = {(each.model, each.group, each.measure) for each in contrasts if each.significant}
     lines = [
+        f"% {settings.level:.0%} intervals over {note}",
         r"\begin{tabular}{ll" + "r" * len(columns) + "}",
         r"\toprule",
         " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
@@ -346,7 +316,7 @@ def _latex_rows(
         for measure in measures:
             entries = [of.estimate(model, column, measure.name) for column in columns]
             decimals = decimals_for([float(each.interval.estimate) for each in entries if each is not None])
-            cells = [_latex_cell(entry, decimals, starred) for entry in entries]
+            cells = [_latex_cell(entry, decimals, stars) for entry in entries]
             lines.append(" & ".join([first, latex(measure_label(measure.name)), *cells]) + r" \\")
             first = ""
         sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
@@ -354,10 +324,11 @@ def _latex_rows(
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _latex_cell(entry: Estimated | None, decimals: int, starred: Callable[[Estimated], bool]) -> str:
+def _latex_cell(entry: Estimated | None, decimals: int, stars: set[tuple[str, str, str]]) -> str:
     if entry is None or math.isnan(entry.interval.estimate):
         return "--"
-    interval, star = entry.interval, "^{*}" if starred(entry) else ""
+    interval = entry.interval
+    star = "^{*}" if (entry.model, entry.group, entry.measure) in stars else ""
     value, low, high = (
         # Adding 0 takes the sign off a zero.
         f"{round(float(number), decimals) + 0.0:.{decimals}f}".replace("inf", r"\infty")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import reduce
+from pathlib import Path
 from pkgutil import resolve_name
 from shutil import get_terminal_size
 from textwrap import fill
@@ -46,24 +47,6 @@ def say(text: str, mark: str = "", colour: str = "yellow", *, indent: str = "", 
 Command = Callable[..., Any]
 
 
-class StudyChoice(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no parameter
-    """One of the names that a function returns, known once the studies are imported: not for ``--help``."""
-
-    name = "study"
-
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        self._names = names
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse any other name."""
-        from confidence_tasks.study.parameter import meant
-
-        names = list(self._names())
-        if value not in names:
-            self.fail(f"{value!r} is not one of {', '.join(names)}{meant(value, names)}", param, ctx)
-        return value
-
-
 def list_option(listing: Callable[[], Mapping[str, str]], help: str) -> Callable[[Command], Command]:
     """Return what adds ``--list``, which prints what each study offers, and exits."""
 
@@ -81,6 +64,8 @@ def _adds(*options: Callable[[Command], Command]) -> Callable[[Command], Command
     return lambda command: reduce(lambda made, option: option(made), options, command)
 
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 WITHIN_0_AND_1 = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -96,13 +81,14 @@ settings_options = _adds(
     ),
     click.option(
         "--resamples",
+        "n_resamples",
         type=click.IntRange(1),
         default=10_000,
         show_default=True,
         help="Number of bootstrap resamples, and of permutations.",
     ),
 )
-"""How uncertainty is computed."""
+"""How uncertainty is computed: the fields of ``Settings``."""
 
 workers_options = _adds(
     click.option(
@@ -182,6 +168,19 @@ def name_values(such_as: str, read: Callable[[str], Any] = str) -> Callable[...,
         return found
 
     return parsed(pairs)
+
+
+def one_of_studies(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
+    """Return what refuses all names but those that a function returns, once the studies are imported: not for help."""
+
+    def known(value: str) -> str:
+        from confidence_tasks.study.parameter import meant
+
+        if value not in (every := list(names())):
+            raise ValueError(f"{value!r} is not one of {', '.join(every)}{meant(value, every)}")
+        return value
+
+    return parsed(known)
 
 
 @contextmanager

@@ -13,13 +13,14 @@ import click
 
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.commands import (
+    FILE,
     WITHIN_0_AND_1,
-    StudyChoice,
     cache_of,
     cache_option,
     json_option,
     list_option,
     name_values,
+    one_of_studies,
     parsed,
     print_json,
     print_table,
@@ -91,11 +92,9 @@ def compare(
     measures: tuple[str, ...],
     by: str,
     margin: float | None,
-    resamples: int,
-    level: float,
-    seed: int,
     no_cache: bool,
     as_json: bool,
+    **uncertainty: Any,
 ) -> None:
     """Compare A with B on the questions that both were asked.
 
@@ -115,8 +114,7 @@ def compare(
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.task_trials import group_by_task
 
-    settings = Settings(resamples, level, seed)
-    cache = cache_of(no_cache)
+    settings, cache = Settings(**uncertainty), cache_of(no_cache)
     with workers_of(None, None) as workers:
         by_path = {path: read([path], workers, cache) for path in dict.fromkeys((first, second))}
         collections = [by_path[path] for path in (first, second)]
@@ -133,19 +131,14 @@ def compare(
                     )
                 doubts[task_trials.task] = cautions(a, b, task_trials, settings, cache)
                 advance(done, len(pairs))
-    left_out = [
-        {"what": file.path, "reason": file.reason}
-        for collection in collections
-        for file in collection.skipped
-    ]
-    left_out += [{"what": task, "reason": reason} for task, reason in unpaired.items()]
+    left_out = [(file.path, file.reason) for collection in collections for file in collection.skipped]
+    left_out += unpaired.items()
     if as_json:
         notices = [
             {"task": task, **dataclasses.asdict(notice)} for task, its in doubts.items() for notice in its
         ]
-        print_json(
-            {"comparisons": [_record(each) for each in found], "notices": notices, "skipped": left_out}
-        )
+        skipped = [{"what": what, "reason": reason} for what, reason in left_out]
+        print_json({"comparisons": [_record(each) for each in found], "notices": notices, "skipped": skipped})
     else:
         for task_trials, a, b in pairs:
             its = [each for each in found if each.task == task_trials.task]
@@ -233,9 +226,6 @@ def _row(each: Comparison) -> dict[str, str]:
 # How many questions that takes ---------------------------------------------------------------------------------------
 
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-
 def _listing() -> dict[str, str]:
     """Return the measures that can be planned for, by study."""
     return {
@@ -259,7 +249,7 @@ Examples:
   confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
   confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
 )
-@click.argument("study", type=StudyChoice(power_designs))
+@click.argument("study", callback=one_of_studies(power_designs))
 @list_option(_listing, "List the studies, and the measures of each.")
 @click.option(
     "--effect", type=float, required=True, help="Difference to detect: A minus B, as `compare` subtracts."
@@ -283,7 +273,7 @@ Examples:
 )
 @click.option(
     "-M",
-    "changes",
+    "parameters",
     multiple=True,
     callback=name_values("KEY=NUMBER, such as d_prime=1.2", literal_eval),
     metavar="KEY=VALUE",
@@ -306,6 +296,7 @@ Examples:
 @click.option("--target", type=WITHIN_0_AND_1, default=0.8, show_default=True, help="Power to reach.")
 @click.option(
     "--studies",
+    "n_studies",
     type=click.IntRange(100, 100_000),
     default=1_000,
     show_default=True,
@@ -320,17 +311,10 @@ def power(
     effect: float,
     measure: str | None,
     sizes: list[int] | None,
-    condition: str,
-    profile: str,
-    changes: dict[str, Any],
-    correlation: float,
-    alpha: float,
-    target: float,
-    studies: int,
-    seed: int,
     table: Path | None,
     figure: Path | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Predict how many questions a study needs, by simulation.
 
@@ -343,21 +327,8 @@ def power(
     from confidence_tasks.report.power import QUESTIONS, power_curve
 
     with said_of_usage(), progress("simulating studies") as advance:
-        curve = power_curve(
-            study,
-            measure or next(iter(power_designs()[study].measures)),
-            effect,
-            n=sizes or QUESTIONS,
-            condition=condition,
-            profile=profile,
-            parameters=changes,
-            correlation=correlation,
-            alpha=alpha,
-            target=target,
-            n_studies=studies,
-            seed=seed,
-            advance=advance,
-        )
+        measure = measure or next(iter(power_designs()[study].measures))
+        curve = power_curve(study, measure, effect, n=sizes or QUESTIONS, advance=advance, **options)
     if table is not None:
         write_atomically(table, _curve_frame(curve).to_csv(index=False).encode())
     if figure is not None:

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import click
 
 from confidence_tasks.report.commands import (
+    FILE,
+    FOLDER,
     cache_of,
     cache_option,
     json_option,
@@ -47,9 +49,6 @@ if TYPE_CHECKING:
     from confidence_tasks.report.write import Report
 
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
-
-
 def _web_address(value: str) -> str:
     """Refuse an address that a browser would run instead of open."""
     if urlsplit(value).scheme not in ("http", "https"):
@@ -73,7 +72,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default=Path("report.html"),
     show_default=True,
     help="The page to write.",
@@ -130,13 +129,11 @@ def report(
     groups: ModelGroups,
     requirements: list[Requirement],
     opens: bool,
-    resamples: int,
-    level: float,
-    seed: int,
     jobs: int | None,
     scheduler: str | None,
     no_cache: bool,
     as_json: bool,
+    **uncertainty: Any,
 ) -> None:
     """Write a page of tables, figures and checks from logs.
 
@@ -163,7 +160,7 @@ def report(
         with progress("computing models") as advance:
             made = report_of(
                 collection,
-                settings=Settings(resamples, level, seed, groups),
+                settings=Settings(**uncertainty, groups=groups),
                 viewer=viewer,
                 title=title,
                 advance=advance,
@@ -207,7 +204,7 @@ def _write_files(made: Report, tables: Path | None, figures: Path | None, paper:
     from confidence_tasks.report.write import write_figures, write_tables
 
     if tables is not None:
-        write_tables(made.results, made.extras, tables, made.overviews)
+        write_tables(made, tables)
     if figures is not None:
         write_figures(made.figures, figures)
     if paper is not None:

@@ -15,10 +15,11 @@ import fsspec
 
 from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.report.commands import (
-    StudyChoice,
+    FOLDER,
     json_option,
     list_option,
     name_values,
+    one_of_studies,
     print_json,
     print_table,
     progress,
@@ -29,8 +30,6 @@ from confidence_tasks.report.commands import (
 from confidence_tasks.report.labels import measure_label, number
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from confidence_tasks.report.workers import Job
 
 
@@ -66,7 +65,11 @@ Examples:
 )
 @click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--study", type=StudyChoice(reply_forms), required=True, help="The study whose prompts were answered."
+    "--study",
+    required=True,
+    metavar="STUDY",
+    callback=one_of_studies(reply_forms),
+    help="The study whose prompts were answered.",
 )
 @list_option(_listing, "List the studies, and the fields that a row has for each.")
 @click.option(
@@ -84,55 +87,51 @@ Examples:
 )
 @click.option(
     "--log-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
+    default="logs",
+    envvar="INSPECT_LOG_DIR",
     help="Where the logs are written.  [default: $INSPECT_LOG_DIR, or logs]",
 )
 @json_option
 def score(
-    replies: Path, study: str, model_name: str, fields: dict[str, str], log_dir: Path | None, as_json: bool
+    replies: Path, study: str, model_name: str, fields: dict[str, str], log_dir: Path, as_json: bool
 ) -> None:
     """Score replies that you already have, without a model, into normal Inspect logs.
 
     REPLIES is a JSON lines, CSV or Parquet file with one reply per row. `inspect view`, `report`, `compare` and
     `rescore` work on the logs. If any row is invalid, nothing is written.
     """
+    from confidence_tasks.report.rescore import metrics_of
     from confidence_tasks.report.score_replies import score_replies
 
-    folder = log_dir or Path(os.environ.get("INSPECT_LOG_DIR", "logs"))
-    logs = score_replies(replies, study, model=model_name, fields=fields, log_dir=folder)
+    records: list[dict[str, Any]] = [
+        {
+            "log": log.location,
+            "model": log.eval.model,
+            "replies": log.results.total_samples if log.results else 0,
+            "metrics": metrics_of(log),
+        }
+        for log in score_replies(replies, study, model=model_name, fields=fields, log_dir=log_dir)
+    ]
     if as_json:
-        print_json([_record(log) for log in logs])
+        print_json(records)
         return
-    for log in logs:
-        _print(log)
+    for record in records:
+        _print(**record)
 
 
-def _record(log: EvalLog) -> dict[str, Any]:
-    from confidence_tasks.report.rescore import metrics_of
-
-    return {
-        "log": log.location,
-        "model": log.eval.model,
-        "replies": log.results.total_samples if log.results else 0,
-        "metrics": metrics_of(log),
-    }
-
-
-def _print(log: EvalLog) -> None:
+def _print(log: str, model: str, replies: int, metrics: Mapping[str, float]) -> None:
     """Print the metrics, a column a condition."""
-    from confidence_tasks.report.rescore import metrics_of
-
-    metrics = metrics_of(log)
     conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
-    names = list(dict.fromkeys(name.partition("/")[0] for name in metrics))
-    click.echo(f"{log.eval.model}: {log.results.total_samples if log.results else 0:,} replies")
+    names = dict.fromkeys(name.partition("/")[0] for name in metrics)
+    click.echo(f"{model}: {replies:,} replies")
     rows = [
         {"measure": measure_label(name)}
         | {label: number(metrics.get(f"{name}/{label}", float("nan")), 3) for label in conditions}
         for name in names
     ]
     print_table(rows, frozenset(conditions))
-    click.echo(log.location)
+    click.echo(log)
 
 
 @dataclass(frozen=True, slots=True)
