@@ -210,3 +210,39 @@ class Trial(TypedDict):
     correct: float
     confidence: float
     status: Status
+
+
+class ReadTrial(Trial):
+    """The columns of trials whose reply was read by rules.
+
+    Attributes
+    ----------
+    answer : str
+        The answer read, empty when there is none.
+    rules : str
+        Names of the lenient reading rules used, joined by ``+``.
+    """
+
+    answer: str
+    rules: str
+
+
+def read_trial(
+    question: Question,
+    condition: str,
+    reading: Reading,
+    *,
+    correct: float,
+    confidence: float,
+) -> ReadTrial:
+    """Return the columns that such trials share, of a question under a condition and what was read of its reply."""
+    return ReadTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition,
+        correct=correct,
+        confidence=confidence,
+        status=reading.status,
+        answer=reading.answer,
+        rules="+".join(reading.rules),
+    )

@@ -21,7 +21,7 @@ from confidence_tasks.study.trial import STATUSES
 def test_reads_what_a_careful_human_reads(case: Awkward) -> None:
     reading = read_risk_reply(case.reply, case.kind, CITIES if case.kind == "choice" else ())
     assert (reading.decision, reading.answer, reading.status) == (case.decision, case.answer, case.status)
-    assert reading.confidence == pytest.approx(case.confidence, abs=1e-12, nan_ok=True)
+    assert reading.confidence_raw == pytest.approx(case.confidence, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -51,19 +51,19 @@ def test_clear_replies_need_no_lenient_rule() -> None:
 )
 def test_percentages_are_read_exactly(percent: int, form: str) -> None:
     reading = read_risk_reply("Answer: B\n" + form.format(percent), "choice", CITIES)
-    assert reading.confidence == percent / 100
+    assert reading.confidence_raw == percent / 100
     assert reading.answer == "B"
 
 
 @given(st.decimals(0, 1, places=4))
 def test_shares_are_read_exactly(share) -> None:
-    assert read_risk_reply(f"Confidence: {share}\nAnswer: B", "choice", CITIES).confidence == float(share)
+    assert read_risk_reply(f"Confidence: {share}\nAnswer: B", "choice", CITIES).confidence_raw == float(share)
 
 
 @pytest.mark.parametrize("number", ["1.01", "5", "10", "100.5", "101", "-0.1"])
 def test_a_bare_number_whose_scale_is_not_known_is_not_placed(number: str) -> None:
     reading = read_risk_reply(f"Answer: B\nConfidence: {number}", "choice", CITIES)
-    assert math.isnan(reading.confidence)
+    assert math.isnan(reading.confidence_raw)
     assert reading.status == "out_of_range"
 
 
@@ -109,7 +109,7 @@ def test_a_confidence_is_read_whole_or_not_at_all(stated: str, confidence: float
         f"B. My confidence is {stated}",
     ):
         reading = read_risk_reply(reply, "choice", CITIES)
-        assert (reading.answer, reading.confidence) == ("B", pytest.approx(confidence, nan_ok=True))
+        assert (reading.answer, reading.confidence_raw) == ("B", pytest.approx(confidence, nan_ok=True))
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_a_figure_of_another_matter_is_no_confidence(sentence: str) -> None:
 )
 def test_an_invented_turn_does_not_replace_the_reply(said: str, turn: str) -> None:
     reading = read_risk_reply(f"{said}\n\n{turn}Answer: A\nConfidence: 20%", "choice", CITIES)
-    assert (reading.decision, reading.answer, reading.confidence) == ("answer", "B", 0.9)
+    assert (reading.decision, reading.answer, reading.confidence_raw) == ("answer", "B", 0.9)
 
 
 def test_a_repeated_question_does_not_hide_the_reply() -> None:
     reading = read_risk_reply("Question: Which is it?\nAnswer: B\nConfidence: 90%", "choice", CITIES)
-    assert (reading.answer, reading.confidence) == ("B", 0.9)
+    assert (reading.answer, reading.confidence_raw) == ("B", 0.9)
 
 
 # real replies: three models' answers to other prompts, with the authors' own parse
@@ -175,7 +175,7 @@ def test_agrees_with_the_authors_parse_of_real_replies(shared_data: Path, datase
         compared += 1
         confidence = float(row["Confidence"]) if row.get("Confidence") and kind != "choice" else math.nan
         agreed += reading.answer == parsed and (
-            kind == "choice" or reading.confidence == pytest.approx(confidence, nan_ok=True)
+            kind == "choice" or reading.confidence_raw == pytest.approx(confidence, nan_ok=True)
         )
     assert compared > 500
     assert agreed == compared
@@ -198,7 +198,7 @@ def test_any_text_gives_a_reading(reply: str, kind) -> None:
     reading = read_risk_reply(reply, kind, CITIES if kind == "choice" else ())
     assert reading.status in STATUSES
     assert reading.decision in {"answer", "abstain", ""}
-    assert math.isnan(reading.confidence) or 0.0 <= reading.confidence <= 1.0
+    assert math.isnan(reading.confidence_raw) or 0.0 <= reading.confidence_raw <= 1.0
     assert bool(reading.answer) or reading.decision != "answer"
 
 
@@ -219,4 +219,4 @@ def test_any_salad_of_telling_words_gives_a_reading(reply: str) -> None:
 
 def test_a_reply_of_ten_million_characters_is_read_at_its_ends() -> None:
     reading = read_risk_reply("word " * 2_000_000 + "\nAnswer: B\nConfidence: 0.9", "choice", CITIES)
-    assert (reading.answer, reading.confidence) == ("B", 0.9)
+    assert (reading.answer, reading.confidence_raw) == ("B", 0.9)

@@ -63,7 +63,7 @@ def test_the_decision_follows_the_confidence_as_stated() -> None:
         reading = read_risk_reply(
             said(Subject(risk_sensitivity=1.0), question, 1.0), "choice", question.choices
         )
-        assert (reading.decision == "answer") == (reading.confidence >= 0.5)
+        assert (reading.decision == "answer") == (reading.confidence_raw >= 0.5)
         assert reading.status == "ok"
 
 
@@ -73,15 +73,19 @@ def test_outcome_and_confidence_do_not_depend_on_the_penalty() -> None:
             read_risk_reply(said(PROFILES["reckless"], question, penalty), "choice", question.choices)
             for penalty in PENALTIES
         ]
-        assert len({(reading.answer, reading.confidence) for reading in readings}) == 1
+        assert len({(reading.answer, reading.confidence_raw) for reading in readings}) == 1
 
 
 def test_sloppy_forms_say_the_same_or_leave_something_out() -> None:
     for form in SLOPPY_FORMS[:-2]:
         reading = read_risk_reply(form("B", 40), "choice", ("x", "y"))
-        assert (reading.decision, reading.answer, reading.confidence) == ("answer", "B", pytest.approx(0.4))
+        assert (reading.decision, reading.answer, reading.confidence_raw) == (
+            "answer",
+            "B",
+            pytest.approx(0.4),
+        )
         reading = read_risk_reply(form("ABSTAIN", 40), "choice", ("x", "y"))
-        assert (reading.decision, reading.confidence) == ("abstain", pytest.approx(0.4))
+        assert (reading.decision, reading.confidence_raw) == ("abstain", pytest.approx(0.4))
     unsaid, refused = (read_risk_reply(form("B", 40), "choice", ("x", "y")) for form in SLOPPY_FORMS[-2:])
     assert unsaid.status == "missing_confidence"
     assert refused.status == "refused"

@@ -24,7 +24,7 @@ penalties = st.one_of(st.sampled_from(PENALTIES), st.floats(0, 100))
 def reading(
     decision: str = "answer", answer: str = "B", confidence: float = 0.8, **changes: object
 ) -> RiskReading:
-    return replace(RiskReading(decision, answer, confidence, str(confidence), "ok"), **changes)
+    return replace(RiskReading(answer, confidence, "ok", (), decision, str(confidence)), **changes)
 
 
 def trials(seed: int, n: int, policy, *, accuracy: float = 0.6, chosen=PENALTIES) -> list[RiskTrial]:

@@ -19,7 +19,7 @@ CHOICES = {"choice": CITIES, "shares": SHARES}
 def read(reply: str, kind: str) -> tuple[str, str, float]:
     kinds: dict[str, Kind] = {"shares": "choice", "number": "number", "boolean": "boolean", "text": "text"}
     found = read_risk_reply(reply, kinds.get(kind, "choice"), CHOICES.get(kind, ()))
-    return found.decision, found.answer, found.confidence
+    return found.decision, found.answer, found.confidence_raw
 
 
 # read

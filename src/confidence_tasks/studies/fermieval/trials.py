@@ -20,7 +20,7 @@ from confidence_tasks.studies.fermieval.replies import (
     level_of,
     read_fermi_interval,
 )
-from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token, Trial
+from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -37,6 +37,7 @@ from confidence_tasks.study.measures import (
     summarise,
     undefined,
 )
+from confidence_tasks.study.trial import ReadTrial
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +52,10 @@ EXCLUDED = "excluded"
 """The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
 
 
-class IntervalTrial(Trial):
+class IntervalTrial(ReadTrial):
     """A trial of FermiEval; ``correct`` is 1 where the interval holds the truth, ``confidence`` its nominal coverage.
+
+    ``answer`` is the interval as written.
 
     Attributes
     ----------
@@ -68,10 +71,6 @@ class IntervalTrial(Trial):
         Winkler score of the interval.
     split : str
         ``calibration`` or ``test``, or ``excluded`` where the truth or an end lies beyond ``max_exponent``.
-    answer : str
-        The interval as written.
-    rules : str
-        Names of the lenient reading rules used, joined by ``+``.
     """
 
     level: float
@@ -81,8 +80,6 @@ class IntervalTrial(Trial):
     width: float
     winkler: float
     split: str
-    answer: str
-    rules: str
 
 
 def fermieval_trial(

@@ -28,7 +28,7 @@ from confidence_tasks.studies.lifeeval.replies import (
     even_scores,
     lifeeval_reply,
 )
-from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
+from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     GRADED,
@@ -45,6 +45,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.trial import ReadTrial, read_trial
 
 
 def read_age(text: str) -> Answer:
@@ -103,13 +104,11 @@ AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
 """Bands of the minimum age, both ends included."""
 
 
-class LifeEvalTrial(Trial):
-    """A trial of LifeEval; ``correct`` is the probability that the guess comes within the radius.
+class LifeEvalTrial(ReadTrial):
+    """A trial of LifeEval; ``correct`` is the probability that ``answer``, the guess, comes within the radius.
 
     Attributes
     ----------
-    answer : str
-        The guess as read, empty when there is none.
     confidence_raw : float
         The confidence as stated.
     sex : str
@@ -124,11 +123,8 @@ class LifeEvalTrial(Trial):
         Which ages at death count; never compare scores of different windows.
     token_confidence : float
         Probability of the guess by the model's tokens; NaN when there is none.
-    rules : str
-        Names of the lenient reading rules used, joined by ``+``.
     """
 
-    answer: str
     confidence_raw: float
     sex: str
     age: float
@@ -137,7 +133,6 @@ class LifeEvalTrial(Trial):
     difficulty: float
     window: str
     token_confidence: float
-    rules: str
 
 
 _life_table = lru_cache(maxsize=8)(load_life_table)
@@ -203,15 +198,10 @@ def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ())
     reading = read_lifeeval_reply(reply)
     _, sex, age, radius, window = _case(question)
     best = maximum_score(question)
-    usable = is_probability(reading.confidence_raw)
+    correct = guess_score(question, int(reading.answer)) if reading.answer else math.nan
+    confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
     return LifeEvalTrial(
-        question_id=question.id,
-        source=question.source,
-        condition=f"radius={radius}",
-        correct=guess_score(question, int(reading.answer)) if reading.answer else math.nan,
-        confidence=reading.confidence_raw if usable else math.nan,
-        status=reading.status,
-        answer=reading.answer,
+        **read_trial(question, f"radius={radius}", reading, correct=correct, confidence=confidence),
         confidence_raw=reading.confidence_raw,
         sex=sex,
         age=float(age),
@@ -220,7 +210,6 @@ def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ())
         difficulty=1.0 - best,
         window=window,
         token_confidence=number_probability(tokens) if reading.answer else math.nan,
-        rules="+".join(reading.rules),
     )
 
 

@@ -37,7 +37,7 @@ from confidence_tasks.studies.question_sets.replies import (
     belief_in_form,
     reply_in_form,
 )
-from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token, Trial
+from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -59,7 +59,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
-from confidence_tasks.study.trial import LETTERS
+from confidence_tasks.study.trial import LETTERS, ReadTrial, read_trial
 
 if TYPE_CHECKING:
     from confidence_tasks.study.measures import Columns, Compute
@@ -214,16 +214,14 @@ def _normalised(stated: Sequence[float]) -> tuple[float, ...]:
 # Trials -------------------------------------------------------------------------------------------------------
 
 
-class QuestionSetTrial(Trial):
-    """A trial of a calibration question set.
+class QuestionSetTrial(ReadTrial):
+    """A trial of a calibration question set; ``answer`` is the answer stated, for HaluEval the one judged.
 
     ``correct`` and ``confidence`` are about the favourite: the option with the highest probability, ties sharing the
     credit. Where a reply states one answer only, or judges a given one, that is the favourite.
 
     Attributes
     ----------
-    answer : str
-        The answer stated (for HaluEval the one judged), empty when there is none.
     gold : str
         The key.
     stimulus : float
@@ -241,11 +239,8 @@ class QuestionSetTrial(Trial):
         of that, and where none was given.
     token_correct, token_confidence : float
         Correctness and probability of the favourite by token probabilities, ties sharing the credit; NaN without.
-    rules : str
-        Names of the lenient reading rules used, joined by ``+``.
     """
 
-    answer: str
     gold: str
     stimulus: float
     favourites: str
@@ -257,7 +252,6 @@ class QuestionSetTrial(Trial):
     judged_confidence: float
     token_correct: float
     token_confidence: float
-    rules: str
 
 
 def question_set_trial(
@@ -326,18 +320,19 @@ def _options_trial(
 
 
 def _trial(
-    question: Question, reading: Reading, by_token: Mapping[str, float], **columns: Any
+    question: Question,
+    reading: Reading,
+    by_token: Mapping[str, float],
+    *,
+    correct: float,
+    confidence: float,
+    **columns: Any,
 ) -> QuestionSetTrial:
     """Fill in the columns that every form shares."""
     top = max(by_token.values(), default=math.nan)
     favourites = [option for option, p in by_token.items() if p == top]
     return QuestionSetTrial(
-        question_id=question.id,
-        source=question.source,
-        condition=question.source,
-        status=reading.status,
-        answer=reading.answer,
-        rules="+".join(reading.rules),
+        **read_trial(question, question.source, reading, correct=correct, confidence=confidence),
         gold=question.gold or "",
         stimulus={"yes": 1.0, "no": 0.0}.get(question.gold or "", math.nan),
         token_correct=_credit(question, favourites),

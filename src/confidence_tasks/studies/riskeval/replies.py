@@ -39,7 +39,7 @@ from confidence_tasks.studies.riskeval.confidence import (
 )
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import NumberedConditions
-from confidence_tasks.study.trial import Kind, Status, with_key
+from confidence_tasks.study.trial import Kind, Reading, with_key
 
 _log = logging.getLogger(__name__)
 
@@ -255,32 +255,22 @@ _WHOLE_REPLY = 300
 
 
 @dataclass(frozen=True, slots=True)
-class RiskReading:
+class RiskReading(Reading):
     """What a reply says.
+
+    A model that abstains may name an ``answer`` as well; one to a multiple-choice question that is none of the options
+    stands as it was said. ``confidence_raw`` is in [0, 1]; NaN when none is stated or it cannot be placed.
 
     Attributes
     ----------
     decision : {"answer", "abstain", ""}
         Whether the model answers or abstains; empty when neither can be read.
-    answer : str
-        The answer in canonical form, which a model that abstains may name as well; empty when there is none. An answer
-        to a multiple-choice question that is none of the options stands as it was said.
-    confidence : float
-        In [0, 1]; NaN when none is stated or it cannot be placed.
     stated : str
         The confidence as it was said.
-    status : Status
-        How the reply was read.
-    rules : tuple of str
-        Names of the lenient rules used.
     """
 
-    decision: RiskDecision
-    answer: str
-    confidence: float
-    stated: str
-    status: Status
-    rules: tuple[str, ...] = ()
+    decision: RiskDecision = ""
+    stated: str = ""
 
 
 def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> RiskReading:
@@ -292,7 +282,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     --------
     >>> for reply in ("**B**, confidence: 85%", "ABSTAIN. My guess is B, confidence 30%.", "I would abstain but B"):
     ...     reading = read_risk_reply(reply, "choice", ("Paris", "London"))
-    ...     print(reading.decision, reading.answer, reading.confidence, reading.status)
+    ...     print(reading.decision, reading.answer, reading.confidence_raw, reading.status)
     answer B 0.85 ok
     abstain B 0.3 ok
     answer B nan missing_confidence
@@ -344,7 +334,7 @@ def _reading(
         rules=rules,
     )
     status = "refused" if refuses else status
-    return RiskReading(decision, answer.text, confidence.value, confidence.text, status, rules)
+    return RiskReading(answer.text, confidence.value, status, rules, decision, confidence.text)
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -561,7 +551,7 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     --------
     >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
     >>> reading = read_parser_reply('{"final_answer": "A. Yes", "confidence": 0.9, "reasoning_trace": ""}', question)
-    >>> reading.decision, reading.answer, reading.confidence
+    >>> reading.decision, reading.answer, reading.confidence_raw
     ('answer', 'A', 0.9)
     >>> read_parser_reply("The model answers A.", question)
     Fault(reason="the parser's reply is not one JSON object with a final_answer: The model answers A.")

@@ -116,7 +116,7 @@ def parse(instrument: Instrument, prompt: str, seed: str) -> str:
     abstains = reading.decision == "abstain"
     misread = uniform(seed, prompt, "misreading") < instrument.misreading
     final = (LETTERS[0] if abstains else ABSTAIN) if misread else (ABSTAIN if abstains else reading.answer)
-    confidence = None if math.isnan(reading.confidence) else reading.confidence
+    confidence = None if math.isnan(reading.confidence_raw) else reading.confidence_raw
     return json.dumps({"final_answer": final, "confidence": confidence, "reasoning_trace": ""})
 
 

@@ -20,11 +20,11 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
 )
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Question, Status, Trial
+from confidence_tasks.study.trial import Question, ReadTrial, Status, read_trial
 
 
-class RiskTrial(Trial):
-    """A trial of RiskEval.
+class RiskTrial(ReadTrial):
+    """A trial of RiskEval; an ``answer`` to a multiple-choice question that is none of the options is as it was said.
 
     Attributes
     ----------
@@ -43,13 +43,8 @@ class RiskTrial(Trial):
         What the decision earned: 1, minus the penalty, or 0.
     regret : float
         What the decision forwent in expected utility, by the stated confidence.
-    answer : str
-        The answer read, empty when there is none; one to a multiple-choice question that is none of the options as it
-        was said.
     confidence_stated : str
         The confidence as it was said.
-    rules : str
-        Names of the lenient reading rules used, joined by ``+``.
     same_decision, same_answer, same_confidence : float
         Whether the rules read of the reply what the parser's model reads, 1 or 0: the decision, the answer where both
         find one, the confidence to half a hundredth where both find one, and otherwise that neither does. NaN where no
@@ -63,9 +58,7 @@ class RiskTrial(Trial):
     outcome: float
     utility: float
     regret: float
-    answer: str
     confidence_stated: str
-    rules: str
     same_decision: float
     same_answer: float
     same_confidence: float
@@ -122,22 +115,17 @@ def riskeval_trial(
     outcome = 0.0 if free else correct + 0.0 * answered
     same_decision, same_answer, same_confidence = _agreement(reading, by_rules)
     return RiskTrial(
-        question_id=question.id,
-        source=question.source,
-        condition=condition_of(penalty),
-        correct=correct,
-        confidence=reading.confidence,
-        status=reading.status,
+        **read_trial(
+            question, condition_of(penalty), reading, correct=correct, confidence=reading.confidence_raw
+        ),
         penalty=penalty,
         decision=reading.decision,
         answered=answered,
         available=available,
         outcome=outcome,
         utility=_of_one("mean_utility", answered, outcome, penalty),
-        regret=_of_one("regret", answered, reading.confidence, penalty),
-        answer=reading.answer,
+        regret=_of_one("regret", answered, reading.confidence_raw, penalty),
         confidence_stated=reading.stated,
-        rules="+".join(reading.rules),
         same_decision=same_decision,
         same_answer=same_answer,
         same_confidence=same_confidence,
@@ -157,8 +145,8 @@ def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> tuple[floa
     if by_rules is None:
         return math.nan, math.nan, math.nan
     both = reading.answer and by_rules.answer
-    stated = [not math.isnan(each.confidence) for each in (reading, by_rules)]
-    close = abs(reading.confidence - by_rules.confidence) <= _HALF_A_HUNDREDTH
+    stated = [not math.isnan(each.confidence_raw) for each in (reading, by_rules)]
+    close = abs(reading.confidence_raw - by_rules.confidence_raw) <= _HALF_A_HUNDREDTH
     return (
         float(reading.decision == by_rules.decision),
         float(reading.answer == by_rules.answer) if both else math.nan,

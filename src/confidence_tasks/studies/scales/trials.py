@@ -64,7 +64,7 @@ from confidence_tasks.study.standard import (
     OVERCONFIDENCE,
     of_threshold,
 )
-from confidence_tasks.study.trial import Kind, Question, Reading, Trial
+from confidence_tasks.study.trial import Kind, Question, Reading, ReadTrial, read_trial
 
 SPAN = 500
 """So many characters of a value are read."""
@@ -453,26 +453,20 @@ def read_scale_reply(
 # Trials and measures -------------------------------------------------------------------------------------------
 
 
-class ScaleTrial(Trial):
+class ScaleTrial(ReadTrial):
     """A trial of the scale study.
 
     Attributes
     ----------
-    answer : str
-        The answer read, empty when there is none.
     confidence_raw : float
         The confidence as stated, on the scale asked for; kept when it violates the bounds.
     lower, upper : float
         The bounds of the scale.
-    rules : str
-        Names of the lenient reading rules used, joined by ``+``.
     """
 
-    answer: str
     confidence_raw: float
     lower: float
     upper: float
-    rules: str
 
 
 def scale_trial(
@@ -498,18 +492,13 @@ def scale_trial(
     if strict and not to_the_letter:
         reading = replace(reading, answer="", confidence_raw=math.nan, status="unreadable")
     usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
+    correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
+    confidence = scale.normalise(reading.confidence_raw) if usable else math.nan
     return ScaleTrial(
-        question_id=question.id,
-        source=question.source,
-        condition=scale.label,
-        correct=grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases),
-        confidence=scale.normalise(reading.confidence_raw) if usable else math.nan,
-        status=reading.status,
-        answer=reading.answer,
+        **read_trial(question, scale.label, reading, correct=correct, confidence=confidence),
         confidence_raw=reading.confidence_raw,
         lower=float(scale.lower),
         upper=float(scale.upper),
-        rules="+".join(reading.rules),
     )
 
 

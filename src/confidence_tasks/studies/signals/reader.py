@@ -21,8 +21,7 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
 from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.studies.scales.trials import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
-from confidence_tasks.study import ModelReply, Question, Token
-from confidence_tasks.study.trial import Status
+from confidence_tasks.study import ModelReply, Question, Reading, Token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,26 +34,14 @@ SPAN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReply:
-    """An answer with the confidence stated beside it.
+class AnswerReply(Reading):
+    """An answer with the percentage stated beside it.
 
-    Attributes
-    ----------
-    answer : str
-        In canonical form; empty when there is none.
-    stated : float
-        The percentage as stated, on the scale or off it; NaN when there is none.
-    status : Status
-        How the two were read.
-    begin, end : int
-        The characters of the reply that are the answer; twice 0 where they are not found.
+    ``reply[begin:end]`` is the answer as it stands in the reply, empty where it is not found.
     """
 
-    answer: str
-    stated: float
-    status: Status
-    begin: int
-    end: int
+    begin: int = 0
+    end: int = 0
 
 
 def read_answer_reply(reply: str, question: Question) -> AnswerReply:
@@ -64,13 +51,15 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     --------
     >>> question = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen")
     >>> read_answer_reply("Answer: Jane Austen\nConfidence: 85", question)
-    AnswerReply(answer='Jane Austen', stated=85.0, status='ok', begin=8, end=19)
+    AnswerReply(answer='Jane Austen', confidence_raw=85.0, status='ok', rules=(), begin=8, end=19)
     """
     reading = read_scale_reply(
         reply, PERCENT, kind=question.kind, choices=question.choices, asked=ANSWER_AND_CONFIDENCE
     )
     begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
-    return AnswerReply(reading.answer, reading.confidence_raw, reading.status, begin, end)
+    return AnswerReply(
+        reading.answer, reading.confidence_raw, reading.status, reading.rules, begin=begin, end=end
+    )
 
 
 _ANSWER_LINE = re.compile(

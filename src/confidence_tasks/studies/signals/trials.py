@@ -135,7 +135,7 @@ class Samples(NamedTuple):
 
 def stated(answered: Answered) -> float:
     """Return the confidence stated beside the answer."""
-    value = answered.reading.stated / 100
+    value = answered.reading.confidence_raw / 100
     return _found(
         value if 0.0 <= value <= 1.0 else math.nan, "no confidence from 0 to 100 is stated beside the answer"
     )
