@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation.subject import Subject, changed, pick, sloppily, uniform
+from confidence_tasks.simulation.subject import Subject, changed, pick, uniform
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question
@@ -195,31 +195,39 @@ def ranked_guesses(
 
 _LAST_NUMBER = re.compile(r"\d+\.\d+(?!.*\d+\.\d+)", re.DOTALL)
 
-SLOPPY_FORMS: tuple[Callable[[str], str], ...] = (
-    lambda reply: f"```json\n{reply}\n```",
-    lambda reply: f"Here is my response:\n\n{reply}\n\nI hope this helps!",
-    lambda reply: reply.replace('"', "'"),
-    lambda reply: reply.replace("\n}", ",\n}"),
-    lambda reply: reply.replace('": ', '": /* so */ ', 1),
-    lambda reply: f"{reply}\n{reply}",
-    lambda reply: _LAST_NUMBER.sub(lambda number: f'"{float(number[0]):.0%}"', reply),
-    lambda reply: _LAST_NUMBER.sub('"high"', reply),
-    lambda reply: reply[: len(reply) // 2],
-    lambda reply: "I'm sorry, but I cannot help with that.",
-)
-"""Ways to stray; the last three leave out what was asked for."""
+REFUSAL = "I'm sorry, but I cannot help with that."
 
 
-def said(reply: str, subject: Subject, *key: object) -> str:
-    """Return a reply in format, or as a sloppy subject says it."""
+def strayed(reply: str) -> list[str]:
+    """Return other ways to write a reply in JSON; the last three leave out what was asked for."""
+    return [
+        f"```json\n{reply}\n```",
+        f"Here is my response:\n\n{reply}\n\nI hope this helps!",
+        reply.replace('"', "'"),
+        reply.replace("\n}", ",\n}"),
+        reply.replace('": ', '": /* so */ ', 1),
+        f"{reply}\n{reply}",
+        _LAST_NUMBER.sub(lambda number: f'"{float(number[0]):.0%}"', reply),
+        _LAST_NUMBER.sub('"high"', reply),
+        reply[: len(reply) // 2],
+        REFUSAL,
+    ]
+
+
+def said(reply: str, subject: Subject, *key: object, otherwise: Sequence[str] = ()) -> str:
+    """Return a reply in format, or ``otherwise`` as a sloppy subject says it; by default as it strays from JSON."""
     if uniform(*key, "sloppy") >= subject.sloppiness:
         return reply
-    return SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")](reply)
+    ways = otherwise or strayed(reply)
+    return ways[pick(len(ways), *key, "form")]
 
 
-def ways_to_say(reply: str, subject: Subject) -> list[tuple[str, float]]:
+def ways_to_say(reply: str, subject: Subject, otherwise: Sequence[str] = ()) -> list[tuple[str, float]]:
     """Return everything that :func:`said` may return, with its probability."""
-    return sloppily(reply, [form(reply) for form in SLOPPY_FORMS], subject)
+    ways = otherwise or strayed(reply)
+    share = subject.sloppiness / len(ways)
+    every = [(reply, 1.0 - subject.sloppiness), *((text, share) for text in ways)]
+    return [(text, probability) for text, probability in every if probability]
 
 
 @dataclass(frozen=True, slots=True)

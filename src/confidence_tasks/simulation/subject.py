@@ -350,13 +350,6 @@ def decisions(subject: Subject, condition: str) -> Iterator[tuple[bool, float, f
             yield correct, confidence, chance / _POINTS
 
 
-def sloppily(reply: str, strayed: Sequence[str], subject: Subject) -> list[tuple[str, float]]:
-    """Return a reply in format and those of a sloppy subject, each with its probability."""
-    share = subject.sloppiness / len(strayed)
-    ways = [(reply, 1.0 - subject.sloppiness), *((text, share) for text in strayed)]
-    return [(text, probability) for text, probability in ways if probability]
-
-
 def long_run(
     measures: Iterable[Measure], trials: Iterable[tuple[Mapping[str, Any], float]]
 ) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,8 +16,17 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.task_trials import Columns
-from confidence_tasks.simulation.reply import Instrument, InstrumentResponder, Reply, StageRequest, answer
-from confidence_tasks.simulation.subject import Subject, long_run, pick, sloppily, uniform
+from confidence_tasks.simulation.reply import (
+    REFUSAL,
+    Instrument,
+    InstrumentResponder,
+    Reply,
+    StageRequest,
+    answer,
+    said,
+    ways_to_say,
+)
+from confidence_tasks.simulation.subject import Subject, long_run, uniform
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
 from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
@@ -33,18 +42,18 @@ from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 PERCENT = Scale(0, 100)
 
-SLOPPY_FORMS: tuple[Callable[[str, int], str], ...] = (
-    lambda said, percent: f"**Answer:** {said}\n\n**Confidence level:** {percent / 100:g}",
-    lambda said, percent: f'```json\n{{"answer": "{said}", "confidence": {percent / 100:g}}}\n```',
-    lambda said, percent: (
-        f"Let me think about the scoring rule.\n\nFinal answer: {said}\n\nConfidence: about {percent}%"
-    ),
-    lambda said, percent: f"Answer: {said}\nConfidence: {percent} out of 100",
-    lambda said, percent: f"Answer: {said}\nI am {percent}% confident.",
-    lambda said, percent: f"Answer: {said}",
-    lambda said, percent: "I'm sorry, but I cannot help with that.",
-)
-"""Ways to put a decision in other words; the last two leave out what was asked for."""
+
+def in_other_words(decided: str, percent: int) -> list[str]:
+    """Return ways to put a decision in other words; the last two leave out what was asked for."""
+    return [
+        f"**Answer:** {decided}\n\n**Confidence level:** {percent / 100:g}",
+        f'```json\n{{"answer": "{decided}", "confidence": {percent / 100:g}}}\n```',
+        f"Let me think about the scoring rule.\n\nFinal answer: {decided}\n\nConfidence: about {percent}%",
+        f"Answer: {decided}\nConfidence: {percent} out of 100",
+        f"Answer: {decided}\nI am {percent}% confident.",
+        f"Answer: {decided}",
+        REFUSAL,
+    ]
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
@@ -53,11 +62,9 @@ def respond(question: Question, request: StageRequest) -> Reply:
     decision = subject.decide(question.id, request.condition, seed)
     key = (seed, question.id, penalty)
     percent = report(decision.confidence, PERCENT, subject, *key)
-    reply, said = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
-    if uniform(*key, "sloppy") < subject.sloppiness:
-        form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
-        return Reply(form(said, percent), decision.confidence)
-    return Reply(reply, decision.confidence)
+    reply, decided = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
+    otherwise = in_other_words(decided, percent)
+    return Reply(said(reply, subject, *key, otherwise=otherwise), decision.confidence)
 
 
 def _decided(
@@ -66,8 +73,8 @@ def _decided(
     """Return the reply of a subject that states a confidence, and what it decides: an answer, or to abstain."""
     if percent / 100 < subject.answering_threshold(penalty):
         return f"{ABSTAIN}\nConfidence: {percent}%", ABSTAIN
-    said = answer(question, correct=correct, seed=seed)
-    return f"Answer: {said}\nConfidence: {percent}%", said
+    chosen = answer(question, correct=correct, seed=seed)
+    return f"Answer: {chosen}\nConfidence: {percent}%", chosen
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
@@ -88,9 +95,8 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     question = Question("true", "true", "How many?", "number", "7")
     trials = []
     for (correct, percent), chance in report_distribution(subject, condition, PERCENT).items():
-        reply, said = _decided(question, subject, penalty, percent, correct=correct, seed="0")
-        strayed = [form(said, percent) for form in SLOPPY_FORMS]
-        for text, probability in sloppily(reply, strayed, subject):
+        reply, decided = _decided(question, subject, penalty, percent, correct=correct, seed="0")
+        for text, probability in ways_to_say(reply, subject, in_other_words(decided, percent)):
             trials.append((riskeval_trial(question, penalty, text), chance * probability))
     return long_run([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
 

@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from confidence_tasks.simulation.reply import Reply, StageRequest, answer, ranked_guesses
-from confidence_tasks.simulation.subject import Subject, decisions, pick, uniform
+from confidence_tasks.simulation.reply import REFUSAL, Reply, StageRequest, answer, ranked_guesses, said
+from confidence_tasks.simulation.subject import Subject, decisions, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import listed
-from confidence_tasks.study.trial import with_key
+from confidence_tasks.study.trial import Kind, with_key
 
 if TYPE_CHECKING:
     from confidence_tasks.report.power import Draws
@@ -125,20 +125,61 @@ _CONFIDENCE: dict[Prompt, str] = {"b1": f"After providing your answer, r{_RATE}"
 _CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: "}
 
 _FORMAT = "Respond in the following format only:\n"
+_GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own confidence.\n"
 
-_RATED = "Answer: <your answer>\nConfidence: <integer between {l} and {u}>"
-_SOLVED = (
-    "Solution: <your step-by-step solution>\n"
-    "Final Answer: <numerical answer>\nConfidence: <integer between {l} and {u}>"
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that the prompt asks for, simulated subjects keep to, and other replies depart from.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        How its last lines begin, an answer's and a confidence's by turns.
+    free : str
+        How the free text before them begins; empty where there is none.
+    answer : str
+        What the prompt says of an answer.
+    counts : int
+        Which of several answers counts: 0 for the first, -1 for the last.
+    """
+
+    labels: tuple[str, ...] = ("Answer:", "Confidence:")
+    free: str = ""
+    answer: str = "<your answer>"
+    counts: int = -1
+
+    def written(self, free: str, values: Sequence[str]) -> str:
+        """Return a text in the format; where there are fewer values than labels, the last of these are left out."""
+        before = [f"{self.free} {free}"] if self.free else []
+        return "\n".join(
+            [*before, *(f"{label} {value}" for label, value in zip(self.labels, values, strict=False))]
+        )
+
+    def asked_for(self, scale: Scale) -> str:
+        """Return the format as the prompt shows it."""
+        free = f"<your step-by-step {self.free.rstrip(':').lower()}>"
+        values = (self.answer, f"<integer between {scale.lower} and {scale.upper}>")
+        return self.written(free, values * (len(self.labels) // 2))
+
+
+ANSWER_AND_CONFIDENCE = Format()
+"""Two lines and nothing else."""
+
+_GUESSED = Format(
+    tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")),
+    answer="<your guess>",
+    counts=0,
 )
-_REPLY = {
-    ("answer", "verbal"): _RATED,
-    ("answer", "cot"): f"Reasoning: <your step-by-step reasoning>\n{_RATED}",
-    ("number", "verbal"): _SOLVED,
-    ("number", "cot"): _SOLVED,
-}
-_GUESS = "Answer {i}: <your guess>\nConfidence {i}: <integer between {l} and {u}>"
-_GUESSES = "Give your {k} best guesses, the best first, each with its own confidence.\n"
+
+
+def format_of(kind: Kind, elicitation: Elicitation) -> Format:
+    """Return the format of replies to a kind of question; that of numbers has a solution, however one asks."""
+    if elicitation == "top_k":
+        return _GUESSED
+    if kind == "number":
+        return Format(("Final Answer:", "Confidence:"), "Solution:", "<numerical answer>")
+    return Format(free="Reasoning:") if elicitation == "cot" else ANSWER_AND_CONFIDENCE
 
 
 def scale_prompt(
@@ -171,12 +212,9 @@ def scale_prompt(
     options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
     bounds = {"l": scale.lower, "u": scale.upper}
     asked = _TASK[form].format(question=question.text) + (_CHOICES[prompt] + options if options else "")
-    if elicitation == "top_k":
-        guesses = "\n".join(_GUESS.format(i=i, **bounds) for i in range(1, TOP_K + 1))
-        reply = _GUESSES.format(k=TOP_K) + _FORMAT + guesses
-    else:
-        reply = _FORMAT + _REPLY[form, elicitation].format(**bounds)
-    return "\n\n".join((asked, _CONFIDENCE[prompt].format(**bounds), reply))
+    reply = _FORMAT + format_of(question.kind, elicitation).asked_for(scale)
+    several = _GUESSES if elicitation == "top_k" else ""
+    return "\n\n".join((asked, _CONFIDENCE[prompt].format(**bounds), several + reply))
 
 
 def reply_in_format(
@@ -196,16 +234,8 @@ def reply_in_format(
     >>> reply_in_format(question, [("A", 17)])
     'Answer: A\nConfidence: 17'
     """
-    if elicitation == "top_k":
-        return "\n".join(
-            f"Answer {i}: {answer}\nConfidence {i}: {confidence}"
-            for i, (answer, confidence) in enumerate(guesses, 1)
-        )
-    answer, confidence = guesses[0]
-    if question.kind == "number":
-        return f"Solution: {reasoning}\nFinal Answer: {answer}\nConfidence: {confidence}"
-    reply = f"Answer: {answer}\nConfidence: {confidence}"
-    return f"Reasoning: {reasoning}\n{reply}" if elicitation == "cot" else reply
+    values = [str(value) for guess in guesses for value in guess]
+    return format_of(question.kind, elicitation).written(reasoning, values)
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
@@ -245,16 +275,18 @@ def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 
 # The simulated subject -----------------------------------------------------------------------------------------
 
-SLOPPY_FORMS: tuple[Callable[[str, int, Scale], str], ...] = (
-    lambda answer, raw, scale: f"**Answer:** {answer}\n**Confidence:** {raw}",
-    lambda answer, raw, scale: f"Answer: {answer}\nConfidence: {raw}/{scale.upper}",
-    lambda answer, raw, scale: f"Confidence: {raw}\nAnswer: {answer}",
-    lambda answer, raw, scale: f"Let me think about it.\n\nAnswer: {answer}\n\nConfidence: about {raw}",
-    lambda answer, raw, scale: f"The answer is {answer}, and my confidence is {raw}.",
-    lambda answer, raw, scale: f"Answer: {answer}\nConfid",
-    lambda answer, raw, scale: "I'm sorry, but I cannot help with that.",
-)
-"""Ways to stray from the format; the last two leave out what was asked for."""
+
+def out_of_format(answer: str, raw: int, scale: Scale) -> list[str]:
+    """Return ways to stray from the format; the last two leave out what was asked for."""
+    return [
+        f"**Answer:** {answer}\n**Confidence:** {raw}",
+        f"Answer: {answer}\nConfidence: {raw}/{scale.upper}",
+        f"Confidence: {raw}\nAnswer: {answer}",
+        f"Let me think about it.\n\nAnswer: {answer}\n\nConfidence: about {raw}",
+        f"The answer is {answer}, and my confidence is {raw}.",
+        f"Answer: {answer}\nConfid",
+        REFUSAL,
+    ]
 
 
 def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
@@ -303,13 +335,10 @@ def respond(question: Question, request: StageRequest) -> Reply:
     text = answer(question, correct=decision.correct, seed=seed)
     key = (seed, question.id, scale.label)
     raw = report(decision.confidence, scale, subject, *key)
-    if uniform(*key, "sloppy") < subject.sloppiness:
-        form = SLOPPY_FORMS[pick(len(SLOPPY_FORMS), *key, "form")]
-        return Reply(form(text, raw, scale), decision.confidence)
     guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
     elicitation = question.metadata.get("elicitation", "verbal")
     reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
-    return Reply(reply, decision.confidence)
+    return Reply(said(reply, subject, *key, otherwise=out_of_format(text, raw, scale)), decision.confidence)
 
 
 SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)

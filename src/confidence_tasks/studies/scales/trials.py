@@ -30,13 +30,14 @@ from confidence_tasks.reading.cleaning import (
 from confidence_tasks.reading.explanation import answer_and_key, number
 from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUTS, LINE_START, status_of
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.simulation.reply import answer
-from confidence_tasks.simulation.subject import Subject, long_run, sloppily
+from confidence_tasks.simulation.reply import answer, ways_to_say
+from confidence_tasks.simulation.subject import Subject, long_run
 from confidence_tasks.studies.scales.replies import (
-    SLOPPY_FORMS,
-    TOP_K,
     Elicitation,
+    Format,
     Scale,
+    format_of,
+    out_of_format,
     reply_in_format,
     report_distribution,
 )
@@ -154,43 +155,6 @@ def read_confidence(value: str, scale: Scale) -> ScaleReport:
 
 
 # The format asked for -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format to be kept to the letter.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        How its last lines begin, an answer's and a confidence's by turns.
-    free : str
-        How the free text before them begins; empty where there is none.
-    counts : int
-        Which of several answers counts: 0 for the first, -1 for the last.
-    """
-
-    labels: tuple[str, ...] = ("Answer:", "Confidence:")
-    free: str = ""
-    counts: int = -1
-
-
-ANSWER_AND_CONFIDENCE = Format()
-"""Two lines and nothing else."""
-_SOLVED = Format(("Final Answer:", "Confidence:"), "Solution:")
-_GUESSED = Format(
-    tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")), counts=0
-)
-
-FORMATS: dict[tuple[bool, Elicitation], Format] = {
-    (False, "verbal"): ANSWER_AND_CONFIDENCE,
-    (False, "cot"): Format(free="Reasoning:"),
-    (False, "top_k"): _GUESSED,
-    (True, "verbal"): _SOLVED,
-    (True, "cot"): _SOLVED,
-    (True, "top_k"): _GUESSED,
-}
-"""The format that `scale_prompt` asks for, by whether the answer is a number and by elicitation."""
 
 
 def _strict_values(text: str, asked: Format) -> list[str] | None:
@@ -445,7 +409,7 @@ def read_scale_reply(
     >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
-    text, form = bounded(text), asked or FORMATS[kind == "number", elicitation]
+    text, form = bounded(text), asked or format_of(kind, elicitation)
     wanted = Asked(scale, kind, choices, form)
     return _read_strictly(text, wanted) or _read_leniently(text, wanted)
 
@@ -591,7 +555,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     for (correct, raw), chance in report_distribution(subject, condition, scale).items():
         said = answer(question, correct=correct, seed=0)
         reply = reply_in_format(question, [(said, raw)], "verbal")
-        strayed = [form(said, raw, scale) for form in SLOPPY_FORMS]
-        for text, probability in sloppily(reply, strayed, subject):
+        for text, probability in ways_to_say(reply, subject, out_of_format(said, raw, scale)):
             trials.append((scale_trial(question, scale, text), chance * probability))
     return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)

@@ -19,8 +19,8 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
-from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import ANSWER_AND_CONFIDENCE, read_confidence, read_scale_reply
+from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, Scale
+from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
 
 if TYPE_CHECKING:
