@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -357,8 +358,6 @@ def long_run(
 
     Numbers of trials are left out, as are measures that are not defined.
     """
-    import numpy as np
-
     rows, weights = zip(*trials, strict=True)
     return of_columns(
         measures,

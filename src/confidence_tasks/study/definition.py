@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, SEED, Parameter, meant
-from confidence_tasks.study.reference import LazyModule, Reference
+from confidence_tasks.study.reference import LazyModule, Reference, np
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Question, Status, Trial
 
@@ -147,8 +147,6 @@ class Domain:
 
     def faults(self, column: NDArray[Any]) -> Iterator[tuple[int, str]]:
         """Yield the positions of the values that are none, with what is wrong."""
-        import numpy as np
-
         if column.dtype == object:
             missing = column == ""
             wrong = ~np.isin(column, [*self.values, ""]) if self.values else np.zeros(len(column), dtype=bool)

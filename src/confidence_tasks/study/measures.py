@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from confidence_tasks.study.reference import check_statistic, statistic
+from confidence_tasks import statistics
+from confidence_tasks.study.reference import check_statistic, np, statistic
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ class Posterior:
 
     def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
         """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
-        import numpy as np
-
         own, one_of_each = self.prepared(trials), self.outcomes(trials)
         rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
         added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
@@ -208,8 +207,6 @@ def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
     >>> columns([{"correct": 1.0, "status": "ok"}])["correct"]
     array([1.])
     """
-    import numpy as np
-
     if not trials:
         return {}
     return {
@@ -285,8 +282,6 @@ def influence_of(name: str, *needed: str, **options: Any) -> Influence:
 
 def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
     """Return the influence of all trials, 0 for those that were left out."""
-    import numpy as np
-
     if keep.all():
         return kept
     influence = np.zeros((len(keep), len(kept))).T
@@ -320,8 +315,6 @@ def inverted_test_of(name: str, *needed: str, **options: Any) -> InvertedTestOf:
 
 def _complete_trials(trials: Columns, needed: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Return which trials have a value in every column needed, and these columns of them."""
-    import numpy as np
-
     keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
     return keep, [trials[key][keep] for key in needed]
 
@@ -338,13 +331,11 @@ def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
     """Make a measure of the proportion of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
-        from confidence_tasks.statistics.inference.weights import Weighting
-
         holds = np.asarray(of(trials), dtype=np.float64)
         keep = ~np.isnan(holds)
-        weighting = Weighting.of(None if weights is None else _of_kept(weights, keep), int(keep.sum()))
+        weighting = statistics.inference.weights.Weighting.of(
+            None if weights is None else _of_kept(weights, keep), int(keep.sum())
+        )
         value = weighting.mean(holds[keep])
         return value if weighting.batch else float(value[0])
 
@@ -373,8 +364,6 @@ def among(kept: Callable[[Columns], NDArray[Any]], compute: Compute) -> Compute:
 
 def undefined(weights: FloatArray | None) -> Value:
     """Return NaN, for every row of weights where there are any."""
-    import numpy as np
-
     return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
 
 
@@ -444,8 +433,6 @@ def where(column: str, value: float, *needed: str) -> Callable[[Columns], NDArra
     """Make the set of trials that have a value in a column, and any value in some others."""
 
     def holds(trials: Columns) -> NDArray[Any]:
-        import numpy as np
-
         present = [~np.isnan(trials[key]) for key in needed]
         return np.asarray(np.logical_and.reduce([trials[column] == value, *present]))
 
@@ -514,8 +501,6 @@ def overconfidence(
 
 def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
     def holds(trials: Columns) -> NDArray[Any]:
-        import numpy as np
-
         return np.asarray([status in statuses for status in trials["status"]], dtype=np.bool_)
 
     return holds
@@ -523,8 +508,6 @@ def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
 
 def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
     """Correctness, 0 for a reply without an answer, NaN for an answer without a key."""
-    import numpy as np
-
     missing = _has_status("missing_answer", "unreadable", "refused")(trials)
     return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
 

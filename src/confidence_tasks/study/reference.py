@@ -1,7 +1,8 @@
 """References to parts of a study that are imported when they are first used.
 
 Inspect loads every study at each start. A study therefore names its report, its simulated subject and its lm-eval tasks
-by reference, so that no statistics, tables or figures are imported before they are needed.
+by reference, so that no statistics, tables or figures are imported before they are needed. ``np`` is NumPy, imported
+when it is first used.
 """
 
 from __future__ import annotations
@@ -14,9 +15,21 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.study.parameter import meant
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+
+    class _NumPy:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("numpy"), name)
+
+    np = _NumPy()
+
+__all__ = ["LazyModule", "Reference", "check_statistic", "loaded", "np", "statistic"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
     GRADED,
+    Columns,
     Informative,
     Measure,
     Posterior,
@@ -22,10 +22,7 @@ from confidence_tasks.study.measures import (
     right_and_wrong,
     statistic_of,
 )
-
-if TYPE_CHECKING:
-    from confidence_tasks.study.measures import Columns
-
+from confidence_tasks.study.reference import np
 
 HIGH_CONFIDENCE = 0.9
 """Where confidence is split into high and low for meta-d' (arXiv:2603.09309, section 3.3)."""
@@ -41,8 +38,6 @@ interval above the truth; where half a one is, hardly any interval lies above it
 
 def _sides(trials: Columns) -> Columns:
     """A right and a wrong answer on either side of every threshold."""
-    import numpy as np
-
     return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
 
 
@@ -72,8 +67,6 @@ def of_threshold(name: str, quantity: str, description: str, threshold: float = 
 
 def _apart_from_the_usual(trials: Columns) -> Informative:
     """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
-    import numpy as np
-
     stated = trials["confidence"][~np.isnan(trials["confidence"])]
     _, counts = np.unique(stated, return_counts=True)
     usual = counts.max(initial=0) / max(len(stated), 1)

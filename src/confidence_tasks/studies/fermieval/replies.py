@@ -29,6 +29,7 @@ from confidence_tasks.reading.fields import RULES as JSON_RULES
 from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
+from confidence_tasks.sources.own_file import is_own_file
 from confidence_tasks.study import Domain, Question, Stage
 from confidence_tasks.study.parameter import NumberedConditions, listed
 from confidence_tasks.study.trial import Status
@@ -197,8 +198,6 @@ def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
 
 def _own_questions(path: str, split: str, seed: int) -> list[Question]:
     """Load a file of questions, in the order of the seed and in the halves in turns; ValueError names a wrong key."""
-    from confidence_tasks.sources.own_file import is_own_file
-
     if split in AUTHORS:
         raise ValueError(f"split={split!r} is of the archive's questions; leave out source, or the split")
     if not is_own_file(path):

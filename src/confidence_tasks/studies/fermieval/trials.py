@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
@@ -24,7 +25,11 @@ from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    Columns,
+    Compute,
+    Informative,
     Measure,
+    Value,
     among,
     count,
     min_count,
@@ -37,16 +42,14 @@ from confidence_tasks.study.measures import (
     summarise,
     undefined,
 )
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.intervals.conformal import Ends
-    from confidence_tasks.study.measures import Columns, Compute, Informative
-    from confidence_tasks.study.measures import Value as Computed
 
 EXCLUDED = "excluded"
 """The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
@@ -99,8 +102,6 @@ def fermieval_trial(
     >>> trial["condition"], trial["correct"], trial["width"], round(trial["winkler"], 6)
     ('p=0.9', 0.0, 2.0, 22.0)
     """
-    from confidence_tasks.statistics import coverage, winkler_score
-
     reading = read_fermi_interval(reply)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
     read = not (math.isnan(lower) or math.isnan(truth))
@@ -111,7 +112,7 @@ def fermieval_trial(
         question_id=question.id,
         source=question.source,
         condition=condition_of(level),
-        correct=float(coverage([truth], [lower], [upper])) if read else math.nan,
+        correct=float(statistics.coverage([truth], [lower], [upper])) if read else math.nan,
         confidence=level if read else math.nan,
         status=reading.status,
         level=level,
@@ -119,7 +120,7 @@ def fermieval_trial(
         upper=upper,
         truth=truth,
         width=upper - lower,
-        winkler=float(winkler_score([truth], [lower], [upper], level)) if read else math.nan,
+        winkler=float(statistics.winkler_score([truth], [lower], [upper], level)) if read else math.nan,
         split=split,
         answer=reading.stated,
         rules="+".join(reading.rules),
@@ -136,8 +137,6 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
 
 
 def _in_split(trials: Columns, split: str) -> NDArray[np.bool_]:
-    import numpy as np
-
     stated: NDArray[np.bool_] = (trials["split"] == split) & ~np.isnan(trials["lower"])
     return stated
 
@@ -252,15 +251,13 @@ class Adjustment:
 
         Ends are infinite where there are too few questions for a level.
         """
-        import numpy as np
-
         ((adjusted, _),) = self._by_outcome(trials, np.ones((1, len(trials["split"]))))
         return adjusted
 
     def fixed(self, compute: Compute) -> Compute:
         """Make a measure of adjusted intervals; under resampling the adjustment stays as it is."""
 
-        def computed(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
             kept = None if weights is None else weights[..., _in_split(trials, TEST)]
             return compute(self.adjust(trials), kept)
 
@@ -269,9 +266,7 @@ class Adjustment:
     def refitted(self, compute: Compute) -> Compute:
         """Make a measure of adjusted intervals that fits the adjustment for each row of weights."""
 
-        def computed(trials: Columns, weights: FloatArray | None = None) -> Computed:
-            import numpy as np
-
+        def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
             if weights is None:
                 return compute(self.adjust(trials), None)
             values, judged = np.empty(len(weights)), _in_split(trials, TEST)
@@ -283,8 +278,6 @@ class Adjustment:
 
     def _by_outcome(self, trials: Columns, weights: FloatArray) -> Iterator[tuple[Columns, NDArray[Any]]]:
         """Yield the adjusted trials of each distinct outcome of all levels, with the rows of weights that have it."""
-        import numpy as np
-
         fitted_on = _in_split(trials, self.fitted_on)
         known, new = rows_of(trials, fitted_on), within_split(trials, TEST)
         levels = np.unique(new["level"])
@@ -310,10 +303,10 @@ def conformal(**options: bool) -> Adjustment:
     """
 
     def refit(known: Columns, new: Columns, level: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
-        from confidence_tasks.statistics.intervals.conformal import refit_conformal
-
         intervals = known["truth"], known["lower"], known["upper"]
-        return refit_conformal(intervals, (new["lower"], new["upper"]), level, weights, **options)
+        return statistics.intervals.conformal.refit_conformal(
+            intervals, (new["lower"], new["upper"]), level, weights, **options
+        )
 
     return Adjustment(CALIBRATION, refit)
 
@@ -321,9 +314,9 @@ def conformal(**options: bool) -> Adjustment:
 def _refit_jackknife(
     known: Columns, new: Columns, level: float, weights: FloatArray
 ) -> tuple[list[Ends], IntArray]:
-    from confidence_tasks.statistics.intervals.conformal import refit_jackknife
-
-    return refit_jackknife((new["truth"], new["lower"], new["upper"]), level, weights)
+    return statistics.intervals.conformal.refit_jackknife(
+        (new["truth"], new["lower"], new["upper"]), level, weights
+    )
 
 
 JACKKNIFE = Adjustment(TEST, _refit_jackknife)
@@ -332,15 +325,15 @@ JACKKNIFE = Adjustment(TEST, _refit_jackknife)
 
 def _shift(trials: Columns) -> float:
     """Return how far either end is moved where both are moved alike."""
-    from confidence_tasks.statistics.intervals import fit_conformal
-
     known, new = within_split(trials, CALIBRATION), within_split(trials, TEST)
     if not len(new["level"]):
         return math.nan
-    return fit_conformal(known["truth"], known["lower"], known["upper"], float(new["level"][0])).above
+    return statistics.intervals.fit_conformal(
+        known["truth"], known["lower"], known["upper"], float(new["level"][0])
+    ).above
 
 
-def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Computed:
+def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Value:
     level = float(intervals["level"][0]) if len(intervals["level"]) else math.nan
     return _COVERAGE(intervals, weights) - level
 
@@ -436,7 +429,7 @@ def _of_design(measure: Measure, *, calibration: bool) -> Measure:
     """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
 
     def restricted(whole: Compute) -> Compute:
-        def compute(columns: Columns, weights: FloatArray | None = None) -> Computed:
+        def compute(columns: Columns, weights: FloatArray | None = None) -> Value:
             of_design = bool((columns["split"] == CALIBRATION).any()) is calibration
             return whole(columns, weights) if of_design else undefined(weights)
 
@@ -478,13 +471,11 @@ def fermieval_summary(
 
 
 def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> dict[str, float]:
-    from confidence_tasks.statistics import wilson_interval
-
     limits: dict[str, float] = {}
     judged = [trial for trial in trials if trial["split"] == TEST and not math.isnan(trial["correct"])]
     for label in labels:
         held = [trial["correct"] for trial in judged if trial["condition"] == label]
-        low, high = wilson_interval(sum(held), len(held))
+        low, high = statistics.wilson_interval(sum(held), len(held))
         limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
     return limits
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
 from confidence_tasks.reading.token_probabilities import (
     ROUNDING,
@@ -35,7 +36,10 @@ from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
     UNIT,
+    Columns,
+    Compute,
     Measure,
+    Value,
     auroc,
     calibration_error,
     mean,
@@ -46,14 +50,13 @@ from confidence_tasks.study.measures import (
     undefined,
     values_of,
 )
+from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.statistics.intervals import TemperatureFit
-    from confidence_tasks.study.measures import Columns, Compute
-    from confidence_tasks.study.measures import Value as Computed
 
 
 _MINUS = str.maketrans("−–﹣－", "----")
@@ -264,8 +267,6 @@ def _with_distribution(trials: Columns, split: str) -> NDArray[Any]:
 
 def _tabulated(texts: Iterable[str]) -> tuple[FloatArray, FloatArray]:
     """Return the values and probabilities of distributions, shape (n, K)."""
-    import numpy as np
-
     each = [read_distribution(text) for text in texts]
     support = sorted({value for found in each for value in found} or {0})
     values = np.tile(np.array(support, dtype=np.float64), (len(each), 1))
@@ -282,9 +283,7 @@ def fitted_temperature(trials: Columns, levels: Sequence[float]) -> TemperatureF
 @lru_cache(maxsize=4)
 def _fit(truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, ...]) -> TemperatureFit:
     """Fit once for all measures of the same trials."""
-    from confidence_tasks.statistics.intervals import fit_temperature
-
-    return fit_temperature(truth, *_tabulated(texts), levels)
+    return statistics.intervals.fit_temperature(truth, *_tabulated(texts), levels)
 
 
 def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Columns:
@@ -293,14 +292,12 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
     Distributions are first flattened by a temperature above 1, or sharpened by one below. The trials get ``level``,
     the span of the set in ``lower`` and ``upper``, and ``held``: whether the truth is a member.
     """
-    import numpy as np
-
-    from confidence_tasks.statistics.intervals import smallest_set, tempered
-
     rows = _with_distribution(trials, TEST)
     kept = rows_of(trials, rows)
     values, probabilities = _tabulated(kept["distribution"])
-    found = smallest_set(values, tempered(probabilities, temperature), level)
+    found = statistics.intervals.smallest_set(
+        values, statistics.intervals.tempered(probabilities, temperature), level
+    )
     return {
         **kept,
         "level": np.full(len(values), level),
@@ -353,7 +350,7 @@ def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[M
         return float(fitted_temperature(trials, levels).temperature)
 
     def of_sets(compute: Compute, level: float, prefix: str) -> Compute:
-        def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
+        def judged(trials: Columns, weights: FloatArray | None = None) -> Value:
             chosen = temperature(trials) if prefix else 1.0
             if math.isnan(chosen):
                 return undefined(weights)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
@@ -30,7 +31,10 @@ from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token,
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    Columns,
+    Compute,
     Measure,
+    Value,
     among,
     named,
     not_resampled,
@@ -40,12 +44,11 @@ from confidence_tasks.study.measures import (
     values_of,
 )
 from confidence_tasks.study.parameter import listed, one_of
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.study.measures import Columns, Compute
-    from confidence_tasks.study.measures import Value as Computed
 
 Ask = Literal["interval", "direct", "reasoned"]
 """What is sampled: intervals, bare exponents, or exponents after reasoning."""
@@ -230,10 +233,6 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
     Of samples of one condition: ``question_id``, ``truth``, ``lower``, ``upper``, ``level``, ``samples``, the number of
     them that can be read, and ``row``, the first of them. A question without any is left out.
     """
-    import numpy as np
-
-    from confidence_tasks.statistics.intervals import adjusted_interval
-
     rows = np.flatnonzero((trials["split"] == split) & ~np.isnan(trials["lower"]))
     names, first, index, counts = np.unique(
         trials["question_id"][rows].astype(str), return_index=True, return_inverse=True, return_counts=True
@@ -244,7 +243,9 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
     for size in np.unique(counts):
         alike = counts == size
         members = by_question[start[alike][:, None] + np.arange(size)]
-        ends[:, alike] = adjusted_interval(trials["lower"][members], trials["upper"][members], level)
+        ends[:, alike] = statistics.intervals.adjusted_interval(
+            trials["lower"][members], trials["upper"][members], level
+        )
     return {
         "question_id": names.astype(object),
         "truth": trials["truth"][rows[first]],
@@ -258,17 +259,15 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
 
 def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
     """Return J of the calibration half: Winkler score plus a penalty for too little coverage."""
-    from confidence_tasks.statistics.intervals import penalized_winkler_score
-
     found = sampled_intervals(trials, level, CALIBRATION)
     ends = found["truth"], found["lower"], found["upper"]
-    return float(penalized_winkler_score(*ends, level, shortfall_weight=shortfall_weight))
+    return float(
+        statistics.intervals.penalized_winkler_score(*ends, level, shortfall_weight=shortfall_weight)
+    )
 
 
 def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
     """Return the temperature of least J on the calibration half, the lowest of equals; NaN without such trials."""
-    import numpy as np
-
     temperatures = np.unique(trials["temperature"])
     scores = np.array(
         [
@@ -279,7 +278,7 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     return math.nan if np.isnan(scores).all() else float(temperatures[np.nanargmin(scores)])
 
 
-def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Computed:
+def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return by how much reasoning lowers the entropy of sampled exponents, in bits, averaged over questions.
 
     Samples after reasoning are pooled, as in self-consistency: what each chain alone leaves open cannot be seen in one
@@ -287,10 +286,6 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
 
     The trials are samples at one temperature, and all those of a question have one weight.
     """
-    import numpy as np
-
-    from confidence_tasks.statistics.intervals import empirical_distribution, tunnel_index
-
     direct, reasoned = (
         samples_by_question(rows_of(trials, trials["ask"] == ask)) for ask in ("direct", "reasoned")
     )
@@ -298,8 +293,10 @@ def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Com
     for name in filter(reasoned.__contains__, direct):
         samples = [direct[name], reasoned[name]]
         size = min(map(len, samples))  # entropies are compared at one number of samples
-        _, (without, with_it) = empirical_distribution(np.array([some[:size] for some in samples]))
-        found.append(float(tunnel_index(without, with_it[None], pooled=True)))
+        _, (without, with_it) = statistics.intervals.empirical_distribution(
+            np.array([some[:size] for some in samples])
+        )
+        found.append(float(statistics.intervals.tunnel_index(without, with_it[None], pooled=True)))
         rows.append(np.flatnonzero(trials["question_id"] == name)[0])
     return _mean(found, rows, weights)
 
@@ -312,22 +309,20 @@ AGREEMENT: Mapping[str, str] = {
 """What self-consistency is told by."""
 
 
-def self_consistency(name: str, trials: Columns, weights: FloatArray | None = None) -> Computed:
+def self_consistency(name: str, trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return how well or how often samples of exponents agree, averaged over the questions of the test half.
 
     ``name`` is one of `AGREEMENT`, ``trials`` are samples of one condition, and all of a question have one weight.
     """
-    import numpy as np
-
-    from confidence_tasks.statistics.intervals import empirical_distribution, smallest_set
-
     here = rows_of({**trials, "row": np.arange(len(trials["split"]))}, trials["split"] == TEST)
     first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
     found, rows = [], []
     for question, samples in samples_by_question(here).items():
         truth = here["truth"][first[question]]
-        values, shares = empirical_distribution(np.array([samples]))
-        mode = smallest_set(values, shares, 1e-6)  # the smallest set of any small mass is the mode
+        values, shares = statistics.intervals.empirical_distribution(np.array([samples]))
+        mode = statistics.intervals.smallest_set(
+            values, shares, 1e-6
+        )  # the smallest set of any small mass is the mode
         figures = {
             "accuracy": float(np.mean(np.asarray(samples) == truth)),
             "majority_accuracy": float(mode.lower[0] == truth),
@@ -338,10 +333,8 @@ def self_consistency(name: str, trials: Columns, weights: FloatArray | None = No
     return _mean(found, rows, weights)
 
 
-def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | None) -> Computed:
+def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | None) -> Value:
     """Average what questions give, each with the weight of one of its samples."""
-    import numpy as np
-
     column = {"value": np.array(values, dtype=np.float64)}
     kept = None if weights is None else weights[..., np.array(rows, dtype=np.intp)]
     return proportion(lambda table: table["value"])(column, kept)
@@ -454,8 +447,6 @@ def _within(cell: Mapping[str, Any], compute: Callable[[Columns, FloatArray | No
     """Restrict what is computed to the trials of a cell."""
 
     def inside(trials: Columns) -> Any:
-        import numpy as np
-
         return np.logical_and.reduce([trials[key] == value for key, value in cell.items()])
 
     return among(inside, compute)
@@ -465,8 +456,6 @@ def _intervals(
     level: float, trials: Columns, weights: FloatArray | None
 ) -> tuple[Columns, FloatArray | None]:
     """Return the test half's intervals and their weights."""
-    import numpy as np
-
     found = sampled_intervals(trials, level)
     return found, None if weights is None else weights[..., found["row"].astype(np.intp)]
 
@@ -483,7 +472,7 @@ def _at_chosen(
 
 
 def _of_samples(made: Made, compute: Compute) -> Compute:
-    def judged(trials: Columns, weights: FloatArray | None = None) -> Computed:
+    def judged(trials: Columns, weights: FloatArray | None = None) -> Value:
         return compute(*made(trials, weights))
 
     return judged

@@ -24,9 +24,10 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, said
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
 from confidence_tasks.sources.generated import RADII, load_life_table
-from confidence_tasks.studies.scales.replies import Scale
+from confidence_tasks.studies.scales.replies import Scale, report
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import NumberedConditions, one_of
+from confidence_tasks.study.reference import np
 
 CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
@@ -186,7 +187,6 @@ def belief_at(question: Question, subject: Subject, score: float) -> tuple[int, 
 @lru_cache(maxsize=64)
 def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
     """Multiply the cumulative hazard of every year; the last age stays the last."""
-    from confidence_tasks.sources.generated import load_life_table
     from confidence_tasks.statistics.life_table import close_life_table
 
     true = close_life_table(load_life_table(path or None).probabilities(sex))
@@ -195,8 +195,6 @@ def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
 
 def respond(question: Question, request: StageRequest) -> Reply:
     """Guess, and state the chance of being near enough."""
-    from confidence_tasks.studies.scales.replies import report
-
     subject, key = request.subject, (request.seed, question.id)
     guess, chance = belief(question, subject, request.seed)
     stated = subject.restate(chance, question.id, request.seed)
@@ -210,7 +208,5 @@ def respond(question: Question, request: StageRequest) -> Reply:
 
 def even_scores(n: int, spread: float) -> list[tuple[float, float]]:
     """Return standard scores with their weights, by Gauss-Hermite quadrature; 0 alone where nothing spreads."""
-    import numpy as np
-
     scores, weights = np.polynomial.hermite_e.hermegauss(n if spread else 1)
     return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))

@@ -19,7 +19,7 @@ from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.simulation.reply import ways_to_say
 from confidence_tasks.simulation.subject import Subject, long_run
-from confidence_tasks.sources.generated import load_life_table
+from confidence_tasks.sources.generated import lifeeval_questions, load_life_table
 from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
     OLDEST,
@@ -28,6 +28,7 @@ from confidence_tasks.studies.lifeeval.replies import (
     even_scores,
     lifeeval_reply,
 )
+from confidence_tasks.studies.scales.replies import reports
 from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     CONFIDENCE,
@@ -400,9 +401,6 @@ def true_values(
     >>> {name: round(values[name], 4) for name in ("score", "confidence", "regret")}
     {'score': 0.9343, 'confidence': 0.9345, 'regret': 0.0}
     """
-    from confidence_tasks.sources.generated import lifeeval_questions
-    from confidence_tasks.studies.scales.replies import reports
-
     CONDITIONS.number(condition)
     table = parameters.get("table", "")
     scoring = {

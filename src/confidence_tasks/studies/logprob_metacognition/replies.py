@@ -27,6 +27,7 @@ from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Stage
 from confidence_tasks.study.parameter import NumberedConditions
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import Kind, Question, Status
 
 if TYPE_CHECKING:
@@ -371,8 +372,6 @@ def evidence(subject: Subject, correct: bool, temperature: float, *key: object) 
 
 def mean_logprob_of(subject: Subject, correct: ArrayLike, temperature: float, noise: ArrayLike) -> FloatArray:
     """Return the mean log-probability of answers' tokens; ``noise`` is standard normal, broadcast with ``correct``."""
-    import numpy as np
-
     distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
     x = np.where(correct, distance + subject.evidence_ratio * np.asarray(noise), noise)
     return np.minimum(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)

@@ -13,6 +13,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
 from confidence_tasks.reading.explanation import answer_and_key, plain
+from confidence_tasks.reading.grading import match_answer
+from confidence_tasks.reading.token_probabilities import AnswerTokens, answer_tokens, why_unknown
 from confidence_tasks.simulation.subject import Subject, even_points, of_columns
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
@@ -30,8 +32,11 @@ from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
+    Columns,
+    Compute,
     Measure,
     StatisticCall,
+    Value,
     auroc,
     calibration_error,
     inverted_test_of,
@@ -42,14 +47,13 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER
 from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
-    from confidence_tasks.reading.token_probabilities import AnswerTokens
     from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.study.measures import Columns, Compute, Value
 
 RATINGS = 4
 """The paper's K: the evidence is cut into 2K ratings (section 3.2)."""
@@ -129,8 +133,6 @@ def logprob_trial(
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
-    from confidence_tasks.reading.grading import match_answer
-
     match = match_answer(found.text, question)
     mean_logprob = evidence.mean_logprob if found.text else math.nan
     return LogprobTrial(
@@ -167,8 +169,6 @@ def _moderate(m_ratio: Compute) -> Compute:
     """Leave resamples whose M-ratio is too large to be believed out of its interval."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
         value = m_ratio(trials, weights)
         return value if weights is None else np.where(np.abs(value) > LARGEST_RATIO, np.nan, value)
 
@@ -294,8 +294,6 @@ def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]
 
 def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
     """Read the answer, align its tokens, and compare it with the aliases."""
-    from confidence_tasks.reading.token_probabilities import answer_tokens
-
     (said,) = replies[ANSWER]
     found = read_short_answer(said.text, question.kind)
     trial = logprob_trial(
@@ -313,8 +311,6 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
 
 def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read, how it was judged, and what its tokens say, or what is wrong with them."""
-    from confidence_tasks.reading.token_probabilities import why_unknown
-
     rows = answer_and_key(trial, question)
     if trial["match"] == "fuzzy":
         rows["Answer"] += ", by its similarity to the key or an alias"
@@ -341,8 +337,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
     {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
     """
-    import numpy as np
-
     temperature, normal_ = float(condition.removeprefix("T=")), NormalDist()
     lost = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
     correct, noises, chances = [], [], []

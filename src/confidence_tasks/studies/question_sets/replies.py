@@ -20,6 +20,7 @@ from confidence_tasks.reading.token_probabilities import YES_NO, letters, option
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, said
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, PERCENT, REASONING
+from confidence_tasks.studies.scales.replies import report
 from confidence_tasks.study import Question, Stage
 from confidence_tasks.study.trial import LETTERS
 
@@ -277,8 +278,6 @@ _REASONING = "I worked it out step by step."
 
 def respond(question: Question, request: StageRequest) -> Reply:
     """Reply in the form of the question's set; HaluEval's prompt may break off where the probability stands."""
-    from confidence_tasks.studies.scales.replies import report
-
     form = QUESTION_SETS[question.metadata["question_set"]].form
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confidence_tasks.reading.answers import Answer, read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts
@@ -37,6 +37,7 @@ from confidence_tasks.studies.question_sets.replies import (
     belief_in_form,
     reply_in_form,
 )
+from confidence_tasks.studies.scales.replies import report_distribution
 from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -45,6 +46,8 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     UNIT,
+    Columns,
+    Compute,
     Measure,
     auroc,
     calibration_error,
@@ -58,12 +61,9 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 from confidence_tasks.study.trial import LETTERS, ReadTrial, read_trial
-
-if TYPE_CHECKING:
-    from confidence_tasks.study.measures import Columns, Compute
-
 
 # Reading a reply ----------------------------------------------------------------------------------------------
 
@@ -357,8 +357,6 @@ def _used_rule(name: str) -> Compute:
     """Return the share of replies that needed a reading rule."""
 
     def used(trials: Columns) -> Any:
-        import numpy as np
-
         return np.array([name in rules.split("+") for rules in trials["rules"]], dtype=np.float64)
 
     return proportion(used)
@@ -550,8 +548,6 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
     >>> {name: round(values[name], 3) for name in ("accuracy", "confidence", "ece")}
     {'accuracy': 0.773, 'confidence': 0.895, 'ece': 0.121}
     """
-    from confidence_tasks.studies.scales.replies import report_distribution
-
     form = QUESTION_SETS[task].form
     options = tuple("wxyz" if task not in _OPTIONS else "vwxyz")
     questions = (

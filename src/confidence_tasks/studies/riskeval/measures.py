@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from confidence_tasks import statistics
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    Columns,
+    Compute,
     Informative,
     Measure,
     Posterior,
+    Value,
     among,
     calibration_error,
     columns,
@@ -33,6 +37,7 @@ from confidence_tasks.study.measures import (
     summarise,
     where,
 )
+from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +45,6 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics import Interval
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.inference.limits import InvertedTest
-    from confidence_tasks.study.measures import Columns, Compute, Value
 
 HIGH_PENALTY = 10.0
 """From this penalty on the paper speaks of the high-penalty regime."""
@@ -85,23 +89,17 @@ _given = where("answered", 1.0)
 
 
 def _without_confidence(trials: Columns) -> NDArray[Any]:
-    import numpy as np
-
     return np.isnan(trials["confidence"])
 
 
 def _should_answer(trials: Columns) -> NDArray[Any]:
     """Return where the optimal policy answers; not where there is no confidence."""
-    from confidence_tasks.statistics import optimal_threshold
-
-    holds: NDArray[Any] = trials["confidence"] >= optimal_threshold(trials["penalty"])
+    holds: NDArray[Any] = trials["confidence"] >= statistics.optimal_threshold(trials["penalty"])
     return holds
 
 
 def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
     """Return where the optimal policy answers and there is no answer to give."""
-    import numpy as np
-
     nothing = (trials["answered"] == 0.0) & (trials["available"] == 0.0)
     holds: NDArray[Any] = _should_answer(trials) & nothing & ~np.isnan(trials["outcome"])
     return holds
@@ -109,22 +107,16 @@ def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
 
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return the implied threshold minus the optimal one."""
-    from confidence_tasks.statistics import optimal_threshold
-
     implied = statistic_of("implied_threshold", "answered", "confidence")(trials, weights)
-    return implied - float(optimal_threshold(trials["penalty"][0]))
+    return implied - float(statistics.optimal_threshold(trials["penalty"][0]))
 
 
 def _recalibrate(trials: Columns) -> Columns:
     """Put cross-fitted confidence in the place of the stated one, where there is all that it takes."""
-    import numpy as np
-
-    from confidence_tasks.statistics.calibration import cross_fitted_confidence
-
     keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
     kept = rows_of(trials, keep)
     confidence = np.full(len(keep), np.nan)
-    confidence[keep] = cross_fitted_confidence(
+    confidence[keep] = statistics.calibration.cross_fitted_confidence(
         kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
     )
     return {**trials, "confidence": confidence}
@@ -137,8 +129,6 @@ def _recalibrated(trials: Columns, weights: FloatArray | None = None) -> Value:
 
 def _not_optimal(trials: Columns) -> NDArray[Any]:
     """Return where the model decides otherwise than the optimal policy would."""
-    import numpy as np
-
     differs: NDArray[Any] = _given(trials) != _should_answer(trials)
     return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
 
@@ -151,8 +141,6 @@ _GIVEN_WITH_CONFIDENCE = tuple(
 
 def _undecided(trials: Columns) -> Informative:
     """Answers or abstentions, whichever are fewer, at confidences where the model does both or the reverse."""
-    import numpy as np
-
     asked = ~np.isnan(trials["confidence"])
     answered, abstained = asked & (trials["answered"] == 1.0), asked & (trials["answered"] == 0.0)
     lowest = np.min(trials["confidence"], where=answered, initial=math.inf)
@@ -163,8 +151,6 @@ def _undecided(trials: Columns) -> Informative:
 
 def _unreadable_as_wrong(trials: Columns) -> Columns:
     """Take a reply without a decision for a wrong answer that is given for sure, by the optimal policy as well."""
-    import numpy as np
-
     unreadable = np.isnan(trials["answered"])
     wrong = {"answered": 1.0, "available": 1.0, "outcome": 0.0, "confidence": 1.0}
     return {
@@ -191,8 +177,6 @@ def _of_all(measure: Measure) -> Measure:
 
 def _outcomes(trials: Columns) -> Columns:
     """A right answer, a wrong one and an abstention, sure enough to be what every policy would do."""
-    import numpy as np
-
     return {
         "answered": np.array([1.0, 1.0, 0.0]),
         "available": np.array([1.0, 1.0, 0.0]),
@@ -386,8 +370,6 @@ def _over_penalties(measure: Compute) -> Compute:
     """Average a measure over the penalties, or over those where it is defined."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        import numpy as np
-
         values = np.array(
             [
                 among(where("penalty", penalty), measure)(trials, weights)
@@ -416,11 +398,7 @@ def _with_interval(
 
 def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -> Interval:
     """Return the bootstrap interval of a measure of some trials; ``options`` are those of ``statistics.bootstrap``."""
-    import numpy as np
-
-    from confidence_tasks.statistics import bootstrap
-
-    return bootstrap(
+    return statistics.bootstrap(
         lambda index, *, weights: measure.compute(trials, weights),
         np.arange(len(trials["question_id"])),
         clusters=trials["question_id"],

@@ -27,7 +27,7 @@ from confidence_tasks.simulation.reply import (
     ways_to_say,
 )
 from confidence_tasks.simulation.subject import Subject, long_run, uniform
-from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
+from confidence_tasks.studies.riskeval.measures import MEASURES, OVER_PENALTIES
 from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
     JUDGE_SYSTEM,
@@ -37,6 +37,7 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
 )
 from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import Scale, report, report_distribution, reported
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
@@ -88,9 +89,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 3) for name in ("abstention_rate", "policy_consistency", "normalized_utility")}
     {'abstention_rate': 0.0, 'policy_consistency': 0.003, 'normalized_utility': -0.217}
     """
-    from confidence_tasks.studies.riskeval.measures import MEASURES
-    from confidence_tasks.studies.riskeval.trials import riskeval_trial
-
     penalty = penalty_of(condition)
     question = Question("true", "true", "How many?", "number", "7")
     trials = []

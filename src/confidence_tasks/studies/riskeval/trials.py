@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, number, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.replies import (
@@ -156,11 +157,9 @@ def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> tuple[floa
 
 def _of_one(statistic: str, *values: float) -> float:
     """Return a statistic of one trial; NaN where it lacks something."""
-    from confidence_tasks.statistics import decision
-
     if any(math.isnan(value) for value in values):
         return math.nan
-    return float(getattr(decision, statistic)(*([value] for value in values)))
+    return float(getattr(statistics.decision, statistic)(*([value] for value in values)))
 
 
 def option_text(question: Question, answer: str) -> str:

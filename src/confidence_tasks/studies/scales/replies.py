@@ -22,6 +22,7 @@ from confidence_tasks.simulation.subject import Subject, decisions, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import listed
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import Kind, with_key
 
 if TYPE_CHECKING:
@@ -375,8 +376,6 @@ def _stated(
     subject: Subject, confidence: FloatArray | float, scale: Scale, rounds: BoolArray | bool
 ) -> FloatArray:
     """Return the integers on ``scale`` for confidences, or multiples where the subject rounds and there are enough."""
-    import numpy as np
-
     if subject.anchors:
         confidence = _nearest(np.sort(subject.anchors), confidence)
     raw = scale.lower + confidence * scale.width
@@ -389,7 +388,5 @@ def _stated(
 
 def _nearest(grid: FloatArray, values: FloatArray | float) -> FloatArray:
     """Return for each value the entry of the ascending ``grid`` that is nearest; of two, the lower."""
-    import numpy as np
-
     middles = (grid[1:] + grid[:-1]) / 2.0
     return np.asarray(grid[np.searchsorted(middles, values)])

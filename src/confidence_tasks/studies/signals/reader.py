@@ -22,9 +22,9 @@ from confidence_tasks.reading.token_probabilities import candidates, is_known, o
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, Scale
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
+from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 PERCENT = Scale(0, 100)
@@ -261,8 +261,6 @@ def same_meaning(
     MissingSignalError
         If a verdict cannot be read or is missing, or the model of entailment fails.
     """
-    import numpy as np
-
     distinct = _distinct(question, answers)
     kinds = [
         next((i for i, other in enumerate(distinct) if answer and matches(question, answer, other)), -1)

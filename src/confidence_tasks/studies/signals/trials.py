@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
@@ -42,6 +43,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     undefined,
 )
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
@@ -113,8 +115,6 @@ class Answered:
     @cached_property
     def samples(self) -> Samples:
         """The samples that have an answer; MissingSignalError where none has or they cannot be compared."""
-        from confidence_tasks.statistics.information import meaning_clusters
-
         replies = self.replies.get("samples", ())
         every = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
         said = [(reply, reading) for reply, reading in every if reading.answer]
@@ -122,7 +122,9 @@ class Answered:
             raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
         answers = [self.reading.answer, *(reading.answer for _, reading in said)]
         same = same_meaning(self.question, answers, self.replies.get("judge", ()))
-        return Samples(said, same[0, 1:].tolist(), meaning_clusters(same[1:, 1:]).tolist())
+        return Samples(
+            said, same[0, 1:].tolist(), statistics.information.meaning_clusters(same[1:, 1:]).tolist()
+        )
 
 
 class Samples(NamedTuple):
@@ -166,8 +168,6 @@ def _logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
 
 def mean_entropy(answered: Answered) -> float:
     """Return the mean entropy of the answer's tokens, negative."""
-    from confidence_tasks.statistics.information import token_entropy
-
     tokens = answer_tokens(answered.reply("answer"), answered.reading)
     if not any(token.alternatives for token in tokens):
         raise MissingSignalError("there are no alternatives to the answer's tokens")
@@ -176,7 +176,7 @@ def mean_entropy(answered: Answered) -> float:
         for token in tokens
     ]
     try:
-        return -fmean(map(token_entropy, listed))
+        return -fmean(map(statistics.information.token_entropy, listed))
     except ValueError as error:
         raise MissingSignalError(f"impossible log-probabilities: {error}") from error
 
@@ -191,12 +191,12 @@ def _true_probability(stage: str, answered: Answered) -> float:
 
 def _semantic_entropy(answered: Answered, *, discrete: bool) -> float:
     """Return the entropy over meanings, negative: by the samples' length-normalised probabilities, or their number."""
-    from confidence_tasks.statistics.information import semantic_entropy
-
     said, _, clusters = answered.samples
     if len(clusters) < 2:
         raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
-    return -semantic_entropy(clusters, None if discrete else [fmean(_logprobs(*each)) for each in said])
+    return -statistics.information.semantic_entropy(
+        clusters, None if discrete else [fmean(_logprobs(*each)) for each in said]
+    )
 
 
 def top_k(answered: Answered) -> float:
@@ -287,26 +287,20 @@ def _status(reading: AnswerReply, condition: str, value: float) -> Status:
 
 def evidence(trials: Columns) -> FloatArray:
     """Return what logistic regressions take: the logit of a probability, drawn in by half a percent, else the value."""
-    import numpy as np
     from scipy.special import logit
 
-    from confidence_tasks.statistics.calibration.recalibration import DEFAULT_CLIP
-
     value, probability = trials["value"], trials["probability"]
-    logits = logit(np.clip(probability, DEFAULT_CLIP, 1.0 - DEFAULT_CLIP))
+    clip = statistics.calibration.recalibration.DEFAULT_CLIP
+    logits = logit(np.clip(probability, clip, 1.0 - clip))
     return np.where(np.isnan(probability), value, logits)
 
 
 def _with_recalibrated(trials: Columns) -> Columns:
     """Put the cross-fitted probability of being right into ``recalibrated``."""
-    import numpy as np
-
-    from confidence_tasks.statistics.calibration import cross_fitted_logistic
-
     x, correct = evidence(trials), trials["correct"]
     usable = ~np.isnan(x) & ~np.isnan(correct)
     recalibrated = np.full(len(x), np.nan)
-    recalibrated[usable] = cross_fitted_logistic(
+    recalibrated[usable] = statistics.calibration.cross_fitted_logistic(
         correct[usable], x[usable, np.newaxis], clusters=trials["question_id"][usable]
     )
     return {**trials, "recalibrated": recalibrated}
@@ -429,8 +423,6 @@ class SignalTable(NamedTuple):
 
 def signal_table(trials: Columns) -> SignalTable:
     """Set the signals of each answer side by side; a question asked in several epochs has several answers."""
-    import numpy as np
-
     signals = tuple(name for name in SIGNALS if (trials["condition"] == name).any())
     epoch = trials.get("epoch", np.ones(len(trials["question_id"])))
     asked = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
@@ -452,15 +444,12 @@ def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
 
     NaN with fewer than two signals.
     """
-    import numpy as np
-
-    from confidence_tasks.statistics import auroc2
-    from confidence_tasks.statistics.calibration import cross_fitted_logistic
-
     _, first, signals, correct = signal_table(trials)
     together = np.full(len(correct), np.nan)
     if signals.shape[1] > 1:
-        together = cross_fitted_logistic(correct, signals, clusters=trials["question_id"][first])
+        together = statistics.calibration.cross_fitted_logistic(
+            correct, signals, clusters=trials["question_id"][first]
+        )
     if not len(together) or np.isnan(together).any():
         return undefined(weights), undefined(weights)
 
@@ -468,7 +457,7 @@ def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
         known = ~np.isnan(column)
         ranks = np.unique(column[known], return_inverse=True)[1]
         kept = None if weights is None else weights[..., first[known]]
-        result: Value = auroc2(correct[known], ranks / max(ranks.max(initial=0), 1), weights=kept)
+        result: Value = statistics.auroc2(correct[known], ranks / max(ranks.max(initial=0), 1), weights=kept)
         return result
 
     singles = [float(area(column, None)) for column in signals.T]
