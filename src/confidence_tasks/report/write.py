@@ -15,7 +15,6 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from confidence_tasks.report.cache import Cache
@@ -25,6 +24,7 @@ from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
 from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
+from confidence_tasks.report.html import page_part, rendered
 from confidence_tasks.report.labels import (
     LATEX,
     STATUSES,
@@ -35,7 +35,6 @@ from confidence_tasks.report.labels import (
     measure_label,
     plain_cell,
 )
-from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.page.first_screen import (
     Headline,
     headline_of,
@@ -209,13 +208,10 @@ def page(
         "trials": sum(task.n_trials for task in tasks),
         "files": len(collection.files),
     }
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(breakable=breakable, coded=coded)
     script = page_part("script.js").replace("LATEX", json.dumps(LATEX, ensure_ascii=False), 1)
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    html = environment.from_string(page_part("page.html")).render(
+    html = rendered(
+        "page.html",
         title=title,
         date=f"{datetime.now(UTC):%-d %B %Y}",
         facts=[

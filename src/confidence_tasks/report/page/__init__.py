@@ -1,16 +1,13 @@
-"""The report's page: the files that it is made of, and its tables of estimates, measures, contrasts and sources."""
+"""The report's page: its tables of estimates, measures, contrasts and sources."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-from markupsafe import Markup, escape
 
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
@@ -336,24 +333,3 @@ def _n(entries: Sequence[Estimated | None]) -> str:
     if not sizes:
         return ""
     return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}–{sizes[-1]:,}"
-
-
-# Parts ----------------------------------------------------------------------------------------------------------------
-
-
-def coded(text: str) -> Markup:
-    """Set what stands between backticks as code."""
-    parts = [escape(part) for part in text.split("`")]
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
-    )
-
-
-def breakable(text: str) -> Markup:
-    """Let a name break after its slashes."""
-    return Markup("/<wbr>").join(text.split("/"))
-
-
-def page_part(name: str) -> str:
-    """Return the text of a file that pages are made of."""
-    return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")

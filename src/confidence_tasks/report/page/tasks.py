@@ -41,25 +41,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FigureView:
-    """A figure as SVG elements."""
+    """A figure, and the rows of its panels that the page shows, as SVG elements."""
 
-    name: str
-    title: str
-    caption: str
+    figure: Figure
     rows: tuple[tuple[str, tuple[Markup, ...]], ...]
-    keys: tuple[tuple[str, str, str], ...]
-    width: int
-    wide: bool
-    left_out: str = ""
+
+    @property
+    def left_out(self) -> str:
+        """How many panels are not shown; empty where all are."""
+        n, drawn = (sum(len(panels) for _, panels in its) for its in (self.figure.rows, self.rows))
+        return f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
+
+    @property
+    def width(self) -> int:
+        """Width of a panel on the page, at the least: the smallest is 220 pixels wide, its least text 11."""
+        return round(113 * self.figure.size[0])
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureView:
-    """A headline measure: how it is defined, its figure and its table."""
+    """A headline measure: its figure and its tables."""
 
-    name: str
     label: str
-    description: str
     direction: str
     figure: FigureView
     tables: tuple[TableView, ...]
@@ -74,15 +77,31 @@ class MeasureView:
 class OverviewView:
     """Tasks side by side, measure by measure."""
 
+    tasks: tuple[TaskResults, ...]
     name: str
     title: str
     question: str
-    study: Study
     sentences: tuple[str, ...]
     measures: tuple[MeasureView, ...]
-    n_trials: int
-    n_questions: int
     note: str = ""
+
+    @property
+    def study(self) -> Study:
+        """The study, or the first of several of one paper."""
+        return self.tasks[0].task_trials.study
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials."""
+        return sum(len(model) for task in self.tasks for model in task.models)
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions, of each task anew."""
+        asked = (
+            {name for model in task.models for name in model.columns["question_id"]} for task in self.tasks
+        )
+        return sum(map(len, asked))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +117,13 @@ class TaskView(OverviewView):
     figures: tuple[FigureView, ...]
     all_measures: tuple[TableView, ...]
     definitions: tuple[tuple[str, str], ...]
-    extras: tuple[tuple[str, str, TableView], ...]
+    extras: tuple[tuple[ExtraTable, TableView], ...]
     contrasts: TableView | None
-    contrasts_baseline: str
+    baseline: str
     sources: tuple[TableView, ...]
     statuses: tuple[dict[str, Any], ...]
     samples: tuple[dict[str, str], ...]
     samples_a_model: int
-    n_models: int
     replication: tuple[tuple[Filled, Markup | None], ...] = ()
     paper_notes: tuple[str, ...] = ()
 
@@ -121,9 +139,6 @@ ANSWER_SHOWN = 80
 
 _READ_OF_ANSWER = 1000
 """Characters of an answer that are looked at."""
-
-_PIXELS_PER_INCH = 113
-"""What an inch of a drawing takes at least on the page: the smallest panel is 220 pixels wide, its least text 11."""
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
 REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
@@ -168,48 +183,44 @@ def task_view(
     """Lay out a task with its figures, those of its headline measures first, and its tables beside the measures."""
     results = headline.results
     study, design = results.task_trials.study, results.task_trials.design
-    by_name = {figure.name: figure for figure in views}
+    by_name = {view.figure.name: view for view in views}
     measures = tuple(
         measure_view(
             measure, by_name[f"{results.task_trials.slug}_{measure.name}"], measure_tables(results, measure)
         )
         for measure in results.headline
     )
-    shown = {measure.figure.name for measure in measures}
     every = model_tables(results)
     labels = {row.label for table in every for row in table.rows}
     return TaskView(
+        tasks=(results,),
         name=results.task_trials.slug,
         title=design.title,
         question=design.question,
-        study=study,
         sentences=(*model_sentence(headline), *sentences(results)),
         notices=tuple(notices(results, loaded(study.checks))),
         measures=measures,
-        figures=tuple(figure for figure in views if figure.name not in shown),
+        figures=tuple(view for view in views if all(view is not measure.figure for measure in measures)),
         all_measures=every,
         definitions=tuple(
             (label, measure.description)
             for measure in study.measures
             if (label := measure_label(measure.name)) in labels
         ),
-        extras=tuple((extra.title, extra.note, extra_view(extra, viewer)) for extra in extras),
+        extras=tuple((extra, extra_view(extra, viewer)) for extra in extras),
         contrasts=contrast_table(results),
-        contrasts_baseline=group_label(design.baseline),
+        baseline=group_label(design.baseline),
         sources=source_tables(results, results.headline),
         statuses=tuple(_statuses(results)),
         samples=tuple(_samples(results, viewer)),
         samples_a_model=samples_of_a_model(results),
-        n_models=len(results.models),
-        n_trials=sum(len(model) for model in results.models),
-        n_questions=len({name for model in results.models for name in model.columns["question_id"]}),
     )
 
 
 def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, ...]) -> MeasureView:
     """Put a measure's figure and tables under its name."""
     label, direction = measure_label(measure.name), DIRECTIONS[measure.better]
-    return MeasureView(measure.name, label, measure.description, direction, figure, tables)
+    return MeasureView(label, direction, figure, tables)
 
 
 def figure_views(
@@ -230,7 +241,7 @@ def figure_views(
         for (_, arguments), its in zip(jobs, found, strict=True)
     )
     return [
-        _figure_view(figure, [(label, tuple(next(drawn) for _ in panels)) for label, panels in rows])
+        FigureView(figure, tuple((label, tuple(next(drawn) for _ in panels)) for label, panels in rows))
         for figure, rows in zip(figures, kept, strict=True)
     ]
 
@@ -244,15 +255,6 @@ def _shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
     chosen = _some(figure.rows, PANELS_SHOWN)
     a_row = PANELS_SHOWN // max(len(chosen), 1)
     return [(label, _some(panels, a_row)) for label, panels in chosen]
-
-
-def _figure_view(figure: Figure, rows: Sequence[tuple[str, tuple[Markup, ...]]]) -> FigureView:
-    n, drawn = (sum(len(panels) for _, panels in its) for its in (figure.rows, rows))
-    keys = tuple((key.label, key.colour.variable, key.marker) for key in figure.keys)
-    width = round(figure.size[0] * _PIXELS_PER_INCH)
-    left_out = f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
-    wide = figure.size[0] > 4
-    return FigureView(figure.name, figure.title, figure.caption, tuple(rows), keys, width, wide, left_out)
 
 
 def _some(items: Sequence[T], most: int) -> list[T]:
@@ -336,25 +338,19 @@ def overview_figures(overview: Overview, styles: ModelStyles) -> list[Figure]:
 
 def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewView:
     """Lay out an overview with a figure of each measure."""
-    design, study = overview.design, overview.tasks[0].task_trials.study
-    models = [model for task in overview.tasks for model in task.models]
+    design = overview.design
     measures = tuple(
         measure_view(measure, figure, (overview_table(overview, measure),))
         for measure, figure in zip(design.measures, views, strict=True)
     )
     return OverviewView(
+        tasks=overview.tasks,
         name=design.name,
         title=design.title,
         question=design.question,
-        study=study,
         sentences=tuple(_errs_on(overview)),
         measures=measures,
         note=design.note,
-        n_trials=sum(map(len, models)),
-        n_questions=sum(
-            len({name for model in task.models for name in model.columns["question_id"]})
-            for task in overview.tasks
-        ),
     )
 
 

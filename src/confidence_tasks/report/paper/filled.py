@@ -6,21 +6,20 @@ import math
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
-from jinja2 import Environment
 from markupsafe import Markup
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
+from confidence_tasks.report.html import rendered
 from confidence_tasks.report.labels import group_label, latex, plain_cell, printable, why_missing
-from confidence_tasks.report.page import breakable, coded, page_part
 from confidence_tasks.report.paper import (
     MODELS,
     Cell,
@@ -424,12 +423,7 @@ def latex_paper_table(made: Filled, replication: Replication) -> str:
 
     What is missing and why stands in comments before it.
     """
-    texts = [
-        [*map(latex, labels), *map(_latex_cell, cells)]
-        for labels, cells in zip(
-            _once([labels for labels, _ in made.rows]), [its for _, its in made.rows], strict=True
-        )
-    ]
+    texts = [[*map(latex, labels), *map(_latex_cell, cells)] for labels, cells in _labelled_once(made)]
     depth = max(len(labels) for labels in made.columns)
     stubs = [(*[""] * (depth - 1), stub) for stub in made.stubs]  # in the last line of the headings
     headings = [tuple(map(latex, labels)) for labels in (*stubs, *made.columns)]
@@ -466,15 +460,17 @@ def _rules(made: Filled) -> str:
     return " ".join(rules)
 
 
-def _once(labels: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the labels of rows, without those that the row above has."""
+def _labelled_once(made: Filled) -> list[_Row]:
+    """Return the rows of a table, without the labels that the row above has."""
+    rows = []
     above: tuple[str, ...] = ()
-    for its in labels:
+    for labels, cells in made.rows:
         same = 0
-        while same < len(its) - 1 and its[: same + 1] == above[: same + 1]:
+        while same < len(labels) - 1 and labels[: same + 1] == above[: same + 1]:
             same += 1
-        above = its
-        yield ("",) * same + its[same:]
+        above = labels
+        rows.append((("",) * same + labels[same:], cells))
+    return rows
 
 
 def _latex_cell(cell: FilledCell) -> str:
@@ -502,19 +498,8 @@ def paper_frame(made: Filled) -> pd.DataFrame:
 
 def html_table(made: Filled) -> Markup:
     """Return a table of the paper in HTML, escaped, with its caption and notes."""
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(breakable=breakable, coded=coded)
-    lines = list(zip(*made.columns, strict=True))
-    context: Mapping[str, object] = {
-        "made": made,
-        "heads": [
-            [(label, len(list(same))) for label, same in groupby(line)]
-            if line is not lines[-1]
-            else [(label, 1) for label in line]
-            for line in lines
-        ],
-        "rows": list(
-            zip(_once([labels for labels, _ in made.rows]), [its for _, its in made.rows], strict=True)
-        ),
-    }
-    return Markup(environment.from_string(page_part("paper.html")).render(context))  # noqa: S704 - escaped there
+    *outer, last = zip(*made.columns, strict=True)
+    heads = [[(label, len(list(same))) for label, same in groupby(line)] for line in outer]
+    heads.append([(label, 1) for label in last])
+    rows = _labelled_once(made)
+    return Markup(rendered("paper.html", made=made, heads=heads, rows=rows))  # noqa: S704 - escaped there
