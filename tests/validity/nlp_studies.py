@@ -18,12 +18,9 @@ from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, togethe
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+    ROBUSTNESS_CHECKS,
     _pairs,
-    binning_sensitivity,
-    equal_width_bins,
-    matched_difficulty,
     monotonicity,
-    unequal_variance,
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     BINNINGS,
@@ -131,18 +128,14 @@ def _differences(cells: Mapping[str, Cell], experiment: LogprobResampler) -> Pri
 def other_ways(experiment: LogprobResampler) -> Printed:
     """Changes of M-ratio by R1, R2, R3 and R6, and the smallest rise of accuracy from quarter to quarter."""
     found: dict[tuple[str, str], Mapping[str, float]] = {}
-    for check in (binning_sensitivity, unequal_variance, equal_width_bins, matched_difficulty):
+    for check in ROBUSTNESS_CHECKS:
         outcome = check(experiment)
         for test in outcome.tests.to_dict("records"):
             way = str(test["way"]).split(" = ")[0]
             found[f"{outcome.name} {way}, 90%", "change of mratio_v1"] = test
         for row in outcome.rows.to_dict("records"):
             if row["way"] != "primary":
-                found[f"{outcome.name} {row['way'].split(' = ')[0]}", "mratio_v1"] = {
-                    "estimate": row["value"],
-                    "low": row["low"],
-                    "high": row["high"],
-                }
+                found[f"{outcome.name} {row['way'].split(' = ')[0]}", "mratio_v1"] = row
     rising = monotonicity(experiment)
     found["smallest rise", "accuracy"] = {
         "estimate": rising.estimate,

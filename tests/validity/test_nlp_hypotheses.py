@@ -11,22 +11,19 @@ from tests.unit.studies.logprob_trials import DOMAINS, NATURAL, Evidence, togeth
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
-    binning_sensitivity,
     domain_specific_efficiency,
-    equal_width_bins,
-    gold_answer,
     hidden_structure,
     hypotheses,
-    matched_difficulty,
     monotonicity,
-    other_questions,
     suboptimal_metacognition,
     temperature_dissociation,
-    unequal_variance,
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts, resample
 
 QUICK = Settings(n_resamples=300, seed=1)
+
+binning_sensitivity, unequal_variance, equal_width_bins, *others = ROBUSTNESS_CHECKS
+other_questions, gold_answer, matched_difficulty = others
 
 EQUAL = Evidence(1.4, 1.0, 0.8)
 """M-ratio 1, as equal variance always has."""
@@ -149,7 +146,7 @@ def test_the_verdict_is_the_truth(tested, parts, verdict):
         assert found.low <= found.estimate <= found.high
         assert found.n == sum(len(part()) for part in parts) or found.name.startswith("R")
         assert {"what", "estimate", "low", "high", "passes"} <= set(found.tests)
-        assert {"value", "low", "high"} <= set(found.rows)
+        assert {"estimate", "low", "high"} <= set(found.rows)
         assert found.about in set(found.tests["what"])
 
 
@@ -205,7 +202,7 @@ def test_valid_measures_tell_what_m_ratio_cannot():
 def test_r2_recovers_one_where_variances_differ():
     found = unequal_variance(experiment(asked(LOW)))
     other = found.rows[found.rows["way"] != "primary"].iloc[0]
-    assert other["value"] == pytest.approx(1.0, abs=0.05)
+    assert other["estimate"] == pytest.approx(1.0, abs=0.05)
     assert other["way"].startswith("s = 0.6")  # 1 / 1.6
 
 

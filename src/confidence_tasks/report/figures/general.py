@@ -201,12 +201,12 @@ def line_of_intervals(
 def line_of_rows(
     rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
 ) -> Line:
-    """Return the columns ``value``, ``low`` and ``high`` of rows as a line over named positions of a column ``by``.
+    """Return the columns ``estimate``, ``low`` and ``high`` of rows as a line over named positions of a column ``by``.
 
     Positions that the rows lack are NaN.
     """
     placed = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
-    y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high"))
+    y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
     return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)
 
 

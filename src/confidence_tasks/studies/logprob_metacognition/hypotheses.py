@@ -41,15 +41,13 @@ Test: TypeAlias = Mapping[str, Any]
 class Outcome:
     """What became of a hypothesis or a robustness check.
 
-    ``verdict`` is supported, not supported or cannot be tested; ``claim`` is what it says and ``rule`` when that is
-    taken to hold. ``estimate`` with its interval, NaN where nothing was tested, is of the case that decides, ``about``.
-    ``tests`` have a row a `Test`, ``rows`` are the points of its figure, with ``value``, ``low`` and ``high``; ``n``
-    trials were used.
+    ``verdict`` is supported, not supported or cannot be tested, and ``rule`` says when it is supported. ``estimate``
+    with its interval, NaN where nothing was tested, is of the case that decides, ``about``. ``tests`` have a row a
+    `Test`, ``rows`` are the points of its figure, with ``estimate``, ``low`` and ``high``; ``n`` trials were used.
     """
 
     name: str
     title: str
-    claim: str
     rule: str
     verdict: str
     why: str
@@ -71,17 +69,17 @@ def outcome(
     deciding: Test | None = None,
     cells: Iterable[Cell] = (),
 ) -> Outcome:
-    """Make an outcome of its name, title, claim and rule.
+    """Make an outcome of its name, title and rule.
 
     ``holds`` is None where that cannot be tested; the case that decides is by default that of the largest estimate.
     """
     decided = deciding or (largest(tests) if tests else {})
-    name, title, claim, rule = texts
+    name, title, rule = texts
     verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
     estimate, low, high = (float(decided.get(limit, np.nan)) for limit in ("estimate", "low", "high"))
     about, n = str(decided.get("what", "")), sum(cell.n for cell in cells)
     frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
-    return Outcome(name, title, claim, rule, verdict, why, about, estimate, low, high, n, *frames)
+    return Outcome(name, title, rule, verdict, why, about, estimate, low, high, n, *frames)
 
 
 def _points(
@@ -90,10 +88,9 @@ def _points(
     """Return measures of cells as rows of a figure, labelled by parts of the cells' keys."""
     return [
         {**{label: getattr(cell.key, label) for label in labels}, "measure": measure}
-        | {"value": found.pop("estimate"), **found, "n": cell.n}
+        | {**limits(cell.measure(measure), settings), "n": cell.n}
         for cell in cells
         for measure in measures
-        for found in [limits(cell.measure(measure), settings)]
     ]
 
 
@@ -124,8 +121,8 @@ def counted(n: int, thing: str) -> str:
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
-_NAMED = {"mratio_v1": "M-ratio", "meta_information": "meta-information"}
-"""What measures are called within a sentence."""
+_BY = {"mratio_v1": "", "meta_information": " by meta-information"}
+"""What a hypothesis is called when it is put to a measure, behind its number."""
 
 
 def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") -> str:
@@ -188,15 +185,13 @@ def _by_chance(hypothesis: str, n_models: int, measure: str = "mratio_v1") -> st
 
 
 def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
-    """Test H1: M-ratio is below 1 in every model.
+    """Test H1: M-ratio is below 1 in every model (section 4.2, table 2).
 
-    Supported when the upper limit of every model's interval is below 1. The estimate is that of the model whose upper
-    limit is highest (section 4.2, table 2).
+    The estimate is that of the model whose upper limit is highest.
     """
     texts = (
         "H1",
         "Suboptimal metacognition",
-        "M-ratio is below 1 in every model.",
         f"The upper limit of every model’s {experiment.settings.level:.0%} interval is below 1.",
     )
     cells = enough_of_both(experiment, experiment.primary_source)
@@ -222,19 +217,15 @@ def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
 def domain_specific_efficiency(
     experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
-    """Test H2: M-ratio varies across the domains of questions.
+    """Test H2: M-ratio varies across the domains of questions (section 4.4, table 6).
 
-    Supported when in two models at least one pair of domains differs. The estimate is the largest difference. ``tests``
-    has each interval both ways (section 4.4, table 6).
-
-    ``measure`` is compared; ``"meta_information"`` is valid where version 1's M-ratio is not.
-    ``correction`` is for the number of pairs. The study registered none: where nothing differs, a pair of six does so
-    one time in six (``CHANCE``).
+    The estimate is the largest difference. ``tests`` has each interval both ways. ``measure`` is compared:
+    ``"meta_information"`` is valid where version 1's M-ratio is not. ``correction`` is for the number of pairs. The
+    study registered none: where nothing differs, a pair of six does so one time in six (``CHANCE``).
     """
     texts = (
-        "H2",
+        f"H2{_BY[measure]}",
         "Domain-specific efficiency",
-        f"{_NAMED[measure]} varies across domains.",
         f"In two models or more, the {experiment.settings.level:.0%} interval of a difference between two domains,"
         f" {_SAID[correction]}, excludes 0.",
     )
@@ -263,17 +254,14 @@ def domain_specific_efficiency(
 
 
 def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
-    """Test H3: meta-d' is stable over temperatures while d' varies.
+    """Test H3: meta-d' is stable over temperatures while d' varies (section 4.5, table 7).
 
-    Supported when every model passes: all differences of meta-d' between two temperatures are equivalent to none (two
-    one-sided tests at .05, margin 0.3; Schuirmann 1987, doi:10.1007/BF01068419), and meta-d' follows temperature less
-    closely than d' does (Spearman's rho). The estimate is the largest difference of meta-d', in the model where it is
-    largest (section 4.5, table 7).
+    Equivalence is shown by two one-sided tests at .05 (Schuirmann 1987, doi:10.1007/BF01068419); rho is Spearman's. The
+    estimate is the largest difference of meta-d', in the model where it is largest.
     """
     texts = (
         "H3",
         "Temperature dissociation",
-        "Meta-d′ is stable over temperatures while d′ varies.",
         f"In every model the 90% interval of each difference of meta-d′ lies within ±{DELTA:g}, and |ρ| with"
         " temperature is smaller for meta-d′ than for d′.",
     )
@@ -327,15 +315,14 @@ def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -
 def hidden_structure(
     experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
-    """Test H4: models of similar d' differ in M-ratio.
+    """Test H4: models of similar d' differ in M-ratio (section 4.6).
 
-    Supported when a pair of models differs whose d' differ by less than 0.3. The estimate is the largest difference,
-    paired by question (section 4.6). Parameters are those of :func:`domain_specific_efficiency`.
+    The estimate is the largest difference, paired by question. Parameters are those of
+    :func:`domain_specific_efficiency`.
     """
     texts = (
-        "H4",
+        f"H4{_BY[measure]}",
         "Hidden structure",
-        f"Models of similar d′ differ in {_NAMED[measure]}.",
         f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {experiment.settings.level:.0%} interval of"
         f" a difference, {_SAID[correction]}, excludes 0.",
     )
@@ -425,7 +412,6 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     texts = (
         "Monotonicity",
         "Accuracy by quarter of the evidence",
-        "The mean log-probability is graded evidence for correctness.",
         "Accuracy rises from each quarter of it to the next in every model and source (p < .05 for each rise).",
     )
     tests: list[Test] = []
@@ -450,13 +436,8 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
                 }
             )
             rows += [
-                {"model": model, "source": source, "quarter": i + 1}
-                | {
-                    "value": float(accuracy[i]),
-                    "low": float(low[i]),
-                    "high": float(high[i]),
-                    "n": int(total[i]),
-                }
+                {"model": model, "source": source, "quarter": i + 1, "n": int(total[i])}
+                | {"estimate": float(accuracy[i]), "low": float(low[i]), "high": float(high[i])}
                 for i in range(len(total))
             ]
             cells.append(cell)
@@ -498,7 +479,6 @@ class RobustnessCheck:
 
     name: str
     title: str
-    alternative: str  # how M-ratio is computed, as the end of a sentence
     margin: float  # the largest change that is small
     changed: Callable[[LogprobResampler], Changed]
     measure: str = RESAMPLED  # the primary M-ratio that was drawn together with the changed ones
@@ -510,7 +490,6 @@ class RobustnessCheck:
         texts = (
             self.name,
             self.title,
-            f"M-ratio is the same {self.alternative}.",
             f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
         )
         primary = enough_of_both(experiment, experiment.primary_source)
@@ -525,9 +504,8 @@ class RobustnessCheck:
             tests.append({**test, "model": model, "way": way})
         own = {(model, "primary"): (cell, cell.measure("mratio_v1")) for model, cell in primary.items()}
         rows = [
-            {"model": model, "way": way, "value": found.pop("estimate"), **found, "n": cell.n}
+            {"model": model, "way": way, **limits(ratio, experiment.settings), "n": cell.n}
             for (model, way), (cell, ratio) in {**own, **kept}.items()
-            for found in [limits(ratio, experiment.settings)]
         ]
         return outcome(
             *texts,
@@ -548,7 +526,7 @@ def _reason(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
     if unsure:
         said.append(f"too uncertain to tell in {'; '.join(unsure)}")
     if len({row["model"] for row in rows}) > 1:
-        by_way = pd.DataFrame(list(rows)).pivot(index="way", columns="model", values="value").dropna()
+        by_way = pd.DataFrame(list(rows)).pivot(index="way", columns="model", values="estimate").dropna()
         orders = by_way.rank(axis=1, method="first").drop_duplicates()
         said.append(f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout")
     return "; ".join(said) + "."
@@ -563,77 +541,51 @@ def _rebinned(*names: str) -> Callable[[LogprobResampler], Changed]:
     }
 
 
-binning_sensitivity = RobustnessCheck(
-    "R1", "Number of bins", "with K = 3 and with K = 6", SAME_TRIALS, _rebinned("K=3", "K=6")
-)
-"""M-ratio with 6 and with 12 bins instead of 8 (section 4.8, table 4)."""
-
-unequal_variance = RobustnessCheck(
-    "R2",
-    "Unequal variance",
-    "when variances may differ",
-    SAME_TRIALS,
-    lambda experiment: {
-        (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
-        for model, cell in enough_of_both(experiment, experiment.primary_source).items()
-    },
-    measure="mratio_v1",
-)
-"""M-ratio of the unequal-variance model (Maniscalco & Lau 2014, doi:10.1007/978-3-642-45190-4_3).
-
-The ratio of standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The
-criterion is measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances: where
-this check fails, the primary M-ratio shows unequal variance and not metacognition."""
-
-equal_width_bins = RobustnessCheck(
-    "R3", "Bins of equal width", "with bins of equal width", SAME_TRIALS, _rebinned("equal_width")
-)
-"""M-ratio with bins of one width between the least and the largest evidence, instead of octiles.
-
-The edges hang on two trials, so that a resample has its own."""
-
-other_questions = RobustnessCheck(
-    "R4",
-    "Other questions",
-    "on other questions",
-    OTHER_TRIALS,
-    lambda experiment: {
-        (model, source): (cell, cell.measure(RESAMPLED))
-        for source in experiment.sources[1:]
-        for model, cell in enough_of_both(experiment, source).items()
-    },
-    asked=lambda experiment: len(experiment.sources) > 1,
-    unasked="No model was asked questions of two sources: run the task with source=nq_open as well.",
-)
-"""M-ratio on other sources, Natural Questions in the paper (section 3.1), between their own octiles."""
-
-gold_answer = RobustnessCheck(
-    "R5",
-    "Right answer force-decoded",
-    "by the log-probability of the right answer",
-    OTHER_TRIALS,
-    _rebinned("gold"),
-    asked=lambda experiment: any(key.binning == "gold" for key in experiment.cells),
-    unasked="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
-)
-"""M-ratio with the mean log-probability of the right answer as the evidence, whatever was answered (section 2.3).
-
-The right answer's tokens are put in the model's mouth after the same prompt, so that the evidence does not depend on
-what was sampled."""
-
-matched_difficulty = RobustnessCheck(
-    "R6", "Matched difficulty", "at an accuracy of one half", OTHER_TRIALS, _rebinned("balanced")
-)
-"""M-ratio on questions that are equally difficult for every model, half of them answered right.
-
-Of the right and the wrong answers of a model, whichever are more, as many are drawn at random as there are of the
-other, and the octiles are those of the trials left."""
-
 ROBUSTNESS_CHECKS = (
-    binning_sensitivity,
-    unequal_variance,
-    equal_width_bins,
-    other_questions,
-    gold_answer,
-    matched_difficulty,
+    # With 6 and with 12 bins instead of 8 (section 4.8, table 4).
+    RobustnessCheck("R1", "Number of bins", SAME_TRIALS, _rebinned("K=3", "K=6")),
+    # The M-ratio of the unequal-variance model (Maniscalco & Lau 2014, doi:10.1007/978-3-642-45190-4_3). The ratio of
+    # standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The criterion is
+    # measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances: where this
+    # check fails, the primary M-ratio shows unequal variance and not metacognition.
+    RobustnessCheck(
+        "R2",
+        "Unequal variance",
+        SAME_TRIALS,
+        lambda experiment: {
+            (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
+            for model, cell in enough_of_both(experiment, experiment.primary_source).items()
+        },
+        measure="mratio_v1",
+    ),
+    # Between the least and the largest evidence, instead of octiles. The edges hang on two trials, so that a resample
+    # has its own.
+    RobustnessCheck("R3", "Bins of equal width", SAME_TRIALS, _rebinned("equal_width")),
+    # On other sources, Natural Questions in the paper (section 3.1), between their own octiles.
+    RobustnessCheck(
+        "R4",
+        "Other questions",
+        OTHER_TRIALS,
+        lambda experiment: {
+            (model, source): (cell, cell.measure(RESAMPLED))
+            for source in experiment.sources[1:]
+            for model, cell in enough_of_both(experiment, source).items()
+        },
+        asked=lambda experiment: len(experiment.sources) > 1,
+        unasked="No model was asked questions of two sources: run the task with source=nq_open as well.",
+    ),
+    # The mean log-probability of the right answer is the evidence, whatever was answered (section 2.3). Its tokens are
+    # put in the model's mouth after the same prompt, so that the evidence does not depend on what was sampled.
+    RobustnessCheck(
+        "R5",
+        "Right answer force-decoded",
+        OTHER_TRIALS,
+        _rebinned("gold"),
+        asked=lambda experiment: any(key.binning == "gold" for key in experiment.cells),
+        unasked="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
+    ),
+    # On questions that are equally difficult for every model, half of them answered right: of the right and the wrong
+    # answers of a model, whichever are more, as many are drawn at random as there are of the other, and the octiles are
+    # those of the trials left.
+    RobustnessCheck("R6", "Matched difficulty", OTHER_TRIALS, _rebinned("balanced")),
 )

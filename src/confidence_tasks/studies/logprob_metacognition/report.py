@@ -104,7 +104,7 @@ class Analysis:
     @cached_property
     def hypotheses(self) -> dict[str, Outcome]:
         """What became of the hypotheses, by number; H2 and H4 also by meta-information."""
-        return {_unique(found): found for found in hypotheses(self.experiment)}
+        return {found.name: found for found in hypotheses(self.experiment)}
 
     @cached_property
     def robustness(self) -> dict[str, Outcome]:
@@ -114,13 +114,13 @@ class Analysis:
     @cached_property
     def robustness_points(self) -> pd.DataFrame:
         """M-ratio of every model as registered and by each check, named by ``label``."""
-        parts = [found.rows.assign(check=name) for name, found in self.robustness.items() if len(found.rows)]
-        if not parts:
-            return pd.DataFrame()
-        points = pd.concat(parts, ignore_index=True)
-        return points.assign(label=list(map(_way, points.to_dict("records")))).drop_duplicates(
-            ["model", "label"]
-        )
+        points = {
+            (row["model"], label): {**row, "label": label}
+            for name, found in self.robustness.items()
+            for row in found.rows.to_dict("records")
+            for label in [_way(name, row["way"])]
+        }
+        return pd.DataFrame(points.values())
 
     @cached_property
     def monotonicity(self) -> Outcome:
@@ -128,16 +128,10 @@ class Analysis:
         return monotonicity(self.experiment)
 
 
-def _way(point: Mapping[Any, Any]) -> str:
+def _way(check: str, way: str) -> str:
     """Name a way to compute M-ratio: by the number of its check and, where that has several, which."""
-    if point["way"] == "primary":
-        return "K = 4"
-    several = {"R1": str(point["way"]).replace("=", " = "), "R4": f"R4 {point['way']}"}
-    return several.get(point["check"], str(point["check"]))
-
-
-def _unique(found: Outcome) -> str:
-    return f"{found.name} by meta-information" if "meta-information" in found.claim else found.name
+    several = {"R1": way.replace("=", " = "), "R4": f"R4 {way}"}
+    return "K = 4" if way == "primary" else several.get(check, check)
 
 
 def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
@@ -275,7 +269,7 @@ def _measured(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict
 
 
 def _shown(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
-    return {label: point["value"], f"{label} low": point["low"], f"{label} high": point["high"]}
+    return {label: point["estimate"], f"{label} low": point["low"], f"{label} high": point["high"]}
 
 
 # Checks ----------------------------------------------------------------------------------------------------------
@@ -338,14 +332,10 @@ _WIDE = (7.4, 3.0)
 def efficiency_space(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw meta-d' against d' of version 1 at T = 1."""
     rows = results.analysis.hypotheses["H1"].rows
-    lines = []
-    for model in _models(rows):
-        of_model = rows[rows["model"] == model].set_index("measure")
-        x = of_model.loc[["d_prime_v1"], "value"].to_numpy(dtype=np.float64)
-        lines.append(
-            replace(_line(rows[rows["measure"] == "meta_d_v1"], model, "measure", ["meta_d_v1"], styles), x=x)
-        )
-    if lines:
+    if len(rows):
+        x = rows.loc[rows["measure"] == "d_prime_v1", ["estimate"]].to_numpy(dtype=np.float64)
+        drawn = zip(_lines(rows, "measure", ["meta_d_v1"], styles), x, strict=True)
+        lines = [replace(line, x=own) for line, own in drawn]
         yield panel("", panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
 
 
@@ -358,8 +348,7 @@ def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
     ):
         points = results.analysis.hypotheses[name].rows
         domains = list(dict.fromkeys(points["domain"])) if len(points) else []
-        lines = [_line(points, model, "domain", domains, styles) for model in _models(points)]
-        if lines:
+        if lines := _lines(points, "domain", domains, styles):
             names = [domain.replace(" & ", "\n& ") for domain in domains]
             drawn = panel("", panels.intervals, labels=names, lines=lines, y=label, reference=reference)
             rows.append(("", (drawn,)))
@@ -387,15 +376,14 @@ _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′
 def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
     rows = results.analysis.hypotheses["H3"].rows
-    for model in _models(rows):
-        of_model = rows[rows["model"] == model]
+    for model, of_model in rows.groupby("model", sort=False) if len(rows) else ():
         temperatures = list(dict.fromkeys(of_model["temperature"]))
         lines = [
             line_of_rows(of_model[of_model["measure"] == measure], "temperature", temperatures, label, colour)
             for measure, label, colour in _SENSITIVITIES
         ]
         ticks = [f"{temperature:g}" for temperature in temperatures]
-        yield panel(model, panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
+        yield panel(str(model), panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
 
 
 @figure_of(
@@ -407,9 +395,8 @@ def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Pa
 def by_quarter(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy by quarters of the evidence at T = 1."""
     rows = results.analysis.monotonicity.rows
-    for source in dict.fromkeys(rows["source"]) if len(rows) else ():
-        of_source = rows[rows["source"] == source]
-        lines = [_line(of_source, model, "quarter", [1, 2, 3, 4], styles) for model in _models(of_source)]
+    for source, of_source in rows.groupby("source", sort=False) if len(rows) else ():
+        lines = _lines(of_source, "quarter", [1, 2, 3, 4], styles)
         yield panel(str(source), panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
 
 
@@ -425,16 +412,14 @@ def robustness(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     points = results.analysis.robustness_points
     if len(points):
         labels = list(dict.fromkeys(points["label"]))
-        lines = [_line(points, model, "label", labels, styles) for model in _models(points)]
+        lines = _lines(points, "label", labels, styles)
         yield panel("", panels.intervals, labels=labels, lines=lines, y="M-ratio", reference=1.0)
 
 
-def _models(rows: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(rows["model"])) if len(rows) else []
-
-
-def _line(rows: pd.DataFrame, model: str, by: str, positions: Sequence[object], styles: ModelStyles) -> Line:
-    return line_of_rows(rows[rows["model"] == model], by, positions, model, *styles[model])
+def _lines(rows: pd.DataFrame, by: str, positions: Sequence[object], styles: ModelStyles) -> list[Line]:
+    """Return the points of each model as a line over named positions of a column."""
+    by_model = rows.groupby("model", sort=False) if len(rows) else ()
+    return [line_of_rows(its, by, positions, str(model), *styles[str(model)]) for model, its in by_model]
 
 
 # How the study is planned -------------------------------------------------------------------------------------
