@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
@@ -42,31 +42,50 @@ class ReplyForm:
 
     Attributes
     ----------
+    study : Study
+        The study, whose scorer and metrics are used.
     fields : mapping of str to str
         The fields that a row has beside the question, its answer and the reply, and what each says. The last of them
         may also be given as ``condition``, with its label: ``lambda=10`` for a penalty of 10.
-    label : str
-        What a condition begins with.
     item : callable
         Makes a question and a row into what was asked; ValueError says what is wrong with a field.
-    scorer, metrics : callable
-        Make the study's scorer, without a model's help, and its metrics of what was asked.
+    label : str
+        What a condition begins with.
     kind : str, optional
         The only kind that its questions have.
     key : str
         The field that holds the key; empty where the study needs none.
     optional : tuple of str
         Fields of the study that a row may also have.
+    scoring : mapping of str to str
+        Arguments with which the study's scorer needs no model.
+    parameters : callable
+        Parameters of the metrics of what was asked; the others have their defaults.
     """
 
+    study: Study
     fields: Mapping[str, str]
-    label: str
     item: Callable[[Question, Row], Item]
-    scorer: Callable[[], Scorer]
-    metrics: Callable[[Sequence[Item]], list[Any]]
+    label: str = ""
     kind: Kind | None = None
     key: str = "answer"
     optional: tuple[str, ...] = ()
+    scoring: Mapping[str, str] = field(default_factory=dict)
+    parameters: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda items: {}
+
+    def scorer(self) -> Scorer:
+        """Return the study's scorer, without a model's help."""
+        scorer: Scorer = self.study.make_scorer(**self.scoring)
+        return scorer
+
+    def metrics(self, items: Sequence[Item]) -> list[Any]:
+        """Return all metrics of what was asked."""
+        from confidence_tasks.harness.inspect.metrics import metrics_of
+        from confidence_tasks.harness.staged import default_parameters, task_metrics
+
+        parameters = {**default_parameters(self.study), **self.parameters(items)}
+        conditions = list(dict.fromkeys(item.condition for item in items))
+        return metrics_of(self.study, task_metrics(self.study, parameters, conditions), "all")
 
     def completed(self, row: Row) -> Row:
         """Return a row with the last field read off its condition, where only that is given."""
@@ -117,23 +136,9 @@ def default_forms(study: Study) -> Mapping[str, ReplyForm]:
 
     return {
         study.name: ReplyForm(
-            fields={"condition": f"the condition: {', '.join(study.conditions)}"} if several else {},
-            label="",
-            item=item,
-            scorer=study.make_scorer,
-            metrics=lambda items: metrics_of_items(study, items),
+            study, {"condition": f"the condition: {', '.join(study.conditions)}"} if several else {}, item
         )
     }
-
-
-def metrics_of_items(study: Study, items: Sequence[Item], **parameters: Any) -> list[Any]:
-    """Return all metrics of what was asked, under the parameters given and the defaults of the others."""
-    from confidence_tasks.harness.inspect.metrics import metrics_of
-    from confidence_tasks.harness.staged import default_parameters, task_metrics
-
-    conditions = list(dict.fromkeys(item.condition for item in items))
-    logged = task_metrics(study, {**default_parameters(study), **parameters}, conditions)
-    return metrics_of(study, logged, "all")
 
 
 def score_replies(

@@ -8,7 +8,7 @@ import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -169,28 +169,6 @@ def extras_of(results: TaskResults) -> list[ExtraTable]:
 # The page -------------------------------------------------------------------------------------------------------------
 
 
-_MARKS: Mapping[str, Markup] = {
-    marker: Markup(shape)  # noqa: S704 - constants
-    for marker, shape in {
-        "": '<rect width="12" height="12" rx="2" fill="currentColor"/>',
-        "o": '<circle cx="6" cy="6" r="5" fill="currentColor"/>',
-        "s": '<rect x="1.5" y="1.5" width="9" height="9" fill="currentColor"/>',
-        "^": '<path d="M6 1 11.5 11H.5z" fill="currentColor"/>',
-        "D": '<path d="M6 0 12 6 6 12 0 6z" fill="currentColor"/>',
-        "v": '<path d="M6 11 .5 1h11z" fill="currentColor"/>',
-        "P": '<path d="M4 0h4v4h4v4H8v4H4V8H0V4h4z" fill="currentColor"/>',
-        "X": '<path d="M3 0 6 3 9 0l3 3-3 3 3 3-3 3-3-3-3 3-3-3 3-3-3-3z" fill="currentColor"/>',
-        "*": '<path d="m6 0 1.6 4H12L8.5 6.700 9.800 11 6 8.400 2.200 11l1.300-4.300L0 4h4.400z" fill="currentColor"/>',
-    }.items()
-}
-"""The markers of figures, for text."""
-
-_DARK_PAGE = (
-    "--page: #0f1216; --card: #171b21; --line: #2b323c; --accent: #6cb6ff; --soft: #222831; --told: #1d3a30;"
-    " --serious: #ff7b72; --warning: #e3b341; --note: #8b949e; --shadow: none;"
-)
-
-
 def page(
     tasks: Sequence[TaskView],
     headlines: Sequence[Headline],
@@ -226,14 +204,11 @@ def page(
         models=list(styles),
         model_styles=styles,
         model_numbers={model: number for number, model in enumerate(styles)},
-        marks=_MARKS,
         shared=Markup(SHARED),  # noqa: S704 - a constant
-        marker_names={marker: number for number, marker in enumerate(_MARKS)},
         files=collection.files,
         skipped=collection.skipped,
         statuses=STATUSES,
         colours=Colour,
-        dark_page=_DARK_PAGE,
         style=Markup(page_part("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_hash=f"sha256-{digest}",

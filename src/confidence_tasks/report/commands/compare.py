@@ -387,10 +387,10 @@ def _answer(curve: PowerCurve) -> str:
 def _curve_figure(curve: PowerCurve) -> Figure:
     import numpy as np
 
-    from confidence_tasks.report.figures import SERIES, Colour, Figure, Panel, panels
+    from confidence_tasks.report.figures import SERIES, Colour, Figure, Line, Panel, panels
 
     positions = np.arange(len(curve.n), dtype=np.float64)
-    line = panels.Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)
+    line = Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)
     labels = [f"{n:,}" for n in curve.n]
 
     def draw(axes: Axes) -> None:

@@ -12,18 +12,21 @@ import json
 import re
 import warnings
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
+
+    from confidence_tasks.statistics.core import FloatArray
 
 
 class Colour(StrEnum):
@@ -99,44 +102,6 @@ def ordered(index: int, count: int) -> Colour:
     return ORDER[round(index * (len(ORDER) - 1) / max(count - 1, 1))]
 
 
-SETTINGS: Mapping[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "confidence-tasks",  # the same drawing is the same file
-    "pdf.fonttype": 42,
-    "text.parse_math": False,  # a model's name is no formula
-    "font.family": "sans-serif",
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.titley": 1.0,  # no ticks are on top: not to be looked for, which takes a tenth of the time
-    "axes.labelsize": 8,
-    "axes.labelcolor": Colour.MUTED.value,
-    "axes.edgecolor": Colour.MUTED.value,
-    "axes.linewidth": 0.6,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": Colour.GRID.value,
-    "grid.linewidth": 0.6,
-    "figure.facecolor": "none",
-    "text.color": Colour.INK.value,
-    "xtick.color": Colour.MUTED.value,
-    "ytick.color": Colour.MUTED.value,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4,
-    "patch.linewidth": 0,
-}
-"""Matplotlib settings of every drawing."""
-
-
 Draw: TypeAlias = "Callable[[Axes], None]"
 
 
@@ -159,6 +124,19 @@ class LegendEntry:
 
     label: str
     colour: Colour
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve, or points with intervals, in the look of one series; ``marker`` is empty for a plain curve."""
+
+    label: str
+    colour: Colour
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
     marker: str = ""
 
 
@@ -302,9 +280,21 @@ def _drawing(size: tuple[float, float], layout: Literal["constrained"] | None = 
     import matplotlib
     from matplotlib.figure import Figure as Drawing
 
-    settings: Any = dict(SETTINGS)
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(_style()):
         yield Drawing(figsize=size, layout=layout)
+
+
+@cache
+def _style() -> Any:
+    """Return the settings of every drawing: a style sheet, and the colours."""
+    import matplotlib
+
+    path = Path(__file__).with_name("drawings.mplstyle")
+    muted = dict.fromkeys(
+        ("axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), Colour.MUTED.value
+    )
+    colours = {"text.color": Colour.INK.value, "grid.color": Colour.GRID.value, **muted}
+    return {**matplotlib.rc_params_from_file(path, use_default_template=False), **colours}
 
 
 def _save(drawing: Drawing) -> str:

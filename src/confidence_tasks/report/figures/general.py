@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.report.estimates import number_questions
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels, series
-from confidence_tasks.report.figures.panels import Line
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
 from confidence_tasks.report.labels import group_label
 from confidence_tasks.report.task_trials import BY_CONDITION, Columns, ModelTrials, split_by_source
 from confidence_tasks.statistics import Interval, complete, reliability_curve

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.report.figures import Colour, tips
+from confidence_tasks.report.figures import Colour, Line, tips
 from confidence_tasks.statistics import risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve
@@ -29,19 +28,6 @@ _STRIP = 0.16
 
 _POINTS, _FEWEST_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
 """Points of a curve that are drawn: more cannot be seen, and fewer where there are many curves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A curve, or points with intervals, in the look of one series; ``marker`` is empty for a plain curve."""
-
-    label: str
-    colour: Colour
-    x: FloatArray
-    y: FloatArray
-    low: FloatArray | None = None
-    high: FloatArray | None = None
-    marker: str = ""
 
 
 def unit_square(axes: Axes, x: str, y: str) -> None:

@@ -114,7 +114,6 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
     """Return a measure of every model, one table a grouping of the trials."""
     tables = []
     entries = [entry for entry in results.estimates if entry.measure == measure.name and not entry.source]
-    decimals = decimals_of(entries)
     for by in results.groupings:
         labels = results.labels(by)
         rows = [
@@ -122,7 +121,7 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
             for model in results.models
         ]
         caption = "" if by == results.groupings[0] else f"By {by}"
-        tables.append(_table(results, labels, rows, caption, decimals))
+        tables.append(_table(results, labels, rows, caption, entries))
     return tuple(table for table in tables if table.rows)
 
 
@@ -132,35 +131,33 @@ def overview_table(overview: Overview, measure: Measure) -> TableView:
         (model, [overview.estimate(model, column, measure.name) for column in overview.columns])
         for model in overview.models
     ]
-    entries = [entry for _, its in rows for entry in its]
-    table = _table(None, overview.columns, rows, "", decimals_of(entries))
-    asked = [_n(its) for its in zip(*(its for _, its in rows), strict=True)]
-    return replace(
-        table,
-        rows=tuple(replace(row, n="") for row in table.rows),
-        columns=tuple(
-            f"{column} (n\u00a0=\u00a0{n})" for column, n in zip(table.columns, asked, strict=True)
-        ),
-    )
+    table = _table(None, overview.columns, rows)
+    asked = zip(table.columns, zip(*(its for _, its in rows), strict=True), strict=True)
+    columns = tuple(f"{column} (n\u00a0=\u00a0{_n(its)})" for column, its in asked)
+    return replace(table, rows=tuple(replace(row, n="") for row in table.rows), columns=columns)
 
 
 def source_tables(results: TaskResults, measures: Sequence[Measure]) -> tuple[TableView, ...]:
     """Return measures of every model and source of questions; none where there is one source."""
     if len(results.sources) < 2:
         return ()
-    labels, tables = results.conditions, []
-    for measure in measures:
-        rows = [
-            (
-                f"{model.label} · {printable(source)}",
-                [results.estimate(model.label, label, measure.name, source) for label in labels],
-            )
-            for model in results.models
-            for source in results.sources
-        ]
-        decimals = decimals_of([entry for _, entries in rows for entry in entries])
-        tables.append(_table(results, labels, rows, measure_label(measure.name), decimals))
-    return tuple(tables)
+    labels = results.conditions
+    asked = [(model.label, source) for model in results.models for source in results.sources]
+    return tuple(
+        _table(
+            results,
+            labels,
+            [
+                (
+                    f"{model} · {printable(source)}",
+                    [results.estimate(model, label, measure.name, source) for label in labels],
+                )
+                for model, source in asked
+            ],
+            measure_label(measure.name),
+        )
+        for measure in measures
+    )
 
 
 def model_tables(results: TaskResults) -> tuple[TableView, ...]:
@@ -256,28 +253,20 @@ def _table(
     results: TaskResults | None,
     labels: Sequence[str],
     rows: Sequence[tuple[str, list[Estimated | None]]],
-    caption: str,
-    decimals: int,
+    caption: str = "",
+    alike: Sequence[Estimated] = (),
 ) -> TableView:
+    """Return a table whose intervals are drawn over one range, with decimals for all entries ``alike``, or its own."""
     kept = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
-    drawn = len(kept) <= MANY_ROWS
-    span = _span([entry for _, entries in kept for entry in entries]) if drawn else _UNDRAWN
+    own = [entry for _, entries in kept for entry in entries if entry is not None]
+    ends = [float(end) for entry in own for end in (entry.interval.low, entry.interval.high)]
+    finite = [end for end in ends if math.isfinite(end)]
+    span = (min(finite), max(finite)) if finite and len(kept) <= MANY_ROWS else _UNDRAWN
+    decimals = decimals_of(alike or own)
     views = tuple(
         RowView(label, _cells(results, entries, span, decimals), _n(entries)) for label, entries in kept
     )
     return TableView(tuple(map(group_label, labels)), views, caption)
-
-
-def _span(entries: Sequence[Estimated | None]) -> tuple[float, float]:
-    """Return the range that all intervals of a table lie in."""
-    limits_ = [
-        float(limit)
-        for entry in entries
-        if entry is not None
-        for limit in (entry.interval.low, entry.interval.high)
-        if math.isfinite(limit)
-    ]
-    return (min(limits_), max(limits_)) if limits_ else (math.nan, math.nan)
 
 
 def decimals_of(entries: Sequence[Estimated | None]) -> int:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import ModelTrials, TrialSubset, is_member
+from confidence_tasks.report.task_trials import Columns, ModelTrials, TrialSubset, is_member
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import rows_of
 
@@ -226,9 +227,11 @@ class PaperTable(PaperItem):
             Cell(**at)
 
     @property
-    def headings(self) -> list[Heading]:
-        """All of its rows' and columns'."""
-        return [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
+    def tasks(self) -> list[str]:
+        """Names of the tasks that its cells may come from."""
+        headings = [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
+        every = (self.at, *(each.at for each in headings))
+        return [name for at in every for name in Cell(**at).tasks if name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,22 +375,30 @@ class Runs:
         task = self.task_of(cell)
         return task.estimate(cell.model, cell.group, str(cell.measure), cell.source) if task else None
 
+    def contrast(self, cell: Cell) -> Contrast | None:
+        """Return the contrast of a cell with the baseline; None where there is none."""
+        task = self.task_of(cell)
+        return task.contrast(cell.model, cell.group, str(cell.measure)) if task else None
+
     def sources(self, cell: Cell) -> set[str]:
         """Return the sources that the mean of a cell is over."""
-        return {part.source for _, part in self._parts(cell) if len(part.rows)}
+        return {part.source for part in self._parts(cell) if len(part.rows)}
 
-    def trials(self, cell: Cell) -> list[Mapping[str, Any]]:
-        """Return the trials of a cell, one set of columns a source."""
-        return [rows_of(model.columns, part.rows) for model, part in self._parts(cell)]
-
-    def _parts(self, cell: Cell) -> list[tuple[ModelTrials, TrialSubset]]:
+    def model_of(self, cell: Cell) -> ModelTrials | None:
+        """Return the trials of a cell's model in its task; None where it was not asked."""
         task = self.task_of(cell)
-        if task is None:
-            return []
-        model = next(each for each in task.models if each.label == cell.model)
+        return next(model for model in task.models if model.label == cell.model) if task else None
+
+    def trials(self, cell: Cell) -> list[Columns]:
+        """Return the trials of a cell, one set of columns a source."""
+        model = self.model_of(cell)
+        return [rows_of(model.columns, part.rows) for part in self._parts(cell)] if model else []
+
+    def _parts(self, cell: Cell) -> list[TrialSubset]:
+        task = self.task_of(cell)
         return [
-            (model, part)
-            for group in task.groups[cell.model]
+            part
+            for group in (task.groups[cell.model] if task else ())
             if group.label == cell.group
             for part in (group.cells if not cell.source else (*group.cells, *group.apart))
             if cell.source in ("", part.source)
@@ -409,10 +420,10 @@ class Runs:
         shown = [_of_sources(self._figures[name], item) for name in names if name in self._figures]
         return [figure for figure in shown if figure.rows]
 
-    def has_source(self, model: str, task: str, source: str) -> bool:
-        """Return whether a model was asked questions of a source in a task."""
-        asked = self.results[task].models if task in self.results else []
-        return any(each.label == model and source in each.columns["source"] for each in asked)
+    def has_source(self, cell: Cell) -> bool:
+        """Return whether a cell's model was asked questions of its source in its task."""
+        model = self.model_of(cell)
+        return model is not None and cell.source in model.columns["source"]
 
     def value(self, cell: Cell) -> Value:
         """Return what a cell holds."""
@@ -439,20 +450,15 @@ def _of_sources(figure: Figure, item: PaperFigure) -> Figure:
     return replace(figure, rows=tuple(row for row in rows if row[1]))
 
 
-def is_better(runs: Runs, cell: Cell) -> bool:
-    """Return True if a measure is significantly better than under the baseline."""
-    return _differs(runs, cell, "higher")
-
-
-def is_worse(runs: Runs, cell: Cell) -> bool:
-    """Return True if a measure is significantly worse than under the baseline."""
-    return _differs(runs, cell, "lower")
-
-
 def _differs(runs: Runs, cell: Cell, way: str) -> bool:
-    task = runs.task_of(cell)
-    contrast = task.contrast(cell.model, cell.group, str(cell.measure)) if task else None
+    """Return True if a measure is significantly better (``higher``) or worse (``lower``) than under the baseline."""
+    contrast = runs.contrast(cell)
     if contrast is None or not contrast.significant:
         return False
     higher = contrast.interval.estimate > 0.0
     return higher == (runs.better(cell) == way)
+
+
+is_better: Rule = partial(_differs, way="higher")
+is_worse: Rule = partial(_differs, way="lower")
+"""Whether a measure is significantly better, or worse, than under the baseline."""

@@ -122,14 +122,15 @@ def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
 def _lacking(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
     """Return the tasks that a figure lacks, and the sources that models were not asked in those that there are."""
     whole = [name for name in item.tasks if name not in runs.results or not (drawn or item.sources)]
-    return [Cell(task=name) for name in whole] + [
+    parts = [
         Cell(task=name, model=model, source=source)
         for name in item.tasks
         if name not in whole
         for source in item.sources
         for model in runs.models([name])
-        if not (drawn and runs.has_source(model, name, source))
     ]
+    lacking = [cell for cell in parts if not (drawn and runs.has_source(cell))]
+    return [Cell(task=name) for name in whole] + lacking
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
@@ -176,9 +177,7 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
 
 def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
     """Return the models of a table in order."""
-    every = (table.at, *(each.at for each in table.headings))
-    tasks = [name for at in every for name in Cell(**at).tasks if name]
-    models = runs.models(tasks) or runs.models(replication.tasks)
+    models = runs.models(table.tasks) or runs.models(replication.tasks)
     of_type = dict(runs.groups).get(table.of_type)
     if of_type is not None:
         models = [label for label in models if label in of_type]

@@ -9,17 +9,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.report.checks import cells_of, check
-from confidence_tasks.report.extra_tables import extra_table
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels, series
+from confidence_tasks.report.extra_tables import extra_table, trials_frame
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.paper import (
     MODELS,
     Axis,
@@ -36,7 +35,7 @@ from confidence_tasks.report.paper import (
 )
 from confidence_tasks.report.paper import Cell as PaperCell
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, number_in, whole_number_in
+from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics import wilson_interval
@@ -62,7 +61,7 @@ from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.trial import Item, Question
 
-STATED, BY_LOGPROB, SAMPLED = "fermieval", "fermieval_logprob", "fermieval_sampling"
+STATED, BY_LOGPROB, SAMPLED = _TASKS = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the studies, which are one a task."""
 
 MANY_DEGENERATE = 0.2
@@ -110,52 +109,45 @@ def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
 # Methods side by side -----------------------------------------------------------------------------------------
 
 
-def base_intervals(trials: Columns, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
-    """Return the test half's intervals as stated, and adjusted by the calibration half or, without it, by each other.
+Intervals: TypeAlias = dict[tuple[str, float], Columns]
+"""Intervals of the test half by method and level."""
 
-    By method (``base``, ``conformal``, ``conformal_asymmetric``, ``conformal_normalized`` or, without the calibration
-    half, ``conformal_jackknife``) and level.
-    """
+
+def _stated(trials: Columns, levels: Sequence[float]) -> Intervals:
+    """Return intervals as stated, and adjusted by the calibration half or, without it, by each other."""
     found = {"base": within_split(trials, TEST)}
     if (trials["split"] == CALIBRATION).any():
         found |= {name: adjustment.adjust(trials) for name, (adjustment, _) in VARIANTS.items()}
     else:
         found["conformal_jackknife"] = JACKKNIFE.adjust(trials)
     return {
-        method: {level: rows_of(table, table["level"] == level) for level in levels}
+        (method, level): rows_of(table, table["level"] == level)
         for method, table in found.items()
+        for level in levels
     }
 
 
-def logprob_intervals(trials: Columns, levels: Sequence[float]) -> dict[str, dict[float, Columns]]:
-    """Return the test half's smallest sets, and those after temperature scaling where it can be fitted.
-
-    By method (``logprob``, ``logprob_scaled``) and level.
-    """
+def _by_logprob(trials: Columns, levels: Sequence[float]) -> Intervals:
+    """Return the smallest sets, and those after temperature scaling where it can be fitted."""
     temperature = float(fitted_temperature(trials, levels).temperature)
     temperatures = {"logprob": 1.0} | ({} if math.isnan(temperature) else {"logprob_scaled": temperature})
     return {
-        method: {level: set_intervals(trials, level, value) for level in levels}
+        (method, level): set_intervals(trials, level, value)
         for method, value in temperatures.items()
+        for level in levels
     }
 
 
-def sampling_intervals(
-    trials: Columns, levels: Sequence[float], shortfall_weight: float
-) -> dict[str, dict[float, Columns]]:
-    """Return the test half's outer quantiles of samples, at the temperature chosen for each level.
-
-    By method (``sampling_interval``, ``sampling_direct``, ``sampling_reasoned``) and level.
-    """
-    found: dict[str, dict[float, Columns]] = {}
-    for ask in dict.fromkeys(trials["ask"]):
-        for level in levels:
-            rows = (trials["ask"] == ask) & (np.isnan(trials["level"]) | (trials["level"] == level))
-            asked = rows_of(trials, rows)
-            several = np.unique(asked["temperature"])
-            best = several[0] if len(several) == 1 else chosen_temperature(asked, level, shortfall_weight)
-            made = sampled_intervals(rows_of(asked, asked["temperature"] == best), level)
-            found.setdefault(f"sampling_{ask}", {})[level] = made
+def _sampled(trials: Columns, levels: Sequence[float], shortfall_weight: float) -> Intervals:
+    """Return outer quantiles of samples, by way of asking, at the temperature chosen for each level."""
+    found: Intervals = {}
+    for ask, level in product(dict.fromkeys(trials["ask"]), levels):
+        rows = (trials["ask"] == ask) & (np.isnan(trials["level"]) | (trials["level"] == level))
+        asked = rows_of(trials, rows)
+        several = np.unique(asked["temperature"])
+        best = several[0] if len(several) == 1 else chosen_temperature(asked, level, shortfall_weight)
+        at_best = rows_of(asked, asked["temperature"] == best)
+        found[f"sampling_{ask}", level] = sampled_intervals(at_best, level)
     return found
 
 
@@ -186,17 +178,14 @@ def method_table(
         ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, ``degenerate_share``, and ``n``, the number of
         questions. Widths and scores are infinite where conformal adjustment has too few calibration questions.
     """
-    methods: dict[str, dict[float, Columns]] = {}
-    if intervals:
-        methods |= base_intervals(intervals, levels)
-    if logprob:
-        methods |= logprob_intervals(logprob, levels)
-    if sampling:
-        methods |= sampling_intervals(sampling, levels, shortfall_weight)
+    made = {
+        **(_stated(intervals, levels) if intervals else {}),
+        **(_by_logprob(logprob, levels) if logprob else {}),
+        **(_sampled(sampling, levels, shortfall_weight) if sampling else {}),
+    }
     return pd.DataFrame(
-        {"level": level, "method": method, **_figures(by_level[level])}
-        for level in levels
-        for method, by_level in methods.items()
+        {"level": level, "method": method, **_figures(table)}
+        for (method, level), table in sorted(made.items(), key=lambda item: levels.index(item[0][1]))
     )
 
 
@@ -281,9 +270,7 @@ def paper_scores(results: TaskResults) -> pd.DataFrame:
 def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
     """Return which trials with an interval the paper's figures leave out."""
     ends = np.abs([model.columns[name] for name in ("truth", "lower", "upper")])
-    counted = model.columns["split"] != EXCLUDED
-    beyond: NDArray[np.bool_] = np.any(ends > PAPER_MAX_EXPONENT, axis=0) & counted
-    return beyond
+    return np.asarray((ends > PAPER_MAX_EXPONENT).any(axis=0) & (model.columns["split"] != EXCLUDED))
 
 
 @extra_table(
@@ -314,9 +301,7 @@ def _methods(results: TaskResults, *, as_the_paper: bool = False) -> pd.DataFram
         if as_the_paper:
             trials[own] = rows_of(trials[own], ~_beyond_the_papers(model))
         sampling = trials.get(SAMPLED)
-        setups: list[Mapping[str, Any]] = (
-            [file.setup for file in ran[SAMPLED].files] if SAMPLED in ran else []
-        )
+        setups: list[Mapping[str, Any]] = [file.setup for file in ran.get(SAMPLED, model).files]
         weights = [setup["shortfall_weight"] for setup in setups if "shortfall_weight" in setup]
         table = method_table(
             _levels(results),
@@ -399,10 +384,8 @@ def no_temperature(results: TaskResults) -> Iterable[str]:
 def no_calibration_half(results: TaskResults) -> Iterator[str]:
     """Models without the half that adjustment is fitted on."""
     for model in results.models:
-        halves = set(map(str, model.columns["split"]))
-        yield from (
-            f"{model.label}: no {half} questions" for half in (CALIBRATION, TEST) if half not in halves
-        )
+        halves = {CALIBRATION, TEST} - set(model.columns["split"])
+        yield from (f"{model.label}: no {half} questions" for half in sorted(halves))
 
 
 _SHOWN = (-20, 40)
@@ -410,20 +393,16 @@ _SHOWN = (-20, 40)
 
 def truths(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 6 of the paper: how the right exponents of the questions asked are distributed, from -20 to 40."""
-    known = {
-        str(name): float(truth)
-        for model in results.models
-        for name, truth in zip(model.columns["question_id"], model.columns["truth"], strict=True)
-    }
-    values = np.array(list(known.values()))
-    inside = values[(values >= _SHOWN[0]) & (values <= _SHOWN[1])]
     low, high = _SHOWN
+    trials = trials_frame(results.task_trials)
+    values = trials.drop_duplicates("question_id", keep="last")["truth"].to_numpy()
+    inside = values[(values >= low) & (values <= high)]
     drawn = panel("", panels.counts, values=inside, low=low, high=high, x="exponent", y="questions")
     return Figure(
         f"{results.task_trials.slug}_truths",
         "Right exponents",
         f"Number of questions by exponent of the right answer: {len(inside):,} of {len(values):,} questions lie within"
-        f" {_SHOWN[0]} to {_SHOWN[1]} and are shown.",
+        f" {low} to {high} and are shown.",
         (("", (drawn,) if len(inside) else ()),),
         size=(5.0, 2.2),
     )
@@ -447,32 +426,31 @@ def _interval(question: Question, row: Row) -> Item:
     return Item(question, condition_of_level(level), question.text, metadata=metadata)
 
 
-def _interval_metrics(items: Sequence[Item]) -> list[Any]:
+def _half(items: Sequence[Item]) -> dict[str, str]:
     calibrated = any(item.metadata["split"] == CALIBRATION for item in items)
-    return metrics_of_items(STUDY, items, split="all" if calibrated else TEST)
+    return {"split": "all" if calibrated else TEST}
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "fermieval": ReplyForm(
+        STUDY,
         {
             "exponent": "the key, a power of ten: 3 for a truth of 1,000",
             "level": "nominal coverage, such as 0.95; split may be calibration or test, and "
             "max_exponent the largest exponent that counts, 100 in the paper's figures",
         },
-        "p=",
         _interval,
-        lambda: STUDY.make_scorer(),
-        _interval_metrics,
+        "p=",
         "number",
         key="exponent",
         optional=("split", "max_exponent"),
+        parameters=_half,
     ),
 }
 
 
 # The tables and figures of the paper ----------------------------------------------------------------------------
 
-_TASKS = (STATED, BY_LOGPROB, SAMPLED)
 _LEVELS = ("p=0.9", "p=0.95", "p=0.99")
 
 

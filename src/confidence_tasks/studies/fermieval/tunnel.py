@@ -15,9 +15,8 @@ import pandas as pd
 
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
-from confidence_tasks.report.figures import Colour, LegendEntry, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import Group, ModelTrials, split_by_source

@@ -17,9 +17,8 @@ import pandas as pd
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Estimated, distributions, interval_of_measure, mean, together
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
-from confidence_tasks.report.figures import Colour, LegendEntry, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.paper import (
     MODELS,
@@ -42,7 +41,6 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import (
     ReplyForm,
     Row,
-    metrics_of_items,
     told_apart,
     whole_number_in,
 )
@@ -374,11 +372,10 @@ def _life(question: Question, row: Row) -> Item:
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "lifeeval": ReplyForm(
+        STUDY,
         {"sex": "male or female", "age": "least age in years", "radius": "years that a guess may be off"},
-        "radius=",
         _life,
-        lambda: STUDY.make_scorer(),
-        lambda items: metrics_of_items(STUDY, items),
+        "radius=",
         key="",
     )
 }
@@ -416,11 +413,12 @@ _answered_by_all = partial(_asked, kept=common_subset)
 
 def _completions(runs: Runs, cell: Cell) -> Value:
     """Return the number of trials with an answer and a confidence."""
-    task = runs.task_of(cell)
-    if task is None:
-        return None
-    model = next(each for each in task.models if each.label == cell.model)
-    return float(np.sum(~np.isnan(model.columns["correct"]) & ~np.isnan(model.columns["confidence"])))
+    model = runs.model_of(cell)
+    return (
+        None
+        if model is None
+        else float(len(complete(model.columns["correct"], model.columns["confidence"])[0]))
+    )
 
 
 def _in_common(measure: str) -> Compute:

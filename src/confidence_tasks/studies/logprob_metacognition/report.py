@@ -17,9 +17,8 @@ from scipy.special import ndtr
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.report.paper import (
     MODELS,

@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items, told_apart
+from confidence_tasks.report.score_replies import ReplyForm, Row, told_apart
 from confidence_tasks.report.task_trials import TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
@@ -241,12 +240,11 @@ def _member(name: str, question: Question, row: Row) -> Item:
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     name: ReplyForm(
+        STUDY,
         {"given": "the answer to be judged"} if spec.form == "judgement" else {},
-        "",
         partial(_member, name),
-        lambda: STUDY.make_scorer(),
-        partial(metrics_of_items, STUDY, task=name),
-        "choice" if spec.form == "options" else "boolean",
+        kind="choice" if spec.form == "options" else "boolean",
+        parameters=lambda items: {"task": items[0].metadata["question_set"]},
     )
     for name, spec in QUESTION_SETS.items()
 }

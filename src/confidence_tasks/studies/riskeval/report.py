@@ -14,7 +14,7 @@ import numpy as np
 
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import (
     MakeFigure,
     ModelStyles,
@@ -23,7 +23,6 @@ from confidence_tasks.report.figures.general import (
     interval_line,
     line_of_intervals,
 )
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import (
     Axis,
@@ -34,7 +33,7 @@ from confidence_tasks.report.paper import (
     by_measure,
 )
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
+from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.task_trials import Columns, Group, ModelTrials, by_condition
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
@@ -226,11 +225,11 @@ def _risk(question: Question, row: Row) -> Item:
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "riskeval": ReplyForm(
+        STUDY,
         {"penalty": "what a wrong answer costs"},
-        "lambda=",
         _risk,
-        lambda: STUDY.make_scorer(parser="rules", judge="rules"),
-        lambda items: metrics_of_items(STUDY, items),
+        "lambda=",
+        scoring={"parser": "rules", "judge": "rules"},
     )
 }
 

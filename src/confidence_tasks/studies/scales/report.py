@@ -13,7 +13,7 @@ from itertools import starmap
 import numpy as np
 
 from confidence_tasks.report.checks import cells_of, check
-from confidence_tasks.report.figures import Colour, LegendEntry, Panel, ordered, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     averaged,
@@ -22,7 +22,6 @@ from confidence_tasks.report.figures.general import (
     interval_line,
     judged,
 )
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.paper import (
     MODELS,
@@ -45,7 +44,7 @@ from confidence_tasks.report.paper import (
 )
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, metrics_of_items
+from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.task_trials import Columns, ModelTrials
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Estimate, complete, ece
@@ -176,13 +175,7 @@ def _scale(question: Question, row: Row) -> Item:
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
-    "scales": ReplyForm(
-        {"scale": "bounds of the confidence scale, such as 0-100"},
-        "",
-        _scale,
-        lambda: STUDY.make_scorer(),
-        lambda items: metrics_of_items(STUDY, items),
-    )
+    "scales": ReplyForm(STUDY, {"scale": "bounds of the confidence scale, such as 0-100"}, _scale)
 }
 
 
@@ -274,8 +267,7 @@ def _side(which: int) -> Compute:
 
 def _compared(runs: Runs, cell: Cell) -> Value:
     """Difference of meta-d' between two scales, A minus B."""
-    task = runs.task_of(cell)
-    contrast = task.contrast(cell.model, cell.group, "meta_d") if task else None
+    contrast = runs.contrast(replace(cell, measure="meta_d"))
     if contrast is None:
         return None if _side(0)(runs, cell) is None else math.nan
     of = contrast.interval

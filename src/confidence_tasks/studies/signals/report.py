@@ -10,14 +10,13 @@ import pandas as pd
 
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
-from confidence_tasks.report.figures import Colour, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     figure_by_model,
     line_of_intervals,
     model_keys,
 )
-from confidence_tasks.report.figures.panels import Line
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials
