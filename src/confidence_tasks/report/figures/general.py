@@ -139,23 +139,6 @@ def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
     return rows
 
 
-def intervals_figure(
-    name: str,
-    title: str,
-    caption: str,
-    positions: Sequence[str],
-    lines: Sequence[Line],
-    reference: float | None = None,
-    *,
-    joined: bool = True,
-) -> Figure:
-    """Draw estimates with their intervals over named places, one series a model; joined where places have an order."""
-    settings = {"labels": positions, "lines": lines, "y": title, "reference": reference, "joined": joined}
-    keys = tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines)
-    size = _WIDE if len(positions) > 2 else _NARROW
-    return Figure(name, title, caption, (("", (panel("", panels.intervals, **settings),)),), keys, size=size)
-
-
 def rows_of_models(
     rows: Iterable[tuple[str, tuple[Panel, ...]]],
 ) -> tuple[tuple[str, tuple[Panel, ...]], ...]:
@@ -208,12 +191,6 @@ def line_of_rows(
     y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
     return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)
 
-
-MANY_LINES = 12
-"""Lines of a figure beyond which they cannot be told apart."""
-
-_WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
-"""Inches of a figure that stands alone: over several conditions, or over one."""
 
 MANY_PANELS = 40
 """Panels of a figure beyond which nobody compares them."""

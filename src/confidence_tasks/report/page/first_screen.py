@@ -17,6 +17,9 @@ from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.workers import Workers
 from confidence_tasks.study.measures import Measure
 
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
+"""What is better, in words."""
+
 _NAMED = 3
 """Differences, and models told apart, that are spelled out; of more, the number is given."""
 
@@ -145,10 +148,8 @@ class Headline:
     @property
     def label(self) -> str:
         """What the number is."""
-        direction = {"higher": ", higher is better", "lower": ", lower is better"}.get(
-            self.measure.better, ""
-        )
-        return f"{measure_label(self.measure.name)} {on_group(self.results.reference)}{direction}"
+        label = f"{measure_label(self.measure.name)} {on_group(self.results.reference)}"
+        return ", ".join(filter(None, (label, DIRECTIONS[self.measure.better])))
 
     @property
     def told_apart(self) -> list[Comparison]:

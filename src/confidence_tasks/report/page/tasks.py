@@ -13,8 +13,8 @@ from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import Notice, notices
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
-from confidence_tasks.report.figures import Figure, Panel, panel_svg
-from confidence_tasks.report.figures.general import MANY_LINES, ModelStyles, interval_line, intervals_figure
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
+from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
 from confidence_tasks.report.page import (
     TableView,
@@ -26,7 +26,7 @@ from confidence_tasks.report.page import (
     sample_link,
     source_tables,
 )
-from confidence_tasks.report.page.first_screen import Headline, model_sentence, sentences
+from confidence_tasks.report.page.first_screen import DIRECTIONS, Headline, model_sentence, sentences
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study
@@ -128,6 +128,12 @@ class TaskView(OverviewView):
     paper_notes: tuple[str, ...] = ()
 
 
+MANY_LINES = 12
+"""Lines of a figure beyond which they cannot be told apart."""
+
+_WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
+"""Inches of a figure that stands alone: over several conditions, or over one."""
+
 PANELS_SHOWN = 24
 """Panels of a figure that a page shows."""
 
@@ -140,40 +146,53 @@ ANSWER_SHOWN = 80
 _READ_OF_ANSWER = 1000
 """Characters of an answer that are looked at."""
 
-DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
 REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
 """Values that mean something: drawn as a dashed line."""
 
 
 def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
-    headline = [_measure_figure(results, styles, measure) for measure in results.headline]
+    models, labels = [model.label for model in results.models], results.conditions
+    left_out = f" Drawn are the first {MANY_LINES} of {len(models)} models; the table has all."
+    headline = [
+        _measure_figure(
+            results.task_trials.slug,
+            measure,
+            results.settings,
+            list(map(group_label, labels)),
+            [
+                interval_line(results, model, labels, measure.name, *styles[model])
+                for model in models[:MANY_LINES]
+            ],
+            left_out if len(models) > MANY_LINES else "",
+        )
+        for measure in results.headline
+    ]
     others = [make(results, styles) for make in loaded(results.task_trials.study.figures)]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 
-def _measure_figure(results: TaskResults, styles: ModelStyles, measure: Measure) -> Figure:
-    """Draw a measure against the conditions, every model with its intervals."""
-    labels, n_models = results.conditions, len(results.models)
-    left_out = f" Drawn are the first {MANY_LINES} of {n_models} models; the table has all."
-    return intervals_figure(
-        f"{results.task_trials.slug}_{measure.name}",
-        measure_label(measure.name),
-        measure_caption(measure, results.settings) + (left_out if n_models > MANY_LINES else ""),
-        [group_label(label) for label in labels],
-        [
-            interval_line(results, model.label, labels, measure.name, *styles[model.label])
-            for model in results.models[:MANY_LINES]
-        ],
-        REFERENCES.get(measure.name),
-    )
-
-
-def measure_caption(measure: Measure, settings: Settings) -> str:
-    """Say what the figure of a measure shows."""
-    direction = DIRECTIONS[measure.better]
-    return f"{measure.description} Lines are {settings.level:.0%} intervals" + (
-        f"; {direction}." if direction else "."
+def _measure_figure(
+    name: str,
+    measure: Measure,
+    settings: Settings,
+    labels: Sequence[str],
+    lines: Sequence[Line],
+    left_out: str = "",
+    *,
+    joined: bool = True,
+) -> Figure:
+    """Draw a measure, one line a model, over conditions or tasks; points are joined where these have an order."""
+    title, direction = measure_label(measure.name), DIRECTIONS[measure.better]
+    drawn = {"labels": labels, "lines": lines, "reference": REFERENCES.get(measure.name), "joined": joined}
+    return Figure(
+        f"{name}_{measure.name}",
+        title,
+        f"{measure.description} Lines are {settings.level:.0%} intervals"
+        f"{f'; {direction}' if direction else ''}.{left_out}",
+        (("", (panel("", panels.intervals, y=title, **drawn),)),),
+        tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines),
+        size=_WIDE if len(labels) > 2 else _NARROW,
     )
 
 
@@ -319,21 +338,13 @@ def samples_of_a_model(results: TaskResults) -> int:
 
 def overview_figures(overview: Overview, styles: ModelStyles) -> list[Figure]:
     """Return a figure of each measure: every model in every task, with intervals."""
-    return [
-        intervals_figure(
-            f"{overview.design.name}_{measure.name}",
-            measure_label(measure.name),
-            measure_caption(measure, overview.tasks[0].settings),
-            overview.columns,
-            [
-                interval_line(overview, model, overview.columns, measure.name, *styles[model])
-                for model in overview.models
-            ],
-            REFERENCES.get(measure.name),
-            joined=False,
-        )
-        for measure in overview.design.measures
-    ]
+    name, settings, columns = overview.design.name, overview.tasks[0].settings, overview.columns
+    figures = []
+    for measure in overview.design.measures:
+        asked = [(model, columns, measure.name, *styles[model]) for model in overview.models]
+        lines = [interval_line(overview, *each) for each in asked]
+        figures.append(_measure_figure(name, measure, settings, columns, lines, joined=False))
+    return figures
 
 
 def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewView:
