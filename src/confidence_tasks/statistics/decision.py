@@ -73,11 +73,7 @@ def optimal_decision(confidence: ArrayLike, penalty: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray, shape (n,)
-        1 or 0. Where both are worth the same, 1.
-
-    References
-    ----------
-    RiskEval, equation 1.
+        1 or 0; where both are worth the same, 1 (RiskEval, equation 1).
 
     Examples
     --------
@@ -114,11 +110,7 @@ def mean_utility(
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [-penalty, 1], higher is better; NaN without trials.
-
-    References
-    ----------
-    RiskEval, section 2 and appendix A.
+        In [-penalty, 1], higher is better; NaN without trials. From RiskEval, section 2 and appendix A.
 
     Examples
     --------
@@ -137,10 +129,8 @@ def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    answered, weights
+        As in :func:`mean_utility`.
 
     Returns
     -------
@@ -157,23 +147,17 @@ def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
 
 
 def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the accuracy of the answers that the model chose to give.
+    """Compute the accuracy of the answers that the model chose to give (RiskEval, appendix A).
 
     Parameters
     ----------
-    answered, weights
-        As in :func:`abstention_rate`.
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right; any such value where the model abstains.
+    answered, correct, weights
+        As in :func:`mean_utility`.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without an answer.
-
-    References
-    ----------
-    RiskEval, appendix A.
 
     Examples
     --------
@@ -195,21 +179,15 @@ def policy_consistency(
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
-    confidence, penalty
-        As in :func:`optimal_decision`.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    answered, penalty, weights
+        As in :func:`mean_utility`.
+    confidence : array_like, shape (n,)
+        Confidence that the answer is right, in [0, 1].
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], higher is better; NaN without trials.
-
-    References
-    ----------
-    RiskEval, section 2.
+        In [0, 1], higher is better; NaN without trials. From RiskEval, section 2.
 
     Examples
     --------
@@ -229,7 +207,7 @@ def regret(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute the mean expected utility that decisions forgo, by the model's own confidence.
+    """Compute the mean expected utility that decisions forgo, by the model's own confidence (RiskEval, appendix A).
 
     On one trial it is the expected utility of the better choice minus that of the choice made, where answering is
     worth c - (1 - c) penalty at confidence c. It is (1 + penalty) times the distance of confidence from the
@@ -251,10 +229,6 @@ def regret(
     -----
     Confidence is taken as the true probability: a model that is always wrong and always certain has no regret. Its
     actual utility is :func:`mean_utility`.
-
-    References
-    ----------
-    RiskEval, appendix A.
 
     Examples
     --------
@@ -287,17 +261,13 @@ def scaffold_utility(
     available : array_like, shape (n,), optional
         1 where the model gave an answer, 0 where it abstained without one: there the policy cannot answer and
         earns 0. By default every trial has an answer.
-    normalized : bool, default False
-        Divide by 1 + penalty.
+    normalized
+        As in :func:`mean_utility`.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [-penalty, 1], higher is better; NaN without trials.
-
-    References
-    ----------
-    RiskEval, section 3.
+        In [-penalty, 1], higher is better; NaN without trials. From RiskEval, section 3.
 
     Examples
     --------
@@ -318,12 +288,12 @@ def scaffold_gain(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute what the optimal policy would gain on the model's own decisions, in mean utility.
+    """Compute what the optimal policy would gain on the model's own decisions, in mean utility (RiskEval, table 1).
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains.
+    answered
+        As in :func:`mean_utility`.
     correct, confidence, penalty, available, normalized, weights
         As in :func:`scaffold_utility`.
 
@@ -332,10 +302,6 @@ def scaffold_gain(
     Estimate or ndarray, shape (R,)
         Scaffold minus model, in [-(1 + penalty), 1 + penalty]; NaN without trials. Below 0 where confidence
         misleads.
-
-    References
-    ----------
-    RiskEval, table 1.
 
     Examples
     --------
@@ -383,12 +349,10 @@ def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: Weight
 
     Parameters
     ----------
-    answered : array_like, shape (n,)
-        1 where the model answers, 0 where it abstains; trials under several penalties together.
+    answered, weights
+        As in :func:`mean_utility`; trials under several penalties together.
     penalty : array_like, shape (n,)
         The penalty of each trial. Trials under penalty 0, whose logarithm does not exist, are left out.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

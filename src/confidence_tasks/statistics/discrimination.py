@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index, undefined
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index
 from confidence_tasks.statistics.inference.limits import (
     MIN_INFORMATIVE,
     both_classes_freedom,
+    no_limits,
     transformed_limits,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
@@ -132,8 +133,7 @@ def auroc2_interval(
     question = label_index(questions, "questions", len(right))
     smaller = min(int(np.count_nonzero(np.bincount(question, kind))) for kind in (right, 1.0 - right))
     if np.isnan(area) or smaller < MIN_INFORMATIVE:
-        missing = undefined(area.reason or Reason.FEW_INFORMATIVE)
-        return missing, missing
+        return no_limits(area.reason or Reason.FEW_INFORMATIVE)
     (influence,), _ = auroc2_influence(correct, confidence)
     error = float(np.sqrt(np.square(np.bincount(question, influence)).sum()))
     freedom = min(float(question.max()), both_classes_freedom(smaller))

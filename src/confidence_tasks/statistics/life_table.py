@@ -67,7 +67,7 @@ def close_life_table(death_probability: ArrayLike) -> FloatArray:
 
 
 def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
-    """Compute the probability of reaching each age for someone who has reached the minimum age.
+    """Compute the probability of reaching each age for someone who has reached the minimum age (LifeEval, equation 4).
 
     Parameters
     ----------
@@ -80,10 +80,6 @@ def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
     -------
     ndarray, shape (ages,)
         1 up to the minimum age, falling after it.
-
-    References
-    ----------
-    LifeEval, equation 4.
 
     Examples
     --------
@@ -101,11 +97,8 @@ def survival(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
 def death_distribution(death_probability: ArrayLike, minimum_age: int) -> FloatArray:
     """Compute the distribution of the age at death, in completed years, of someone of a given age.
 
-    Arguments and shape are those of :func:`survival`. It sums to 1, and is 0 below the minimum age.
-
-    References
-    ----------
-    LifeEval, the terms of equation 3.
+    Arguments and shape are those of :func:`survival`. It has the terms of LifeEval's equation 3, sums to 1, and is 0
+    below the minimum age.
 
     Examples
     --------
@@ -126,7 +119,7 @@ def window_probability(
     radius: int,
     window: Window = "half_open",
 ) -> FloatArray:
-    """Compute the probability that the age at death lies within a radius of a guess.
+    """Compute the probability that the age at death lies within a radius of a guess (LifeEval, equations 2 and 3).
 
     Parameters
     ----------
@@ -148,10 +141,6 @@ def window_probability(
     Notes
     -----
     The paper prints the inclusive window and reports figures of the half-open one. Compare neither with the other.
-
-    References
-    ----------
-    LifeEval, equations 2 and 3.
 
     Examples
     --------
@@ -181,11 +170,7 @@ def best_guess(
 ) -> BestGuess:
     """Find the guess that most probably comes within the radius, and its probability.
 
-    Arguments are those of :func:`window_probability`.
-
-    References
-    ----------
-    LifeEval, section on task difficulty, which is 1 minus this score.
+    Arguments are those of :func:`window_probability`. LifeEval calls 1 minus the score the difficulty of the task.
 
     Examples
     --------

@@ -20,9 +20,13 @@ from confidence_tasks.statistics.core import (
     check_option,
     label_index,
     same_length,
-    undefined,
 )
-from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions, wilson_interval
+from confidence_tasks.statistics.inference.limits import (
+    accepted,
+    limits_over_questions,
+    no_limits,
+    wilson_interval,
+)
 from confidence_tasks.statistics.inference.weights import (
     Weighting,
     first_beyond,
@@ -304,34 +308,17 @@ _N_TRIED = 65
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTrials:
-    """The bins of an ECE, or of a mean of ECEs, that hold trials: all that its interval needs.
+    """The B bins of an ECE, or of a mean of ECEs, that hold trials: all that its interval needs."""
 
-    Attributes
-    ----------
-    count, right, confidence, scatter : ndarray, shape (B,)
-        Number of trials, their sums of correctness and confidence, and the sum of squared deviations of confidence
-        from its mean.
-    size : ndarray, shape (B,)
-        Trials in all bins of the same ECE.
-    share : ndarray, shape (B,)
-        Weight of that ECE in the mean.
-    part : ndarray of int, shape (B,)
-        Number of that ECE.
-    dispersion : ndarray, shape (B,)
-        Variance of its gaps, over what independent right and wrong answers would have.
-    dependence : float
-        Variance of the mean of ECEs, over what independent ECEs would have.
-    """
-
-    count: FloatArray
-    right: FloatArray
-    confidence: FloatArray
-    scatter: FloatArray
-    size: FloatArray
-    share: FloatArray
-    part: IntArray
-    dispersion: FloatArray
-    dependence: float = 1.0
+    count: FloatArray  # trials
+    right: FloatArray  # sum of their correctness
+    confidence: FloatArray  # sum of their confidence
+    scatter: FloatArray  # sum of squared deviations of confidence from its mean
+    size: FloatArray  # trials in all bins of the same ECE
+    share: FloatArray  # weight of that ECE in the mean
+    part: IntArray  # number of that ECE
+    dispersion: FloatArray  # variance of its gaps, over what independent right and wrong answers would have
+    dependence: float = 1.0  # variance of the mean of ECEs, over what independent ECEs would have
 
     @classmethod
     def of(
@@ -405,10 +392,9 @@ class BinnedTrials:
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the limits of the interval; NaN with a reason for fewer than two trials, and where nothing varies."""
         if not self.count.sum() >= 2.0:
-            reason = Reason.TOO_FEW if len(self.count) else Reason.EMPTY
-            return undefined(reason), undefined(reason)
+            return no_limits(Reason.TOO_FEW if len(self.count) else Reason.EMPTY)
         if (self.dispersion <= _NO_DIFFERENCE).all():
-            return undefined(Reason.CONSTANT), undefined(Reason.CONSTANT)
+            return no_limits(Reason.CONSTANT)
         reach = float(scipy.special.ndtri((1.0 + level) / 2.0))
         paths = self._paths()
         parts = [accepted(partial(self._distance, path), reach, _N_TRIED) for path in paths]

@@ -142,10 +142,11 @@ class Resampled:
 
     def limits(self, level: float, method: Method, bounds: Bounds = PROPORTION) -> Limits:
         """Return the limits of the interval of a level; NaN with a reason where there is none."""
-        return _none(self.reason) if self.reason else _LIMITS[method](self, level, bounds)
+        return no_limits(self.reason) if self.reason else _LIMITS[method](self, level, bounds)
 
 
-def _none(reason: Reason) -> Limits:
+def no_limits(reason: Reason) -> Limits:
+    """Return the limits of an interval that there is none of."""
     return undefined(reason), undefined(reason)
 
 
@@ -159,7 +160,7 @@ def _student(found: Resampled, level: float, bounds: Bounds) -> Limits:
     """Student's interval."""
     error, freedom = found.student_terms
     if error == 0.0 and found.estimate != 0.0:
-        return _none(Reason.CONSTANT)
+        return no_limits(Reason.CONSTANT)
     reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     return Estimate(found.estimate - reach), Estimate(found.estimate + reach)
 
@@ -189,9 +190,9 @@ def transformed_limits(
     """
     lowest, highest = bounds
     if not lowest < value < highest:
-        return _none(Reason.NOT_IDENTIFIED)
+        return no_limits(Reason.NOT_IDENTIFIED)
     if error == 0.0:
-        return _none(Reason.CONSTANT)
+        return no_limits(Reason.CONSTANT)
     reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     above = value - lowest
     if math.isinf(highest):
@@ -216,7 +217,7 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float, Bounds], Limits]] = {
     "student": _student,
     "transformed": _transformed,
     "wilson": _wilson,
-    "none": lambda found, level, bounds: _none(Reason.NOT_RESAMPLED),
+    "none": lambda found, level, bounds: no_limits(Reason.NOT_RESAMPLED),
 }
 
 
@@ -241,7 +242,7 @@ def limits_over_questions(
     """Return the limits of the interval; NaN where all trials are of one question."""
     check_level(level)
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
-        return undefined(Reason.TOO_FEW), undefined(Reason.TOO_FEW)
+        return no_limits(Reason.TOO_FEW)
     return held.limits(level)
 
 

@@ -200,15 +200,13 @@ def permutation_test(
 
     Parameters
     ----------
-    statistic, first, second, questions
+    statistic, first, second, questions, seed
         As in :func:`~confidence_tasks.statistics.bootstrap_difference`. All rows of a question change sides together.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         Whether a contrast is extreme by its size, or by being large, or by being small.
     n_resamples : int, default 10000
         Number of random exchanges. When there are no more than that many exchanges in all, 2 ** questions, each is
         evaluated once and the p-value is exact.
-    seed : int or numpy.random.Generator, default 0
-        Source of the random exchanges.
 
     Returns
     -------

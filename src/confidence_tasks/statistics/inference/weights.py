@@ -375,11 +375,7 @@ def resampled_kinds(
 
     One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
     replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum
-    are then draws from the posterior distribution of their proportions.
-
-    References
-    ----------
-    Efron (1979), doi:10.1214/aos/1176344552. Rubin (1981), doi:10.1214/aos/1176345338.
+    are then draws from the posterior distribution of their proportions (Rubin 1981, doi:10.1214/aos/1176345338).
 
     Examples
     --------
@@ -409,13 +405,10 @@ def exchanged_kinds(
     """Exchange the samples of each pair within units, and yield the weights of the kinds on either side.
 
     A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in
-    all, 2 ** units, each is made once. A pair, such as two conditions of a source, is two tables of the same units and
-    their :func:`alike_units`. For each, weights (r, K1 + K2) of the kinds of the first sample and of the second on
-    either side of the contrast, and how many (r, J) of each kind of units were exchanged, are yielded.
-
-    References
-    ----------
-    Phipson & Smyth (2010), doi:10.2202/1544-6115.1585.
+    all, 2 ** units, each is made once (Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). A pair, such as two
+    conditions of a source, is two tables of the same units and their :func:`alike_units`. For each, weights (r, K1 +
+    K2) of the kinds of the first sample and of the second on either side of the contrast, and how many (r, J) of each
+    kind of units were exchanged, are yielded.
 
     Examples
     --------

@@ -21,9 +21,8 @@ from confidence_tasks.statistics.core import (
     decreasing_root,
     label_index,
     same_length,
-    undefined,
 )
-from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions
+from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions, no_limits
 from confidence_tasks.statistics.inference.weights import ratio
 from confidence_tasks.statistics.information.estimates import log_factorials
 
@@ -179,18 +178,10 @@ class _Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InformationTables:
-    """What the interval of meta-information, or of a mean of several, is made of.
+    """What the interval of meta-information, or of a mean of several, is made of."""
 
-    Attributes
-    ----------
-    tables : tuple
-        Wrong answers and trials by bin of confidence, of each that is averaged.
-    dependence : float
-        Variance of the mean, over what it would be if they were independent.
-    """
-
-    tables: tuple[_Table, ...]
-    dependence: float = 1.0
+    tables: tuple[_Table, ...]  # wrong answers and trials by bin of confidence, of each that is averaged
+    dependence: float = 1.0  # variance of the mean, over what it would be if they were independent
 
     @classmethod
     def of(
@@ -215,7 +206,7 @@ class InformationTables:
         """Return the limits of the interval; NaN with a reason where too few questions decide it."""
         reasons = [table.missing for table in self.tables if table.missing]
         if reasons:
-            return undefined(reasons[0]), undefined(reasons[0])
+            return no_limits(reasons[0])
         reach = _MOVING_BINS * float(scipy.special.ndtri((1.0 + level) / 2.0))
         ends = np.array(accepted(self._distance, reach, _N_TRIED))
         low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)

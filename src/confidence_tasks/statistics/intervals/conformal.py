@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector, same_length
 from confidence_tasks.statistics.inference.weights import first_beyond
-from confidence_tasks.statistics.intervals.scores import as_decimal, rank
+from confidence_tasks.statistics.intervals.scores import as_decimal, ordered_ends, rank
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
 """Lower and upper ends of some intervals."""
@@ -198,11 +198,7 @@ def _intervals(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval
 
 def _ends(lower: ArrayLike, upper: ArrayLike) -> Ends:
     """Return the finite ends of intervals; ValueError where a lower end exceeds its upper end."""
-    low, high = as_vector(lower, "lower"), as_vector(upper, "upper")
-    same_length(lower=low, upper=high)
-    if (low > high).any():
-        raise ValueError("lower must not exceed upper; order the ends or drop the trial first")
-    return low, high
+    return ordered_ends(as_vector(lower, "lower"), as_vector(upper, "upper"))
 
 
 def _scores(known: Intervals, width_floor: float | None, asymmetric: bool) -> Ends:

@@ -40,7 +40,7 @@ def rank(probability: Fraction, n: int) -> int:
 
 
 def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the share of intervals that hold the truth, ends included.
+    """Compute the share of intervals that hold the truth, ends included (FermiEval, section Results).
 
     Parameters
     ----------
@@ -55,10 +55,6 @@ def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: W
     -------
     Estimate or ndarray, shape (R,)
         In [0, 1]; NaN without intervals.
-
-    References
-    ----------
-    FermiEval, section Results.
 
     Examples
     --------
@@ -80,7 +76,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -
     >>> mean_width([12, 6], [14, 6])
     1.0
     """
-    low, high = _ends(lower, upper)
+    low, high = ordered_ends(lower, upper)
     return Weighting.of(weights, len(low)).average(high - low)
 
 
@@ -94,7 +90,7 @@ def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = N
     >>> degenerate_share([12, 6], [14, 6])
     0.5
     """
-    low, high = _ends(lower, upper)
+    low, high = ordered_ends(lower, upper)
     return Weighting.of(weights, len(low)).average((low == high).astype(np.float64))
 
 
@@ -152,10 +148,7 @@ def penalized_winkler_score(
     -------
     Estimate
         Winkler score + shortfall_weight * max(0, nominal - coverage)^2, lower is better; NaN without intervals.
-
-    References
-    ----------
-    FermiEval, appendix F.
+        From FermiEval, appendix F.
 
     Examples
     --------
@@ -176,7 +169,7 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
 
     A model that sees a random part of its belief each time, and states the alpha/2 and 1 - alpha/2 quantiles of that
     part, states ends whose own alpha/2 and 1 - alpha/2 quantiles are those of the whole belief, however small the
-    part is.
+    part is (FermiEval, theorem 1).
 
     Parameters
     ----------
@@ -189,10 +182,6 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
     -------
     lower, upper : ndarray, shape (...)
         Empirical alpha/2 quantile of the lower ends, 1 - alpha/2 quantile of the upper ends.
-
-    References
-    ----------
-    FermiEval, theorem 1.
 
     Examples
     --------
@@ -262,7 +251,7 @@ def adjusted_interval_covariance(
     return covariance
 
 
-def _ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def ordered_ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return the ends of intervals; ValueError unless they are two vectors of one length with lower <= upper."""
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     if low.ndim != 1 or high.ndim != 1:
@@ -277,7 +266,7 @@ def _checked(
     truth: ArrayLike, lower: ArrayLike, upper: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     y = as_vector(truth, "truth")
-    low, high = _ends(lower, upper)
+    low, high = ordered_ends(lower, upper)
     same_length(truth=y, lower=low, upper=high)
     return y, low, high
 
@@ -358,7 +347,7 @@ def tempered(probabilities: ArrayLike, temperature: float) -> FloatArray:
 
 
 def smallest_set(values: ArrayLike, probabilities: ArrayLike, mass: float) -> SmallestSet:
-    """Collect the most probable values until they hold a given mass.
+    """Collect the most probable values until they hold a given mass; the source is that of :func:`tempered`.
 
     Parameters
     ----------
@@ -368,15 +357,6 @@ def smallest_set(values: ArrayLike, probabilities: ArrayLike, mass: float) -> Sm
         Their probabilities; they need not sum to 1. Fill up shorter distributions with probability 0.
     mass : float
         Mass to collect, in (0, 1). Among equally probable values the smaller ones come first.
-
-    Returns
-    -------
-    SmallestSet
-        The members and their span.
-
-    References
-    ----------
-    FermiEval, section "Direct model elicitation via log probabilities".
 
     Examples
     --------
@@ -390,8 +370,7 @@ def smallest_set(values: ArrayLike, probabilities: ArrayLike, mass: float) -> Sm
     members = np.zeros(p.shape, dtype=bool)
     order = np.lexsort((x, -p), axis=-1)
     np.put_along_axis(members, order, _needed(np.take_along_axis(p, order, axis=-1), mass), axis=-1)
-    lower, upper = np.where(members, x, np.inf).min(axis=-1), np.where(members, x, -np.inf).max(axis=-1)
-    return SmallestSet(members, lower, upper, np.where(members, p, 0.0).sum(axis=-1))
+    return SmallestSet(members, *_span(x, members), np.where(members, p, 0.0).sum(axis=-1))
 
 
 def fit_temperature(
@@ -404,7 +383,7 @@ def fit_temperature(
 ) -> TemperatureFit:
     """Choose the temperature at which the spans of smallest sets have the least Winkler score.
 
-    The score is a step function of temperature, so that a grid is searched.
+    The score is a step function of temperature, so that a grid is searched. The source is that of :func:`tempered`.
 
     Parameters
     ----------
@@ -416,15 +395,6 @@ def fit_temperature(
         Nominal coverages over which the score is averaged, each in (0, 1).
     temperatures : array_like, shape (T,), optional
         Temperatures to try; by default 81 from 0.1 to 10, evenly spaced in their logarithm.
-
-    Returns
-    -------
-    TemperatureFit
-        The best temperature and the score at each.
-
-    References
-    ----------
-    FermiEval, section "Direct model elicitation via log probabilities".
 
     Examples
     --------
@@ -498,13 +468,9 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
 
     Notes
     -----
-    Entropy is concave, so that pooling can only lower the index: :math:`E[TI_m]` falls with the number m of chains,
-    from the unpooled index at m = 1 to H(direct) - H(mixture). The paper's theorem 2 states the inequality the other
-    way round; its text describes the fall.
-
-    References
-    ----------
-    FermiEval, appendix G, equations 2 and 5.
+    The index is that of FermiEval, appendix G, equations 2 and 5. Entropy is concave, so that pooling can only lower
+    the index: :math:`E[TI_m]` falls with the number m of chains, from the unpooled index at m = 1 to H(direct) -
+    H(mixture). The paper's theorem 2 states the inequality the other way round; its text describes the fall.
 
     Examples
     --------
@@ -552,6 +518,11 @@ def _needed(descending: FloatArray, mass: float) -> BoolArray:
     return np.asarray(before < mass - _ROUNDING)
 
 
+def _span(values: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest of the members of each set."""
+    return np.where(members, values, np.inf).min(axis=-1), np.where(members, values, -np.inf).max(axis=-1)
+
+
 def _mean_score(
     truth: FloatArray, values: FloatArray, descending: FloatArray, nominal: Sequence[float]
 ) -> float:
@@ -560,8 +531,7 @@ def _mean_score(
     for mass in nominal:
         as_decimal(mass, "nominal")
         needed = _needed(descending, mass)
-        lower = np.where(needed, values, np.inf).min(axis=-1)
-        upper = np.where(needed, values, -np.inf).max(axis=-1)
+        lower, upper = _span(values, needed)
         scores.append(float(winkler_score(truth, lower, upper, mass)))
     return float(np.mean(scores))
 

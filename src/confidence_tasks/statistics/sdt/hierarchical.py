@@ -113,9 +113,6 @@ def hierarchical_meta_d(
     ------
     ImportError
         If the extra is not installed: ``pip install 'confidence-tasks[bayes]'``.
-    ValueError
-        If shapes differ, a count is negative or not whole, there are fewer than two units, or an option is out of its
-        domain.
 
     Notes
     -----

@@ -155,10 +155,6 @@ def fieller_interval(
     level : float, default 0.95
         In (0, 1).
 
-    Returns
-    -------
-    FiellerInterval
-
     References
     ----------
     Fieller (1954), Some problems in interval estimation, doi:10.1111/j.2517-6161.1954.tb00159.x.
@@ -441,8 +437,8 @@ def meta_d_ratings(
     .. warning::
        d' and meta-d' then come from one table of correctness x confidence, in which the "response" is high
        confidence. Meta-d' is about d' by construction: M-ratio is near 1 whatever the metacognition, and what
-       moves it is the base rate and the ratio of variances. The author of the study that used it withdrew it
-       (arXiv:2603.25112, version 2). It is here to replicate version 1; use :func:`meta_information`.
+       moves it is the base rate and the ratio of variances. Cacioli (2026), whose study used it, withdrew it
+       (arXiv:2603.25112, version 2). It is here to replicate version 1, section 3.2; use :func:`meta_information`.
 
     Parameters
     ----------
@@ -456,10 +452,6 @@ def meta_d_ratings(
     -------
     Estimate, or ndarray of shape (R,)
         NaN where :func:`fit_meta_d` has no meta-d'.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, version 1, section 3.2.
 
     Examples
     --------

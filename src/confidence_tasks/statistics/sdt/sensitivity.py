@@ -351,27 +351,22 @@ def d_prime_ratings(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1 or 0.
+    correct, weights
+        As in :func:`correctness_table`.
     evidence : array_like, shape (n,)
         Any real number: only its order counts.
     n_ratings : int, default 4
         K; the evidence is cut into 2K ratings, and "above the middle cut" is the response.
     edges : array_like, shape (2K - 1,), optional
         Inner cuts, ascending; by default the quantiles i/2K.
-    padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Added to every cell.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; a row per resample gives a value per resample.
+    padding
+        As in :func:`type1`.
 
     Returns
     -------
     Estimate, or ndarray of shape (R,)
-        z(hit rate) - z(false-alarm rate); NaN if all are correct or all wrong.
-
-    References
-    ----------
-    Cacioli (2026), arXiv:2603.25112, section 3.2.
+        z(hit rate) - z(false-alarm rate); NaN if all are correct or all wrong. From Cacioli (2026), arXiv:2603.25112,
+        section 3.2.
 
     Examples
     --------
