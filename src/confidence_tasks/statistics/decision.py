@@ -127,15 +127,7 @@ def mean_utility(
 def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the share of trials on which the model abstains.
 
-    Parameters
-    ----------
-    answered, weights
-        As in :func:`mean_utility`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without trials.
+    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1], and is NaN without trials.
 
     Examples
     --------
@@ -149,15 +141,7 @@ def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
 def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the accuracy of the answers that the model chose to give (RiskEval, appendix A).
 
-    Parameters
-    ----------
-    answered, correct, weights
-        As in :func:`mean_utility`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without an answer.
+    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1], and is NaN without an answer.
 
     Examples
     --------
@@ -290,18 +274,9 @@ def scaffold_gain(
 ) -> Result:
     """Compute what the optimal policy would gain on the model's own decisions, in mean utility (RiskEval, table 1).
 
-    Parameters
-    ----------
-    answered
-        As in :func:`mean_utility`.
-    correct, confidence, penalty, available, normalized, weights
-        As in :func:`scaffold_utility`.
-
-    Returns
-    -------
-    Estimate or ndarray, shape (R,)
-        Scaffold minus model, in [-(1 + penalty), 1 + penalty]; NaN without trials. Below 0 where confidence
-        misleads.
+    Arguments and shapes are those of :func:`scaffold_utility`, and ``answered`` is that of :func:`mean_utility`. The
+    result is scaffold minus model, in [-(1 + penalty), 1 + penalty], below 0 where confidence misleads; NaN without
+    trials.
 
     Examples
     --------
@@ -417,7 +392,6 @@ def implied_threshold(answered: ArrayLike, confidence: ArrayLike, *, weights: We
     middle = sum(np.where(separated, bound, 0.0) for bound in bounds) / 2.0
     return weighting.settle(
         np.where(separated, middle, crossing),
-        weighting.empty,
         (one_kind, Reason.ONE_CLASS),
         (lowest == highest, Reason.CONSTANT),
         (~separated & ~rising, Reason.NOT_IDENTIFIED),

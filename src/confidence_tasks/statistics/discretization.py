@@ -55,7 +55,7 @@ def top_value(raw: ArrayLike, *, weights: Weights = None) -> Result:
     90.0
     """
     groups, weighting = _reports(raw, weights)
-    return weighting.settle(groups.values[groups.counts.argmax(axis=1)], weighting.empty)
+    return weighting.settle(groups.values[groups.counts.argmax(axis=1)])
 
 
 def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
@@ -82,7 +82,7 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
         raise ValueError(f"k must be above zero, got {k}")
     groups, weighting = _reports(raw, weights)
     top = np.sort(groups.counts, axis=1)[:, -k:].sum(axis=1)
-    return weighting.settle(ratio(top, weighting.total), weighting.empty)
+    return weighting.settle(ratio(top, weighting.total))
 
 
 def distinct_values(raw: ArrayLike, *, weights: Weights = None) -> Result:
@@ -98,7 +98,7 @@ def distinct_values(raw: ArrayLike, *, weights: Weights = None) -> Result:
     """
     groups, weighting = _reports(raw, weights)
     distinct = np.count_nonzero(groups.counts, axis=1).astype(np.float64)
-    return weighting.settle(distinct, weighting.empty)
+    return weighting.settle(distinct)
 
 
 def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
@@ -121,7 +121,7 @@ def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
     share = ratio(groups.counts, weighting.total[:, None], otherwise=0.0)
     # Adding 0 turns the -0 of a single value into 0.
     entropy = -scipy.special.xlogy(share, share).sum(axis=1) / np.log(2.0) + 0.0
-    return weighting.settle(entropy, weighting.empty)
+    return weighting.settle(entropy)
 
 
 def round_share(
@@ -185,7 +185,7 @@ def scale_utilization(raw: ArrayLike, *, lower: float, upper: float, weights: We
     width = _width(lower, upper)
     groups, weighting = _reports(raw, weights)
     ends = row_quantiles(groups.values, running_sums(groups.counts), _CENTRAL)
-    return weighting.settle(np.diff(ends)[:, 0] / width, weighting.empty)
+    return weighting.settle(np.diff(ends)[:, 0] / width)
 
 
 def _reports(raw: ArrayLike, weights: Weights) -> tuple[Tied, Weighting]:

@@ -86,7 +86,7 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
         first = np.searchsorted(below, 1)
         lost += 0.5 * (misses[:, first:] * take(hits, below[first:] - 1)).sum(axis=1)
     pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
-    return weighting.settle(ratio(pairs - lost, pairs), weighting.empty, (pairs == 0.0, Reason.ONE_CLASS))
+    return weighting.settle(ratio(pairs - lost, pairs), (pairs == 0.0, Reason.ONE_CLASS))
 
 
 def auroc2_interval(

@@ -109,7 +109,7 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
     (0.75, 0.5)
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(_mean_accuracy(right, stated, weighting), weighting.empty)
+    return weighting.settle(_mean_accuracy(right, stated, weighting))
 
 
 def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
@@ -127,7 +127,7 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) 
     0.25
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(1.0 - _mean_accuracy(right, stated, weighting), weighting.empty)
+    return weighting.settle(1.0 - _mean_accuracy(right, stated, weighting))
 
 
 def accuracy_at_coverage(
@@ -161,7 +161,7 @@ def accuracy_at_coverage(
     right, stated, weighting = trials(correct, confidence, weights)
     wanted = coverage * weighting.total
     if not stated.size:
-        return weighting.settle(np.full(len(wanted), np.nan), weighting.empty)
+        return weighting.settle(np.full(len(wanted), np.nan))
     order = np.argsort(stated, kind="stable")
     some = np.flatnonzero(right[order])
     up_to, right_up_to = weighting.up_to(order), weighting.up_to(order[some])
@@ -175,7 +175,7 @@ def accuracy_at_coverage(
     _, right_within, right_above = between(right_up_to, np.searchsorted(some, positions)).T
     part = np.minimum(wanted - above, within)
     answered = right_above + part * ratio(right_within, within, otherwise=0.0)
-    return weighting.settle(ratio(answered, wanted), weighting.empty)
+    return weighting.settle(ratio(answered, wanted))
 
 
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCoverageCurve:
@@ -254,9 +254,7 @@ def prediction_rejection_ratio(
     accuracy = weighting.mean(right)
     one_class = (accuracy == 0.0) | (accuracy == 1.0)
     ratios = np.minimum(ratio(area - accuracy, np.where(one_class, 0.0, oracle - accuracy)), 1.0)
-    return weighting.settle(
-        ratios, weighting.empty, (one_class, Reason.ONE_CLASS), (rejected < 2.0, Reason.TOO_FEW)
-    )
+    return weighting.settle(ratios, (one_class, Reason.ONE_CLASS), (rejected < 2.0, Reason.TOO_FEW))
 
 
 def _ranked(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:

@@ -76,7 +76,7 @@ def ece(
     """
     right, stated, weighting = trials(correct, confidence, weights)
     (excess,) = Bins(bins, binning, edges).sums(stated, weighting, stated - right)
-    return weighting.settle(ratio(np.abs(excess).sum(axis=1), weighting.total), weighting.empty)
+    return weighting.settle(ratio(np.abs(excess).sum(axis=1), weighting.total))
 
 
 def mce(
@@ -101,7 +101,7 @@ def mce(
     right, stated, weighting = trials(correct, confidence, weights)
     count, excess = Bins(bins, binning, edges).sums(stated, weighting, np.ones_like(stated), stated - right)
     gaps = ratio(np.abs(excess), count, otherwise=0.0)
-    return weighting.settle(gaps.max(axis=1), weighting.empty)
+    return weighting.settle(gaps.max(axis=1))
 
 
 def debiased_ece(
@@ -155,7 +155,7 @@ def debiased_ece(
     deviation = np.sqrt(ratio(hits * np.maximum(count - hits, 0.0), count, otherwise=0.0))
     bias = (folded_normal_mean(excess, deviation) - np.abs(excess)).sum(axis=1)
     value = ratio(np.abs(excess).sum(axis=1) - bias, weighting.total)
-    return weighting.settle(value, weighting.empty)
+    return weighting.settle(value)
 
 
 def ece_noise_floor(
@@ -200,7 +200,7 @@ def ece_noise_floor(
     mean = ratio(expected, count, otherwise=0.0)
     narrower = np.sqrt(ratio(variance, count * mean * (1.0 - mean), otherwise=0.0))
     floor = (_binomial_mean_deviation(count, mean) * narrower).sum(axis=1)
-    return weighting.settle(ratio(floor, weighting.total), weighting.empty)
+    return weighting.settle(ratio(floor, weighting.total))
 
 
 def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
@@ -296,7 +296,7 @@ def smooth_ece(
         sigma = decreasing_root(lambda width: error(width) - width, np.zeros_like(sigma), sigma)
     else:
         sigma *= bandwidth
-    return weighting.settle(error(sigma), weighting.empty)
+    return weighting.settle(error(sigma))
 
 
 def _on_grid(confidence: FloatArray, residual: FloatArray, weighting: Weighting) -> FloatArray:
@@ -334,7 +334,7 @@ def confidence_correlation(correct: ArrayLike, confidence: ArrayLike, *, weights
     of_second = np.einsum("rn,rn,rn->r", weighting.rows, second, second)
     value = np.clip(ratio(covariance, np.sqrt(of_first) * np.sqrt(of_second)), -1.0, 1.0)
     constant = _constant(right, weighting) | _constant(stated, weighting)
-    return weighting.settle(value, weighting.empty, (constant, Reason.CONSTANT))
+    return weighting.settle(value, (constant, Reason.CONSTANT))
 
 
 def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:
@@ -375,4 +375,4 @@ def hard_easy_slope(
     centred = weighting.centred(hard)
     deviation = weighting.rows * centred
     slope = ratio(deviation @ (stated - right), np.einsum("rn,rn->r", deviation, centred))
-    return weighting.settle(slope, weighting.empty, (_constant(hard, weighting), Reason.CONSTANT))
+    return weighting.settle(slope, (_constant(hard, weighting), Reason.CONSTANT))

@@ -200,7 +200,6 @@ def logistic_recalibration(
     x, counts, hits = groups.values, groups.counts, groups.sums[0]
     curve = fit_logistic(x, counts, hits)
     cases = (
-        weighting.empty,
         _one_class(counts, hits),
         (np.count_nonzero(counts, axis=1) < 2, Reason.CONSTANT),
         (np.isnan(curve.slope), Reason.NOT_IDENTIFIED),
@@ -253,7 +252,7 @@ def calibration_intercept(
 
     level = scipy.special.logit(accuracy)
     shift = decreasing_root(shortfall, level - x.max(initial=0.0), level - x.min(initial=0.0))
-    return weighting.settle(shift, weighting.empty, one_class)
+    return weighting.settle(shift, one_class)
 
 
 def _logits(confidence: FloatArray, clip: float) -> FloatArray:

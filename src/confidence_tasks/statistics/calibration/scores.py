@@ -180,7 +180,7 @@ def murphy_decomposition(
     score = weighting.mean(_brier_terms(right, stated))
     within = np.zeros_like(score) if bins is None else score - (reliability - resolution + uncertainty)
     return MurphyDecomposition(
-        *(weighting.settle(part, weighting.empty) for part in (reliability, resolution, uncertainty, within))
+        *(weighting.settle(part) for part in (reliability, resolution, uncertainty, within))
     )
 
 
@@ -210,7 +210,7 @@ def corp_decomposition(
     uncertainty = overall * (1.0 - overall)
     score = weighting.mean(_brier_terms(right, stated))
     parts = (score - recalibrated, uncertainty - recalibrated, uncertainty)
-    return CorpDecomposition(*(weighting.settle(part, weighting.empty) for part in parts))
+    return CorpDecomposition(*(weighting.settle(part) for part in parts))
 
 
 def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
@@ -246,7 +246,7 @@ def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weigh
     lever = 1.0 - 2.0 * stated
     variance = weighting.rows @ (lever**2 * stated * (1.0 - stated))
     z = ratio(weighting.rows @ ((right - stated) * lever), np.sqrt(variance))
-    return weighting.settle(z, weighting.empty, (variance == 0.0, Reason.NOT_IDENTIFIED))
+    return weighting.settle(z, (variance == 0.0, Reason.NOT_IDENTIFIED))
 
 
 def _brier_terms(correct: FloatArray, confidence: FloatArray) -> FloatArray:

@@ -127,11 +127,6 @@ class Weighting:
         some = np.flatnonzero(keep)
         return self.once(("kept", keep.tobytes()), lambda: SharedWeights.of(take(self.narrow, some)))
 
-    @property
-    def empty(self) -> Case:
-        """Rows without a trial, with the reason: the first case of most statistics."""
-        return self.total == 0, Reason.EMPTY
-
     def mean(self, column: FloatArray) -> FloatArray:
         """Weighted mean of a column of shape (n,) in each row, NaN where the row is empty."""
         return ratio(self.rows @ column, self.total)
@@ -140,10 +135,10 @@ class Weighting:
         """Weighted mean of a column of shape (n,); infinite where a trial that counts is, NaN without trials."""
         infinite = np.isinf(column)
         if not infinite.any():
-            return self.settle(self.mean(column), self.empty)
+            return self.settle(self.mean(column))
         # Infinity times a weight of 0 would be NaN: a trial that was not drawn must not count.
         finite = self.mean(np.where(infinite, 0.0, column))
-        return self.settle(np.where(self.rows @ infinite > 0.0, np.inf, finite), self.empty)
+        return self.settle(np.where(self.rows @ infinite > 0.0, np.inf, finite))
 
     def centred(self, column: FloatArray) -> FloatArray:
         """Subtract each row's own mean, shape (R, n): one mean for all rows would lose digits."""
@@ -160,8 +155,8 @@ class Weighting:
         return np.asarray(members @ self.rows.T).T
 
     def settle(self, values: FloatArray, *cases: Case) -> Result:
-        """Return the values, NaN where a case applies; the Estimate of a plain call has the reason of the first."""
-        return settle(values, cases, self.batch)
+        """Return the values, NaN in rows without trials and where a case applies; the first gives the reason."""
+        return settle(values, ((self.total == 0, Reason.EMPTY), *cases), self.batch)
 
 
 def trials(

@@ -225,7 +225,7 @@ def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArr
 def _settle(values: FloatArray, table: FloatArray, weighting: Weighting) -> Result:
     one_class = (table.sum(axis=2) == 0.0).any(axis=1), Reason.ONE_CLASS
     # What is left undefined is information relative to that of an observer at chance.
-    return weighting.settle(values, weighting.empty, one_class, (np.isnan(values), Reason.ZERO_D_PRIME))
+    return weighting.settle(values, one_class, (np.isnan(values), Reason.ZERO_D_PRIME))
 
 
 def _ideal(table: FloatArray) -> FloatArray:

@@ -443,15 +443,7 @@ def d_a(
 def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the mean evidence of right answers minus that of wrong ones, in the evidence's own unit.
 
-    Parameters
-    ----------
-    correct, evidence, weights
-        As in :func:`d_prime_ratings`.
-
-    Returns
-    -------
-    Estimate, or ndarray of shape (R,)
-        NaN without trials, and when all are right or all wrong.
+    Arguments and shapes are those of :func:`d_prime_ratings`. NaN without trials, and when all are right or all wrong.
 
     Examples
     --------
@@ -463,4 +455,4 @@ def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: Weights
     classes = np.stack([1.0 - right, right], axis=1)
     sums, counts = np.split(weighting.rows @ np.hstack([values[:, np.newaxis] * classes, classes]), 2, axis=1)
     difference = np.diff(ratio(sums, counts))[:, 0]
-    return weighting.settle(difference, weighting.empty, (np.isnan(difference), Reason.ONE_CLASS))
+    return weighting.settle(difference, (np.isnan(difference), Reason.ONE_CLASS))
