@@ -146,6 +146,19 @@ def within_split(trials: Columns, split: str) -> Columns:
     return rows_of(trials, _in_split(trials, split))
 
 
+def of_intervals(make: Callable[[Columns], Columns], compute: Compute) -> Compute:
+    """Make a measure of the intervals that ``make`` makes of trials, however these are resampled.
+
+    It gets trials with a column ``row``, their position, and keeps it: an interval has the weight of that trial.
+    """
+
+    def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
+        made = make({**trials, "row": np.arange(len(trials["split"]))})
+        return compute(made, None if weights is None else weights[..., made["row"]])
+
+    return computed
+
+
 def _of_split(split: str, compute: Compute) -> Compute:
     """A measure of the trials of one half."""
     return among(lambda trials: trials["split"] == split, compute)
@@ -254,15 +267,6 @@ class Adjustment:
         ((adjusted, _),) = self._by_outcome(trials, np.ones((1, len(trials["split"]))))
         return adjusted
 
-    def fixed(self, compute: Compute) -> Compute:
-        """Make a measure of adjusted intervals; under resampling the adjustment stays as it is."""
-
-        def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
-            kept = None if weights is None else weights[..., _in_split(trials, TEST)]
-            return compute(self.adjust(trials), kept)
-
-        return computed
-
     def refitted(self, compute: Compute) -> Compute:
         """Make a measure of adjusted intervals that fits the adjustment for each row of weights."""
 
@@ -365,7 +369,7 @@ def _adjusted_measures(
     return tuple(
         Measure(
             f"{name}_{figure}",
-            adjustment.fixed(compute),
+            of_intervals(adjustment.adjust, compute),
             f"{what} of {described}{note if figure == 'coverage' else '.'}",
             **how,
             informative=misses if figure == "winkler" else None,

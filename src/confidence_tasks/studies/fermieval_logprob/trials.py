@@ -9,7 +9,8 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks import statistics
@@ -30,16 +31,16 @@ from confidence_tasks.studies.fermieval.replies import (
     exponent_prompt,
     levels_of,
 )
-from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
 from confidence_tasks.study import Question, Replies, Stage, Status, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
+    PARSE_RATE,
     UNIT,
     Columns,
     Compute,
     Measure,
-    Value,
     auroc,
     calibration_error,
     mean,
@@ -47,7 +48,6 @@ from confidence_tasks.study.measures import (
     not_resampled,
     proportion,
     rows_of,
-    undefined,
     values_of,
 )
 from confidence_tasks.study.reference import np
@@ -315,25 +315,12 @@ _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     *((name, compute, f"{what} that span the sets", better) for name, compute, what, better in FIGURES),
 )
 
-_READ: tuple[Measure, ...] = (
-    Measure(
-        "accuracy/all",
-        proportion(lambda trials: trials["correct"]),
-        "Share of questions whose most probable exponent is right.",
-        "higher",
-    ),
-    Measure(
-        "integer_mass/all",
-        proportion(lambda trials: trials["integer_mass"].clip(max=1.0)),
-        "Mean probability of all integers together.",
-        "higher",
-    ),
-    Measure(
-        "parse_rate/all",
-        proportion(lambda trials: trials["distribution"] != ""),
-        "Share of questions with a distribution over integers.",
-        "higher",
-    ),
+INTEGER_MASS = mean(
+    "integer_mass",
+    "integer_mass",
+    "Mean probability of all integers together; the rest was lost with other tokens.",
+    "higher",
+    bounds=UNIT,
 )
 
 
@@ -349,27 +336,23 @@ def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[M
     def temperature(trials: Columns) -> float:
         return float(fitted_temperature(trials, levels).temperature)
 
-    def of_sets(compute: Compute, level: float, prefix: str) -> Compute:
-        def judged(trials: Columns, weights: FloatArray | None = None) -> Value:
-            chosen = temperature(trials) if prefix else 1.0
-            if math.isnan(chosen):
-                return undefined(weights)
-            kept = None if weights is None else weights[..., _with_distribution(trials, TEST)]
-            return compute(set_intervals(trials, level, chosen), kept)
-
-        return judged
+    def sets(prefix: str, level: float, trials: Columns) -> Columns:
+        chosen = temperature(trials) if prefix else 1.0
+        if math.isnan(chosen):
+            return rows_of(set_intervals(trials, level), slice(0))
+        return set_intervals(trials, level, chosen)
 
     fitted = Measure(
         "temperature/all", not_resampled(temperature), "Temperature fitted on the calibration half."
     )
     ways = {"": "as they are"} | ({"scaled_": "after temperature scaling"} if scaled else {})
     return (
-        *_READ,
+        *(replace(measure, name=f"{measure.name}/all") for measure in (ACCURACY, INTEGER_MASS, PARSE_RATE)),
         *((fitted,) if scaled else ()),
         *(
             Measure(
                 f"{prefix}{name}/{condition_of(level)}",
-                of_sets(compute, level, prefix),
+                of_intervals(partial(sets, prefix, level), compute),
                 f"{what}, at a nominal coverage of {level:g}, on the test half, {way}.",
                 better,
             )
@@ -445,12 +428,6 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
         "auroc",
         "Chance that a right most probable exponent has more probability than a wrong one.",
     ),
-    mean(
-        "integer_mass",
-        "integer_mass",
-        "Mean probability of all integers together; the rest was lost with other tokens.",
-        "higher",
-        bounds=UNIT,
-    ),
+    INTEGER_MASS,
 )
 """Measures of the most probable exponent; intervals from the distribution are in the table of methods."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
@@ -26,19 +26,16 @@ from confidence_tasks.studies.fermieval.replies import (
     read_fermi_exponent,
     read_fermi_interval,
 )
-from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
 from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     Columns,
-    Compute,
     Measure,
-    Value,
-    among,
+    mean_of,
     named,
     not_resampled,
-    proportion,
     rows_of,
     share,
     values_of,
@@ -48,7 +45,7 @@ from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
 
 if TYPE_CHECKING:
-    from confidence_tasks.statistics.core import FloatArray
+    pass
 
 Ask = Literal["interval", "direct", "reasoned"]
 """What is sampled: intervals, bare exponents, or exponents after reasoning."""
@@ -230,8 +227,8 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
 def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Columns:
     """Return one interval a question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
 
-    Of samples of one condition: ``question_id``, ``truth``, ``lower``, ``upper``, ``level``, ``samples``, the number of
-    them that can be read, and ``row``, the first of them. A question without any is left out.
+    Of samples of one condition: the columns of the first that can be read, with the ends in ``lower`` and ``upper``,
+    ``level``, and in ``samples`` how many can be read. A question without any is left out.
     """
     rows = np.flatnonzero((trials["split"] == split) & ~np.isnan(trials["lower"]))
     names, first, index, counts = np.unique(
@@ -247,13 +244,11 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
             trials["lower"][members], trials["upper"][members], level
         )
     return {
-        "question_id": names.astype(object),
-        "truth": trials["truth"][rows[first]],
+        **rows_of(trials, rows[first]),
         "lower": ends[0],
         "upper": ends[1],
         "level": np.full(len(names), level),
         "samples": counts.astype(np.float64),
-        "row": rows[first].astype(np.float64),
     }
 
 
@@ -270,35 +265,34 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     """Return the temperature of least J on the calibration half, the lowest of equals; NaN without such trials."""
     temperatures = np.unique(trials["temperature"])
     scores = np.array(
-        [
-            penalized_score(rows_of(trials, trials["temperature"] == each), level, shortfall_weight)
-            for each in temperatures
-        ]
+        [penalized_score(rows_in(trials, temperature=each), level, shortfall_weight) for each in temperatures]
     )
     return math.nan if np.isnan(scores).all() else float(temperatures[np.nanargmin(scores)])
 
 
-def mean_tunnel_index(trials: Columns, weights: FloatArray | None = None) -> Value:
-    """Return by how much reasoning lowers the entropy of sampled exponents, in bits, averaged over questions.
+def rows_in(trials: Columns, **cell: Any) -> Columns:
+    """Return the trials that have some values in some columns."""
+    every = np.ones(len(trials["question_id"]), dtype=bool)
+    return rows_of(trials, np.logical_and.reduce([every, *(trials[key] == cell[key] for key in cell)]))
+
+
+def tunnel_indices(trials: Columns, **cell: Any) -> Columns:
+    """Return by how much reasoning lowers the entropy of sampled exponents, in bits, as ``value`` of each question.
 
     Samples after reasoning are pooled, as in self-consistency: what each chain alone leaves open cannot be seen in one
-    sample of it. Entropies of few samples are too low, both alike.
-
-    The trials are samples at one temperature, and all those of a question have one weight.
+    sample of it. Entropies of few samples are too low, both alike. The samples of the cell are at one temperature.
     """
-    direct, reasoned = (
-        samples_by_question(rows_of(trials, trials["ask"] == ask)) for ask in ("direct", "reasoned")
-    )
-    found, rows = [], []
+    here = rows_in(trials, **cell)
+    direct, reasoned = (samples_by_question(rows_in(here, ask=ask)) for ask in ("direct", "reasoned"))
+    found = {}
     for name in filter(reasoned.__contains__, direct):
         samples = [direct[name], reasoned[name]]
         size = min(map(len, samples))  # entropies are compared at one number of samples
         _, (without, with_it) = statistics.intervals.empirical_distribution(
             np.array([some[:size] for some in samples])
         )
-        found.append(float(statistics.intervals.tunnel_index(without, with_it[None], pooled=True)))
-        rows.append(np.flatnonzero(trials["question_id"] == name)[0])
-    return _mean(found, rows, weights)
+        found[name] = float(statistics.intervals.tunnel_index(without, with_it[None], pooled=True))
+    return _of_questions(here, found)
 
 
 AGREEMENT: Mapping[str, str] = {
@@ -309,35 +303,36 @@ AGREEMENT: Mapping[str, str] = {
 """What self-consistency is told by."""
 
 
-def self_consistency(name: str, trials: Columns, weights: FloatArray | None = None) -> Value:
-    """Return how well or how often samples of exponents agree, averaged over the questions of the test half.
+def agreement(name: str, trials: Columns, **cell: Any) -> Columns:
+    """Return how well or how often samples of exponents agree, as ``value`` of each question of the test half.
 
-    ``name`` is one of `AGREEMENT`, ``trials`` are samples of one condition, and all of a question have one weight.
+    ``name`` is one of `AGREEMENT`, and the samples of the cell are of one condition.
     """
-    here = rows_of({**trials, "row": np.arange(len(trials["split"]))}, trials["split"] == TEST)
-    first = {question: i for i, question in reversed(list(enumerate(here["question_id"])))}
-    found, rows = [], []
+    here = rows_in(trials, split=TEST, **cell)
+    truths = dict(zip(here["question_id"], here["truth"], strict=True))
+    found = {}
     for question, samples in samples_by_question(here).items():
-        truth = here["truth"][first[question]]
         values, shares = statistics.intervals.empirical_distribution(np.array([samples]))
-        mode = statistics.intervals.smallest_set(
-            values, shares, 1e-6
-        )  # the smallest set of any small mass is the mode
+        # The smallest set of any small mass is the mode.
+        mode = statistics.intervals.smallest_set(values, shares, 1e-6)
         figures = {
-            "accuracy": float(np.mean(np.asarray(samples) == truth)),
-            "majority_accuracy": float(mode.lower[0] == truth),
+            "accuracy": float(np.mean(np.asarray(samples) == truths[question])),
+            "majority_accuracy": float(mode.lower[0] == truths[question]),
             "agreement": float(mode.mass[0]),
         }
-        found.append(figures[name])
-        rows.append(here["row"][first[question]])
-    return _mean(found, rows, weights)
+        found[question] = figures[name]
+    return _of_questions(here, found)
 
 
-def _mean(values: Sequence[float], rows: Sequence[Any], weights: FloatArray | None) -> Value:
-    """Average what questions give, each with the weight of one of its samples."""
-    column = {"value": np.array(values, dtype=np.float64)}
-    kept = None if weights is None else weights[..., np.array(rows, dtype=np.intp)]
-    return proportion(lambda table: table["value"])(column, kept)
+def _of_questions(trials: Columns, values: Mapping[str, float]) -> Columns:
+    """Return a value of each question, with the columns of the first of its samples, which all have one weight."""
+    first = {name: row for row, name in reversed(list(enumerate(trials["question_id"])))}
+    rows = np.array([first[name] for name in values], dtype=np.intp)
+    return {**rows_of(trials, rows), "value": np.array(list(values.values()), dtype=np.float64)}
+
+
+mean_of_questions = partial(of_intervals, compute=mean_of("value"))
+"""A measure of such values."""
 
 
 def samples_by_question(trials: Columns) -> dict[str, list[float]]:
@@ -372,22 +367,22 @@ def sampling_measures(
             measures += _level_measures(ask, temperatures, level, shortfall_weight, where)
     for temperature in temperatures:
         at = f"T={temperature:g}"
-        for ask in (ask for ask in asks if ask != "interval"):
-            cell = {"ask": ask, "temperature": temperature}
-            measures += [
-                Measure(
-                    f"{name}/{cell_of(ask, temperature)}",
-                    _within(cell, partial(self_consistency, name)),
-                    f"{what}, asked {ask} at {at}.",
-                    "higher",
-                )
-                for name, what in AGREEMENT.items()
-            ]
+        measures += [
+            Measure(
+                f"{name}/{cell_of(ask, temperature)}",
+                mean_of_questions(partial(agreement, name, ask=ask, temperature=temperature)),
+                f"{what}, asked {ask} at {at}.",
+                "higher",
+            )
+            for ask in asks
+            if ask != "interval"
+            for name, what in AGREEMENT.items()
+        ]
         if {"direct", "reasoned"} <= set(asks):
             measures.append(
                 Measure(
                     f"tunnel_index/{at}",
-                    _within({"temperature": temperature}, mean_tunnel_index),
+                    mean_of_questions(partial(tunnel_indices, temperature=temperature)),
                     f"Entropy of the exponent, in bits, that reasoning takes away at {at}.",
                 )
             )
@@ -418,64 +413,29 @@ def _level_measures(
     """Return the measures of one way of asking at one level: at each temperature, and at the one chosen of several."""
     cell: dict[str, Any] = {"ask": ask} | ({"level": level} if ask == "interval" else {})
     label = condition_of(level)
-    ways = {
-        where(ask, f"T={temperature:.15g}", label): _within(
-            {**cell, "temperature": temperature}, partial(_intervals, level)
-        )
-        for temperature in temperatures
+
+    def chosen(trials: Columns) -> float:
+        return chosen_temperature(rows_in(trials, **cell), level, shortfall_weight)
+
+    def made(temperature: float, trials: Columns) -> Columns:
+        return sampled_intervals(rows_in(trials, **cell, temperature=temperature), level)
+
+    ways: dict[str, Callable[[Columns], Columns]] = {
+        where(ask, f"T={temperature:.15g}", label): partial(made, temperature) for temperature in temperatures
     }
-    chosen = []
+    choice = []
     if len(temperatures) > 1:
-        ways[where(ask, "chosen", label)] = _within(cell, partial(_at_chosen, level, shortfall_weight))
-        compute = not_resampled(lambda trials: chosen_temperature(trials, level, shortfall_weight))
+        ways[where(ask, "chosen", label)] = lambda trials: made(chosen(trials), trials)
         what = f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}."
-        chosen = [Measure(f"temperature/{where(ask, '', label)}", _within(cell, compute), what)]
+        choice = [Measure(f"temperature/{where(ask, '', label)}", not_resampled(chosen), what)]
     return [
-        *chosen,
+        *choice,
         *(
-            Measure(f"{name}/{of}", _of_samples(made, compute), f"{what}, asked {ask}, {of}.", better)
-            for of, made in ways.items()
+            Measure(f"{name}/{of}", of_intervals(make, compute), f"{what}, asked {ask}, {of}.", better)
+            for of, make in ways.items()
             for name, compute, what, better in FIGURES
         ),
     ]
-
-
-Made: TypeAlias = "Callable[[Columns, FloatArray | None], tuple[Columns, FloatArray | None]]"
-
-
-def _within(cell: Mapping[str, Any], compute: Callable[[Columns, FloatArray | None], Any]) -> Any:
-    """Restrict what is computed to the trials of a cell."""
-
-    def inside(trials: Columns) -> Any:
-        return np.logical_and.reduce([trials[key] == value for key, value in cell.items()])
-
-    return among(inside, compute)
-
-
-def _intervals(
-    level: float, trials: Columns, weights: FloatArray | None
-) -> tuple[Columns, FloatArray | None]:
-    """Return the test half's intervals and their weights."""
-    found = sampled_intervals(trials, level)
-    return found, None if weights is None else weights[..., found["row"].astype(np.intp)]
-
-
-def _at_chosen(
-    level: float, shortfall_weight: float, trials: Columns, weights: FloatArray | None
-) -> tuple[Columns, FloatArray | None]:
-    """Return the intervals at the temperature that the calibration half chooses, which resampling leaves."""
-    best = chosen_temperature(trials, level, shortfall_weight)
-    found: tuple[Columns, FloatArray | None] = _within({"temperature": best}, partial(_intervals, level))(
-        trials, weights
-    )
-    return found
-
-
-def _of_samples(made: Made, compute: Compute) -> Compute:
-    def judged(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return compute(*made(trials, weights))
-
-    return judged
 
 
 def sampling_summary(
