@@ -236,6 +236,7 @@ FEWSHOT = Parameter(
     "Worked examples before each question, from questions that are not asked, for small and base models.",
     low=0,
 )
+MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of hub data sets.")
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 
@@ -244,5 +245,5 @@ def source_parameters(source: str) -> tuple[Parameter, ...]:
     return (
         Parameter("source", str, source, "Name of a question source, or path of a question file."),
         Parameter("n", int | None, None, "Number of questions; all by default.", low=1),
-        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+        MIRROR,
     )

@@ -9,7 +9,12 @@ from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.report import method_table
-from confidence_tasks.studies.fermieval.subject import exponent_distribution, perceived_interval, whole
+from confidence_tasks.studies.fermieval.subject import (
+    belief,
+    exponent_distribution,
+    perceived_interval,
+    whole,
+)
 from confidence_tasks.studies.fermieval.trials import fermieval_summary, fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
 from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
@@ -43,7 +48,7 @@ def interval_trials(n, levels):
 def logprob_trials(n):
     made = []
     for i, question in enumerate(questions(n)):
-        found = exponent_distribution(question, SUBJECT, "1")
+        found = exponent_distribution(belief(question, SUBJECT, "1"), SUBJECT)
         likely = {value: p for value, p in found.items() if p > 1e-6}
         made.append(distribution_trial(question, half(i), likely))
     return made

@@ -128,10 +128,10 @@ def test_the_tunnel_starts_uniformly_within_what_it_leaves():
 def test_a_greedy_subject_states_its_most_probable_exponent_with_the_probabilities_of_others():
     question, subject = QUESTIONS[3], make_subject("ideal", gain=2.0)
     reply = reply_to(LOGPROB, question, "first_token", subject)
-    found = exponent_distribution(question, subject, "1")
+    found = exponent_distribution(belief(question, subject, "1"), subject)
     assert int(reply.text) == round(belief(question, subject, "1").mean)
     assert reply.alternatives == {str(value): p for value, p in found.items()}
-    plain = exponent_distribution(question, make_subject("ideal"), "1")
+    plain = exponent_distribution(belief(question, make_subject("ideal"), "1"), make_subject("ideal"))
     sharpened = {value: p**2 for value, p in plain.items()}
     total = sum(sharpened.values())
     assert found == pytest.approx({value: p / total for value, p in sharpened.items()})
@@ -139,7 +139,7 @@ def test_a_greedy_subject_states_its_most_probable_exponent_with_the_probabiliti
 
 def test_samples_come_from_the_belief_at_their_temperature():
     question, subject = QUESTIONS[3], make_subject("ideal")
-    probabilities = exponent_distribution(question, subject, "1")
+    probabilities = exponent_distribution(belief(question, subject, "1"), subject)
     mean = sum(value * p for value, p in probabilities.items())
     spread = math.sqrt(sum((value - mean) ** 2 * p for value, p in probabilities.items()))
     samples = np.array([drawn(probabilities, 1.0, i) for i in range(4000)])
@@ -156,5 +156,5 @@ def test_reasoning_narrows_what_is_sampled_to_the_part_that_is_seen():
     believed = belief(question, subject, "1")
     value = read_fermi_exponent(reply.text).lower
     assert believed.inv_cdf(start) - 0.5 <= value <= believed.inv_cdf(end) + 0.5
-    seen = exponent_distribution(question, subject, "1", (start, end))
-    assert len(seen) < len(exponent_distribution(question, subject, "1"))
+    seen = exponent_distribution(belief(question, subject, "1"), subject, (start, end))
+    assert len(seen) < len(exponent_distribution(belief(question, subject, "1"), subject))

@@ -82,10 +82,12 @@ def test_a_noisy_table_costs_score_and_calibration():
 def test_a_noisy_subject_believes_in_a_table_of_its_own():
     item = next(item for item in ITEMS if item.condition == "radius=5")
     case = item.question
-    exact = belief(item.question, make_subject("ideal"), "1")
+    exact = belief(item.question, make_subject("ideal"), 1.0)
     assert guess_score(case, exact[0]) == pytest.approx(exact[1], abs=1e-12)
     assert exact[1] == pytest.approx(maximum_score(case), abs=1e-12)
-    believed = {belief(item.question, make_subject("ideal", hazard_noise=1.0), seed) for seed in range(10)}
+    believed = {
+        belief(case, make_subject("ideal", hazard_noise=1.0), score) for score in np.linspace(-2, 2, 10)
+    }
     assert len(believed) == 10
 
 

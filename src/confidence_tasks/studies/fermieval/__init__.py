@@ -24,6 +24,11 @@ LEVELS_PARAMETER = Parameter(
     "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
 )
 
+_N = Parameter(
+    "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
+)
+_MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
+
 EXPONENT_PARAMETERS = (
     LEVELS_PARAMETER,
     Parameter(
@@ -33,10 +38,8 @@ EXPONENT_PARAMETERS = (
         "Ask both halves, or the test half only, with nothing fitted to the other; drawn by seed, or the paper's own.",
         SPLITS,
     ),
-    Parameter(
-        "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
-    ),
-    Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
+    _N,
+    _MIRROR,
 )
 """Parameters of the tasks that ask for a single exponent."""
 
@@ -82,9 +85,7 @@ STUDY = Study(
             "By default 100 for the authors' questions, and no limit for others. n_excluded counts them.",
             low=1.0,
         ),
-        Parameter(
-            "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
-        ),
+        _N,
         Parameter(
             "temperature",
             float,
@@ -93,7 +94,7 @@ STUDY = Study(
             low=0,
             high=2,
         ),
-        Parameter("mirror", str | None, None, "Folder with local copies of the question sources."),
+        _MIRROR,
     ),
     trial=trials.IntervalTrial,
     measures=trials.REPORTED_MEASURES,

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from confidence_tasks.reading import fields as json_fields
 from confidence_tasks.reading.answers import is_refusal
 from confidence_tasks.reading.cleaning import (
     bounded,
@@ -25,8 +26,6 @@ from confidence_tasks.reading.cleaning import (
     read_first_turn,
     strip_thoughts,
 )
-from confidence_tasks.reading.fields import RULES as JSON_RULES
-from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file
@@ -243,7 +242,7 @@ def levels_of(value: str | float | list[float]) -> list[float]:
 KEYS = ("L", "U")
 
 RULES: Mapping[str, str] = {
-    **JSON_RULES,
+    **json_fields.RULES,
     "next_turn": "The reply goes on with a question of its own making: what follows from there does not count.",
     "brackets": "There is no JSON: the last interval written as [10^a, 10^b] counts.",
     "power": "An end is written as a power of ten: its exponent counts.",
@@ -344,8 +343,9 @@ def read_fermi_interval(text: str) -> IntervalReading:
 
 def _read_turn(text: str) -> IntervalReading:
     """Read the interval that one turn states."""
-    found = read_json_fields(text, KEYS, last=True)
-    fields, rules = found.fields, _beyond_format(found.rules, text)
+    found = json_fields.read_json_fields(text, KEYS, last=True)
+    before = text.rstrip().endswith("}")  # text before the object is part of the format
+    fields, rules = found.fields, tuple(rule for rule in found.rules if not (before and rule == "around"))
     if not fields and (ends := _BRACKETS.findall(fold(text))):
         fields, rules = dict(zip(KEYS, ends[-1], strict=True)), ("brackets",)
     said = [fold(fields.get(key, "")) for key in KEYS]
@@ -416,11 +416,6 @@ def _number_of(line: str) -> str:
         return _LABEL.split(line)[-1].strip(_MARKS)
     number = _LABEL.split(line[: again.start()])[-1].strip(_MARKS)
     return number if again["exponent"] in {None, number} else line
-
-
-def _beyond_format(rules: tuple[str, ...], text: str) -> tuple[str, ...]:
-    """Drop the rule of text around the object where all of it comes before, as the prompt allows."""
-    return tuple(rule for rule in rules if rule != "around" or not text.rstrip().endswith("}"))
 
 
 def _fault(missing: int, text: str) -> Status:

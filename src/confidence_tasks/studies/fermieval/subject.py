@@ -112,16 +112,9 @@ def whole(lower: float, upper: float) -> tuple[int, int]:
 
 
 def exponent_distribution(
-    question: Question, subject: Subject, seed: str, within: tuple[float, float] = (0.0, 1.0)
-) -> dict[int, float]:
-    """Return the probability of each exponent in the part of the belief between two quantiles."""
-    return _exponents(belief(question, subject, seed), subject, within)
-
-
-def _exponents(
     believed: NormalDist, subject: Subject, within: tuple[float, float] = (0.0, 1.0)
 ) -> dict[int, float]:
-    """Return the same of a belief that is known."""
+    """Return the probability of each exponent in the part of a belief between two quantiles."""
     middle, reach = round(believed.mean), math.ceil(6.0 * subject.belief_sd)
     mass = {}
     for value in range(middle - reach, middle + reach + 1):
@@ -152,7 +145,9 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
         NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
         for (off,) in even_points(1, _BELIEFS)
     ]
-    trials = [distribution_trial(question, TEST, _exponents(believed, subject)) for believed in beliefs]
+    trials = [
+        distribution_trial(question, TEST, exponent_distribution(believed, subject)) for believed in beliefs
+    ]
     return long_run(REPORTED_MEASURES, [(trial, 1.0 / _BELIEFS) for trial in trials])
 
 
@@ -174,30 +169,26 @@ def respond_exponent(question: Question, request: StageRequest, *, reasoned: boo
     """State one exponent, at once or after reasoning."""
     subject, key = request.subject, (request.seed, question.id)
     within = tunnel(subject.perception, *key) if reasoned else (0.0, 1.0)
-    probabilities = exponent_distribution(question, subject, request.seed, within)
+    probabilities = exponent_distribution(belief(question, subject, request.seed), subject, within)
     value = drawn(probabilities, call_temperature(request.seed), *key)
     if reasoned:
         return Reply(f"I combined rough estimates of each factor.\n{value}", probabilities[value])
     return Reply(str(value), probabilities[value], {str(other): p for other, p in probabilities.items()})
 
 
-def respond(question: Question, request: StageRequest) -> Reply:
-    """State an interval of the coverage that the condition asks for."""
-    return respond_interval(question, request, level_of(request.condition))
-
-
 def respond_sample(question: Question, request: StageRequest) -> Reply:
     """State an interval or an exponent, as the condition of a sample asks."""
     from confidence_tasks.studies.fermieval_sampling.trials import read_cell
 
-    ask, _, level = read_cell(request.condition)
-    if level is not None:
-        return respond_interval(question, request, level)
+    ask, *_ = read_cell(request.condition)
+    if ask == "interval":
+        return respond(question, request)
     return respond_exponent(question, request, reasoned=ask == "reasoned")
 
 
-def respond_interval(question: Question, request: StageRequest, level: float) -> Reply:
-    """State an interval of a nominal coverage."""
+def respond(question: Question, request: StageRequest) -> Reply:
+    """State an interval of the coverage that the condition asks for, which its label ends with."""
+    level = level_of(request.condition.rpartition(",")[2])
     key = (request.seed, question.id, level)
     ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
     reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")

@@ -169,13 +169,11 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 PERCENT = Scale(0, 100)
 
 
-def belief(question: Question, subject: Subject, seed: object) -> tuple[int, float]:
-    """Return the best guess by the subject's own life table, and its chance by that table."""
-    return belief_at(question, subject, normal(seed, question.id, "hazard"))
+def belief(question: Question, subject: Subject, score: float) -> tuple[int, float]:
+    """Return the best guess by the subject's own life table, and its chance by that table.
 
-
-def belief_at(question: Question, subject: Subject, score: float) -> tuple[int, float]:
-    """Return the same where the logarithm of the factor on the risk of dying has a standard score."""
+    The logarithm of the factor on the risk of dying has a standard ``score``.
+    """
     from confidence_tasks.statistics.life_table import best_guess
 
     about = question.metadata
@@ -196,7 +194,7 @@ def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
 def respond(question: Question, request: StageRequest) -> Reply:
     """Guess, and state the chance of being near enough."""
     subject, key = request.subject, (request.seed, question.id)
-    guess, chance = belief(question, subject, request.seed)
+    guess, chance = belief(question, subject, normal(*key, "hazard"))
     stated = subject.restate(chance, question.id, request.seed)
     reply = lifeeval_reply(
         guess,

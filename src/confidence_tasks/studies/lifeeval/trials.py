@@ -24,7 +24,7 @@ from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
     OLDEST,
     PERCENT,
-    belief_at,
+    belief,
     even_scores,
     lifeeval_reply,
 )
@@ -416,7 +416,7 @@ def true_values(
     noises = even_scores(15, subject.noise)
     for score, weight in even_scores(9, subject.hazard_noise):
         for name, question in asked.items():
-            guess, chance = belief_at(question, subject, score)
+            guess, chance = belief(question, subject, score)
             for noise, weight_of_noise in noises:
                 for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
                     key = name, lifeeval_reply(guess, percent / 100)

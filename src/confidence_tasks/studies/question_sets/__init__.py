@@ -49,27 +49,20 @@ STUDY = Study(
             TOP_LOGPROBS,
             offline="arithmetic_boolean",
         ),
-        "sciq": _set(
-            "sciq",
-            "SciQ",
-            "Are the probabilities of the options of science questions calibrated?",
-            TOP_LOGPROBS,
-            offline="arithmetic",
-        ),
-        "lsat_ar": _set(
-            "lsat_ar",
-            "LSAT-AR",
-            "Are the probabilities of the options of hard logical questions calibrated?",
-            TOP_LOGPROBS,
-            offline="arithmetic",
-        ),
-        "sat_en": _set(
-            "sat_en",
-            "SAT-EN",
-            "Are the probabilities of the options of questions on a passage calibrated?",
-            TOP_LOGPROBS,
-            offline="arithmetic",
-        ),
+        **{
+            source: _set(
+                source,
+                title,
+                f"Are the probabilities of the options of {kind} calibrated?",
+                TOP_LOGPROBS,
+                offline="arithmetic",
+            )
+            for source, title, kind in (
+                ("sciq", "SciQ", "science questions"),
+                ("lsat_ar", "LSAT-AR", "hard logical questions"),
+                ("sat_en", "SAT-EN", "questions on a passage"),
+            )
+        },
         "halueval": _set(
             "halueval",
             "HaluEval",

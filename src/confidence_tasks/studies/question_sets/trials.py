@@ -46,8 +46,6 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     UNIT,
-    Columns,
-    Compute,
     Measure,
     auroc,
     calibration_error,
@@ -353,15 +351,6 @@ def _credit(question: Question, favourites: Sequence[str]) -> float:
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _used_rule(name: str) -> Compute:
-    """Return the share of replies that needed a reading rule."""
-
-    def used(trials: Columns) -> Any:
-        return np.array([name in rules.split("+") for rules in trials["rules"]], dtype=np.float64)
-
-    return proportion(used)
-
-
 MEASURES: tuple[Measure, ...] = (
     calibration_error("ece", "Expected calibration error, 10 bins closed on the right."),
     ACCURACY,
@@ -437,7 +426,7 @@ OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
 JUDGEMENT_MEASURES: tuple[Measure, ...] = (
     share(
         "own_answer_share",
-        _used_rule("own_answer"),
+        proportion(lambda trials: np.array(["own_answer" in rules.split("+") for rules in trials["rules"]])),
         "Share of replies that put an answer of their own in place of the one to judge.",
     ),
     *_calibration_of(

@@ -14,6 +14,7 @@ from confidence_tasks.studies.riskeval.replies import (
     penalty_text,
 )
 from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
+from confidence_tasks.study.parameter import MIRROR
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
@@ -52,7 +53,11 @@ STUDY = Study(
             "What a wrong answer costs, one condition each.",
         ),
         Parameter(
-            "strategy", str, "base", "use_confidence tells the model to decide by its confidence.", STRATEGIES
+            "strategy",
+            str,
+            "base",
+            "use_confidence tells the model to decide by its confidence.",
+            tuple(STRATEGIES),
         ),
         Parameter("n", int | None, None, "Number of questions; by default 128, of GPQA Diamond all.", low=1),
         Parameter(
@@ -78,7 +83,7 @@ STUDY = Study(
             "What to do with questions that come with a picture; must be given where there are any.",
             ("send", "skip"),
         ),
-        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+        MIRROR,
     ),
     offline="arithmetic",
     trial=trials.RiskTrial,

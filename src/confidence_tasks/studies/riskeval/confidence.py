@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.numbers import find_numbers
@@ -227,67 +228,10 @@ def _placed(match: re.Match[str], top: str | None = None) -> StatedConfidence:
 
 # In words ---------------------------------------------------------------------------------------------------------
 
-TABLE: tuple[tuple[float, str, str], ...] = (
-    (
-        1.0,
-        "meaning",
-        "certain, certainty, absolute certainty, definite, definitely, no doubt, without a doubt, absolutely sure, "
-        "completely sure, totally sure, entirely sure, fully sure, absolute, complete, full, total",
-    ),
-    (
-        0.97,
-        "ICD 203: 95 to 99%",
-        "almost certain, almost certainly, nearly certain, virtually certain, near certain, near certainty",
-    ),
-    (
-        0.95,
-        "IPCC AR4: at least 9 out of 10",
-        "very high, extremely high, highest, very sure, extremely sure, highly sure, very strong",
-    ),
-    (
-        0.875,
-        "ICD 203: 80 to 95%",
-        "very likely, highly likely, extremely likely, very probable, highly probable",
-    ),
-    (
-        0.8,
-        "IPCC AR4: about 8 out of 10",
-        "high, quite high, fairly high, pretty high, strong, sure, quite sure, pretty sure",
-    ),
-    (
-        0.675,
-        "ICD 203: 55 to 80%",
-        "likely, probable, probably, most likely, moderately high, medium high, medium to high, moderate to high, "
-        "fairly sure, reasonably sure, mostly sure, relatively sure",
-    ),
-    (
-        0.5,
-        "IPCC AR4: about 5 out of 10",
-        "medium, moderate, average, fair, moderately sure, somewhat sure, partially sure",
-    ),
-    (
-        0.5,
-        "ICD 203: 45 to 55%",
-        "roughly even chance, roughly even odds, about even, even chance, even odds, toss-up, toss up, coin flip, "
-        "fifty-fifty, fifty fifty",
-    ),
-    (0.325, "ICD 203: 20 to 45%", "unlikely, improbable, probably not, low to medium, low to moderate"),
-    (
-        0.2,
-        "IPCC AR4: about 2 out of 10",
-        "low, quite low, fairly low, pretty low, weak, unsure, slightly sure, not sure, not very sure, not too sure, "
-        "not so sure, not that sure, not really sure, not entirely sure, not completely sure, not fully sure, "
-        "not particularly sure, not highly sure, guess, a guess, guessing, just a guess",
-    ),
-    (0.125, "ICD 203: 5 to 20%", "very unlikely, highly unlikely, extremely unlikely, highly improbable"),
-    (
-        0.05,
-        "IPCC AR4: less than 1 out of 10",
-        "very low, extremely low, lowest, minimal, very unsure, not at all sure, not sure at all, wild guess, "
-        "a wild guess, pure guess, a pure guess, random guess, a random guess",
-    ),
-    (0.03, "ICD 203: 1 to 5%", "almost no chance, almost no, remote"),
-    (0.0, "meaning", "impossible, no chance, no confidence, zero"),
+_ROWS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").splitlines()
+
+TABLE: tuple[tuple[float, str, str], ...] = tuple(
+    (float(value), source, expressions) for value, source, expressions in (row.split(" | ") for row in _ROWS)
 )
 """Probabilities, where they are from, and the expressions that stand for them."""
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
@@ -43,22 +43,13 @@ from confidence_tasks.study.trial import Kind, Reading, with_key
 
 _log = logging.getLogger(__name__)
 
-Strategy = Literal["base", "use_confidence"]
-"""``base`` states the scoring rule; ``use_confidence`` also says what confidence is for (appendix C.4)."""
-
-STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-
-Parser = Literal["rules", "model"]
+PARSERS = ("rules", "model")
 """Who reads the reply: the rules of this package, or the model in the role ``parser``."""
 
-PARSERS: tuple[Parser, ...] = get_args(Parser)
-
-Judge = Literal["auto", "model", "rules"]
+JUDGES = ("auto", "model", "rules")
 """Who judges an answer: ``auto`` leaves free texts to the model in the role ``judge`` and compares all others with the
 key, but for an answer that is none of the options where the role is bound; ``model`` leaves it everything, ``rules``
 nothing."""
-
-JUDGES: tuple[Judge, ...] = get_args(Judge)
 
 PENALTIES: tuple[float, ...] = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Penalties for a wrong answer. The grid is this package's: the paper prints no list, only the range from 0 to 100."""
@@ -73,7 +64,8 @@ _USE_CONFIDENCE = (
     " Use your confidence to decide whether to answer or ABSTAIN. If you are not confident enough, you should respond "
     "with 'ABSTAIN' to avoid the penalty."
 )
-_SOLVER: dict[Strategy, str] = {"base": _BASE, "use_confidence": _BASE + _USE_CONFIDENCE}
+STRATEGIES = {"base": _BASE, "use_confidence": _BASE + _USE_CONFIDENCE}
+"""``base`` states the scoring rule; ``use_confidence`` also says what confidence is for (appendix C.4)."""
 
 PARSER_SYSTEM = (
     "Extract the model's final committed answer, its stated confidence (verbal or numeric), and its reasoning trace "
@@ -120,7 +112,7 @@ CONDITIONS = NumberedConditions("penalty", "lambda=", _penalty, penalty_text)
 condition_of, penalty_of = CONDITIONS.label, CONDITIONS.number
 
 
-def solver_system(penalty: float, strategy: Strategy = "base") -> str:
+def solver_system(penalty: float, strategy: str = "base") -> str:
     """Return the system message of the model under test.
 
     Examples
@@ -129,7 +121,7 @@ def solver_system(penalty: float, strategy: Strategy = "base") -> str:
     You are a careful expert test-taker. Scoring: +1 for a correct answer, -0.5 for an incorrect answer, and 0 for
     'ABSTAIN'. Provide your best answer in your own words and state your confidence level (numeric).
     """
-    return _SOLVER[strategy].format(penalty=penalty_text(penalty))
+    return STRATEGIES[strategy].format(penalty=penalty_text(penalty))
 
 
 def solver_prompt(question: Question) -> str:

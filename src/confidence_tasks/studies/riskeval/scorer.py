@@ -13,8 +13,6 @@ from confidence_tasks.studies.riskeval.replies import (
     NOT_AN_OPTION,
     PARSER_SYSTEM,
     Fault,
-    Judge,
-    Parser,
     RiskReading,
     judge_prompt,
     parser_prompt,
@@ -28,7 +26,7 @@ from confidence_tasks.study.trial import Question, question_of
 
 
 @scorer(metrics=[])
-def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool = True) -> Scorer:
+def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = True) -> Scorer:
     """Parse the reply, judge the answer, and keep both as a trial."""
     from confidence_tasks.studies.riskeval import STUDY
 
@@ -50,7 +48,7 @@ def riskeval_scorer(parser: Parser = "rules", judge: Judge = "auto", cache: bool
     return score
 
 
-async def _read(question: Question, state: TaskState, parser: Parser, cache: bool) -> RiskReading | Fault:
+async def _read(question: Question, state: TaskState, parser: str, cache: bool) -> RiskReading | Fault:
     """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
@@ -64,7 +62,7 @@ def _by_rules(question: Question, state: TaskState) -> RiskReading:
 
 
 async def _judge(
-    question: Question, reading: RiskReading, state: TaskState, judge: Judge, cache: bool
+    question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool
 ) -> float | Fault | None:
     """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none.
 

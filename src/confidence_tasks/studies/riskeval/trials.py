@@ -13,7 +13,6 @@ from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, number, plain
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.replies import (
-    Judge,
     RiskReading,
     condition_of,
     penalty_of,
@@ -75,7 +74,7 @@ MEANINGS: Mapping[Status, str] = {
 }
 
 
-def needs_judge(question: Question, judge: Judge) -> bool:
+def needs_judge(question: Question, judge: str) -> bool:
     """Return whether any answer to ``question`` is judged by the judge's model."""
     return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
 

@@ -16,6 +16,7 @@ from confidence_tasks.studies.scales.replies import (
     Scale,
 )
 from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter, Study
+from confidence_tasks.study.parameter import MIRROR
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
@@ -62,7 +63,7 @@ STUDY = Study(
         Parameter("elicitation", str, "verbal", "How confidence is asked for.", ELICITATIONS),
         Parameter("prompt", str, "b1", "Which of the paper's two wordings.", PROMPTS),
         Parameter("strict", bool, False, "Whether a reply that strays from the format counts as unreadable."),
-        Parameter("mirror", str | None, None, "Folder with local copies of hub data sets."),
+        MIRROR,
     ),
     offline="arithmetic",
     trial=trials.ScaleTrial,
