@@ -19,7 +19,7 @@ from tests.unit.report.runs import write
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.labels import latex
-from confidence_tasks.report.paper import NotMade, PaperTable, heading
+from confidence_tasks.report.paper import NotMade, PaperTable, axes_of, heading
 from confidence_tasks.report.paper.filled import html_table, latex_paper_table, write_paper
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.replies import GRANULARITY
@@ -95,7 +95,13 @@ def test_every_measure_that_a_table_names_is_one_of_its_studies(study):
     }
     tables = [item for item in replication.items if isinstance(item, PaperTable)]
     ats = [at for item in tables for at in (item.at, item.order_by or {})]
-    ats += [each.at for item in tables for each in item.headings]
+    ats += [
+        each.at
+        for item in tables
+        for side in (item.rows, item.columns)
+        for axis in axes_of(side)
+        for each in axis
+    ]
     ats += [more for at in ats for more in at.get("more", ())]
     named = {at["measure"] for at in ats if isinstance(at.get("measure"), str)} - {""}
     assert named <= known

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -15,25 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.report import paper
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
-from confidence_tasks.report.paper import (
-    MODELS,
-    Axis,
-    Compute,
-    NotMade,
-    PaperFigure,
-    PaperTable,
-    Replication,
-    Runs,
-    TaskParameters,
-    Value,
-    from_table,
-    heading,
-)
-from confidence_tasks.report.paper import Cell as PaperCell
+from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in
 from confidence_tasks.report.task_trials import ModelTrials
@@ -454,47 +442,41 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 _LEVELS = ("p=0.9", "p=0.95", "p=0.99")
 
 
-def _of_method(method: str, *tables: str) -> Compute:
-    """Return what reads a method's number from the first of some tables that there is; one task has it for all."""
-
-    def value(runs: Runs, cell: PaperCell) -> Value:
-        column = f"p = {level_of(cell.group):g}"
-        for table, task in product(tables, _TASKS):
-            found = from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
-            if isinstance(found, float) and not math.isnan(found):
-                return found
-        return None
-
-    return value
+def _of_method(runs: paper.Runs, cell: paper.Cell, method: str, tables: Sequence[str]) -> paper.Value:
+    """Return a method's number from the first of some tables that there is; one task has it for all."""
+    column = f"p = {level_of(cell.group):g}"
+    for table, task in product(tables, _TASKS):
+        found = paper.from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
+        if isinstance(found, float) and not math.isnan(found):
+            return found
+    return None
 
 
-_WINKLER: Axis = tuple(
-    heading(method, measure=_of_method(method, "winkler_as_published", "winkler_by_method"), task=task)
-    for method, task in (("base", STATED), ("conformal", STATED), ("logprob", BY_LOGPROB))
-)
+_winkler_of = partial(_of_method, tables=("winkler_as_published", "winkler_by_method"))
+_coverage_of = partial(_of_method, tables=("coverage_by_method",))
 
-REPLICATION = Replication(
+REPLICATION = paper.Replication(
     name="fermieval",
     title="FermiEval: Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995",
-    tasks=dict.fromkeys(_TASKS, TaskParameters("levels")),
+    tasks=dict.fromkeys(_TASKS, paper.TaskParameters("levels")),
     items=(
-        NotMade("1", "Four questions of the archive.", why="They are examples, not results."),
-        PaperTable(
+        paper.NotMade("1", "Four questions of the archive.", why="They are examples, not results."),
+        paper.PaperTable(
             "2",
             "Coverage on the test half: intervals as stated, and from token probabilities.",
             stubs=("Model", "Nominal p"),
             rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
             columns=(
-                heading("Baseline obs. cov.", measure=_of_method("base", "coverage_by_method"), task=STATED),
+                heading("Baseline obs. cov.", measure=partial(_coverage_of, method="base"), task=STATED),
                 heading(
-                    "Logprob obs. cov.",
-                    measure=_of_method("logprob", "coverage_by_method"),
-                    task=BY_LOGPROB,
+                    "Logprob obs. cov.", measure=partial(_coverage_of, method="logprob"), task=BY_LOGPROB
                 ),
             ),
         ),
-        PaperFigure("1", "Coverage against nominal coverage, by model.", name="calibration", tasks=(STATED,)),
-        PaperTable(
+        paper.PaperFigure(
+            "1", "Coverage against nominal coverage, by model.", name="calibration", tasks=(STATED,)
+        ),
+        paper.PaperTable(
             "2",
             "Winkler score on the test half, lower is better: intervals as stated, after conformal adjustment"
             " by the calibration half, and from token probabilities. As in the paper, without items whose truth or an"
@@ -506,20 +488,25 @@ REPLICATION = Replication(
                     heading(f"p={100 * level_of(label):g} (α = {1 - level_of(label):.2f})", group=label)
                     for label in _LEVELS
                 ),
-                _WINKLER,
+                tuple(
+                    heading(method, measure=partial(_winkler_of, method=method), task=task)
+                    for method, task in (("base", STATED), ("conformal", STATED), ("logprob", BY_LOGPROB))
+                ),
             ),
             columns=MODELS,
         ),
-        PaperFigure(
+        paper.PaperFigure(
             "3", "The perception tunnel: what a query sees of a belief.", name="tunnels", tasks=(STATED,)
         ),
-        PaperFigure("4", "Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)),
-        PaperFigure(
+        paper.PaperFigure(
+            "4", "Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)
+        ),
+        paper.PaperFigure(
             "5",
             "Coverage against nominal coverage; the paper’s open models.",
             name="calibration",
             tasks=(STATED,),
         ),
-        PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
+        paper.PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
     ),
 )

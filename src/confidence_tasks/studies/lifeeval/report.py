@@ -5,7 +5,7 @@ arXiv:2605.23909, section 7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -14,29 +14,14 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.report import paper
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Estimated, distributions, interval_of_measure, mean, together
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.paper import (
-    MODELS,
-    Axis,
-    Cell,
-    Compute,
-    NotMade,
-    PaperFigure,
-    PaperTable,
-    Replication,
-    Runs,
-    TaskParameters,
-    Value,
-    from_table,
-    heading,
-    looked_up,
-)
-from confidence_tasks.report.paper import mean as mean_of_values
+from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import (
     ReplyForm,
@@ -399,19 +384,19 @@ _IN_ALPHABETICAL_ORDER = dict(sorted((name.removesuffix("-QA"), task) for name, 
 _TASKS = tuple(_SETS.values())
 
 
-def _asked(
-    runs: Runs, cell: Cell, kept: Callable[[pd.DataFrame], pd.DataFrame] = lambda trials: trials
-) -> Value:
-    """Return the number of questions, under each condition, that any model was asked."""
+def _asked(runs: paper.Runs, cell: paper.Cell, *, by_all: bool = False) -> paper.Value:
+    """Return how many questions, under each condition, any model was asked, or all answered with a confidence."""
     task = runs.results.get(cell.tasks[0])
-    return None if task is None else float(_distinct(kept(trials_frame(task.task_trials))))
+    if task is None:
+        return None
+    trials = trials_frame(task.task_trials)
+    return float(_distinct(common_subset(trials) if by_all else trials))
 
 
-_answered_by_all = partial(_asked, kept=common_subset)
-"""Returns the number of these that every model answered with a confidence."""
+_answered_by_all = partial(_asked, by_all=True)
 
 
-def _completions(runs: Runs, cell: Cell) -> Value:
+def _completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Return the number of trials with an answer and a confidence."""
     model = runs.model_of(cell)
     return (
@@ -421,37 +406,33 @@ def _completions(runs: Runs, cell: Cell) -> Value:
     )
 
 
-def _in_common(measure: str) -> Compute:
+def _in_common(measure: str) -> paper.Compute:
     """Return what reads a measure of the questions that every model answered."""
-    return from_table("overview", measure_label(measure))
+    return paper.from_table("overview", measure_label(measure))
 
 
-def _of_set(metric: str) -> Compute:
-    """Return what reads a metric of a question set; accuracy, confidence and rounded are in percent."""
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        task = runs.task_of(cell)
-        if task is None:
-            return None
-        if cell.task == "lifeeval":
-            found = _in_common(_OF_LIFEEVAL[metric])(runs, cell)
-            return found if metric == "ECE" or not isinstance(found, float) else 100.0 * found
-        table = runs.table_named("question_sets_performance")
-        where = {"question set": task.task_trials.design.title, "metric": metric}
-        return None if table is None else looked_up(table, cell.model, **where)
-
-    return value
+def _of_set(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
+    """Return a metric of a question set; accuracy, confidence and rounded are in percent."""
+    task = runs.task_of(cell)
+    if task is None:
+        return None
+    if cell.task == "lifeeval":
+        found = _in_common(_OF_LIFEEVAL[metric])(runs, cell)
+        return found if metric == "ECE" or not isinstance(found, float) else 100.0 * found
+    table = runs.table_named("question_sets_performance")
+    where = {"question set": task.task_trials.design.title, "metric": metric}
+    return None if table is None else paper.looked_up(table, cell.model, **where)
 
 
 _OF_LIFEEVAL = {"Accuracy": "score", "Confidence": "confidence", "ECE": "ece", "(%) Rounded": "round_share"}
 """What LifeEval calls the metrics of tables 3 and 4."""
 
 
-_METRICS: Axis = tuple(heading(metric, measure=_of_set(metric)) for metric in _OF_LIFEEVAL)
+_METRICS = tuple(heading(metric, measure=partial(_of_set, metric=metric)) for metric in _OF_LIFEEVAL)
 
 
-def _of_models(number: int, kind: str) -> PaperTable:
-    return PaperTable(
+def _of_models(number: int, kind: str) -> paper.PaperTable:
+    return paper.PaperTable(
         str(number),
         f"All question sets: {kind} models. Of the stated answer, on the questions of each set that every model"
         " answered; accuracy (of LifeEval, the score), confidence and rounded in percent.",
@@ -465,12 +446,15 @@ def _of_models(number: int, kind: str) -> PaperTable:
 _OF_SETS = "all_question_sets"
 _LOGPROBS = "-T top_logprobs=20"
 
-REPLICATION = Replication(
+REPLICATION = paper.Replication(
     name="lifeeval",
     title="LifeEval and question sets: arXiv:2605.23909",
-    tasks={"lifeeval": TaskParameters("radii"), **{name: TaskParameters() for name in _TASKS[:-1]}},
+    tasks={
+        "lifeeval": paper.TaskParameters("radii"),
+        **{name: paper.TaskParameters() for name in _TASKS[:-1]},
+    },
     items=(
-        PaperTable(
+        paper.PaperTable(
             "1",
             "The six question sets: questions asked, and those that every model answered with a confidence.",
             stubs=("Question Set",),
@@ -480,12 +464,16 @@ REPLICATION = Replication(
                 heading("After Cleaning", measure=_answered_by_all, digits=0),
             ),
         ),
-        PaperFigure(
+        paper.PaperFigure(
             "1", "Calibration of all models on all question sets.", name="question_sets_pooled_calibration"
         ),
-        PaperFigure("2", "Overconfidence by question set and model.", name=f"{_OF_SETS}_overconfidence"),
-        PaperFigure("3", "Overconfidence by model and radius.", name="overconfidence", tasks=("lifeeval",)),
-        PaperTable(
+        paper.PaperFigure(
+            "2", "Overconfidence by question set and model.", name=f"{_OF_SETS}_overconfidence"
+        ),
+        paper.PaperFigure(
+            "3", "Overconfidence by model and radius.", name="overconfidence", tasks=("lifeeval",)
+        ),
+        paper.PaperTable(
             "2",
             "LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
             " difficulty, 1 minus the best possible score. N: replies with an answer and a confidence, in the"
@@ -502,31 +490,33 @@ REPLICATION = Replication(
             ),
             at={"task": "lifeeval"},
             by_type=True,
-            total=("Aggregate", mean_of_values),
+            total=("Aggregate", paper.mean),
         ),
-        PaperFigure(
+        paper.PaperFigure(
             "4",
             "Best possible score by minimum age, beside score and confidence.",
             name="by_age",
             tasks=("lifeeval",),
         ),
-        PaperFigure(
+        paper.PaperFigure(
             "5", "Best age to guess by minimum age, sex and radius.", name="best_guesses", tasks=("lifeeval",)
         ),
-        PaperFigure("6", "Calibration of each model on each question set.", name="question_sets_calibration"),
-        PaperFigure("7", "Stated confidence against score.", name="scatter", tasks=("lifeeval",)),
-        PaperFigure(
+        paper.PaperFigure(
+            "6", "Calibration of each model on each question set.", name="question_sets_calibration"
+        ),
+        paper.PaperFigure("7", "Stated confidence against score.", name="scatter", tasks=("lifeeval",)),
+        paper.PaperFigure(
             "8",
             "ECE of stated confidence and of token probability.",
             name="question_sets_stated_and_token_ece",
             tasks=tuple(task for task in _TASKS if task != "halueval"),
             parameters=_LOGPROBS,
         ),
-        PaperFigure("9", "Accuracy by question set and model.", name=f"{_OF_SETS}_accuracy"),
-        PaperFigure("10", "ECE by question set and model.", name=f"{_OF_SETS}_ece"),
+        paper.PaperFigure("9", "Accuracy by question set and model.", name=f"{_OF_SETS}_accuracy"),
+        paper.PaperFigure("10", "ECE by question set and model.", name=f"{_OF_SETS}_ece"),
         _of_models(3, "reasoning"),
         _of_models(4, "chat"),
-        NotMade("5", "Spend by provider.", why="Logs hold tokens, not bills."),
-        NotMade("6", "Models and their cards.", why="Logs hold a model’s name, not who published it."),
+        paper.NotMade("5", "Spend by provider.", why="Logs hold tokens, not bills."),
+        paper.NotMade("6", "Models and their cards.", why="Logs hold a model’s name, not who published it."),
     ),
 )

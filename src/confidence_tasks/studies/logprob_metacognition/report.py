@@ -7,36 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from confidence_tasks.report import paper
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
-from confidence_tasks.report.paper import (
-    MODELS,
-    Compute,
-    NotMade,
-    PaperFigure,
-    PaperTable,
-    Replication,
-    Runs,
-    TaskParameters,
-    Value,
-    by_group,
-    by_measure,
-    from_table,
-    heading,
-    spread,
-)
-from confidence_tasks.report.paper import Cell as PaperCell
+from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
 from confidence_tasks.report.power import (
     METACOGNITION,
     Draws,
@@ -465,62 +450,50 @@ _EFFICIENCY = {"measure": "mratio_v1"}
 _SENSITIVITY = by_measure("d_prime_v1", "d′"), by_measure("meta_d_v1", "meta-d′")
 
 
-def _below_one(runs: Runs, cell: PaperCell) -> bool:
+def _below_one(runs: paper.Runs, cell: paper.Cell) -> bool:
     """Return whether the interval of M-ratio lies below 1."""
     entry = runs.estimate(replace(cell, measure="mratio_v1"))
     return entry is not None and float(entry.interval.high) < 1.0
 
 
-def _rank(measure: str) -> Compute:
-    """Return what gives a model's place by a measure, the highest first; equal as printed is tied."""
-
-    def value(runs: Runs, cell: PaperCell) -> Value:
-        found = {
-            label: _rounded(runs, replace(cell, model=label), measure) for label in runs.models(cell.tasks)
-        }
-        own = found[cell.model]
-        if own is None or np.isnan(own):
-            return own
-        place = 1 + sum(other is not None and other > own for other in found.values())
-        tied = sum(other == own for other in found.values()) > 1
-        return f"{place}{_ENDINGS.get(place, 'th') if place < 20 else ''}{'†' if tied else ''}"
-
-    return value
+def _rank(runs: paper.Runs, cell: paper.Cell, by: str) -> paper.Value:
+    """Return a model's place by a measure, the highest first; equal as printed is tied."""
+    found = {label: _rounded(runs, replace(cell, model=label), by) for label in runs.models(cell.tasks)}
+    own = found[cell.model]
+    if own is None or np.isnan(own):
+        return own
+    place = 1 + sum(other is not None and other > own for other in found.values())
+    tied = sum(other == own for other in found.values()) > 1
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(place, "th" if place < 20 else "")
+    return f"{place}{ending}{'†' if tied else ''}"
 
 
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-
-
-def _rounded(runs: Runs, cell: PaperCell, measure: str) -> float | None:
+def _rounded(runs: paper.Runs, cell: paper.Cell, measure: str) -> float | None:
     entry = runs.estimate(replace(cell, measure=measure))
     return None if entry is None else round(float(entry.interval.estimate), cell.digits)
 
 
-def _quarter(number: int) -> Compute:
-    """Return what gives accuracy in a quarter of the log-probability, the lowest first."""
-
-    def value(runs: Runs, cell: PaperCell) -> Value:
-        task = runs.task_of(cell)
-        counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
-        if counts is None:
-            return None
-        right, total, _ = quarter_counts(counts)
-        return float(right[number] / total[number]) if number < len(total) else np.nan
-
-    return value
+def _quarter(runs: paper.Runs, cell: paper.Cell, number: int) -> paper.Value:
+    """Return accuracy in a quarter of the log-probability, the lowest first."""
+    task = runs.task_of(cell)
+    counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
+    if counts is None:
+        return None
+    right, total, _ = quarter_counts(counts)
+    return float(right[number] / total[number]) if number < len(total) else np.nan
 
 
 _DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")
 
-REPLICATION = Replication(
+REPLICATION = paper.Replication(
     name="nlp_metad",
     title="Log-probability metacognition: Cacioli (2026), arXiv:2603.25112, version 1",
-    tasks={"nlp_metad": TaskParameters("temperatures", "source")},
+    tasks={"nlp_metad": paper.TaskParameters("temperatures", "source")},
     items=(
-        NotMade(
+        paper.NotMade(
             "1", "Models, their sizes and quantisations.", why="Logs hold a model’s name, not its parameters."
         ),
-        PaperTable(
+        paper.PaperTable(
             "2",
             "Metacognitive efficiency at T = 1 on TriviaQA, with bootstrap intervals. Bold: the interval lies"
             " below 1. The author withdrew this M-ratio in the second version.",
@@ -541,54 +514,56 @@ REPLICATION = Replication(
             at=_AT_ONE,
             order_by=_EFFICIENCY,
         ),
-        PaperFigure("1", "Metacognitive efficiency space at T = 1 on TriviaQA.", name="efficiency_space"),
-        PaperTable(
+        paper.PaperFigure(
+            "1", "Metacognitive efficiency space at T = 1 on TriviaQA.", name="efficiency_space"
+        ),
+        paper.PaperTable(
             "3",
             "Order of the models by AUROC₂ and by M-ratio. † tied.",
             columns=(
                 by_measure("auroc2", "AUROC₂"),
-                heading("Rank by AUROC₂", measure=_rank("auroc2")),
+                heading("Rank by AUROC₂", measure=partial(_rank, by="auroc2")),
                 by_measure("mratio_v1", "M-ratio"),
-                heading("Rank by M-ratio", measure=_rank("mratio_v1")),
+                heading("Rank by M-ratio", measure=partial(_rank, by="mratio_v1")),
             ),
             at=_AT_ONE,
             order_by={"measure": "auroc2"},
         ),
-        PaperFigure("2", "M-ratio by domain at T = 1 on TriviaQA.", name="domains"),
-        PaperFigure("3", "d′ and meta-d′ by temperature on TriviaQA.", name="temperatures"),
-        PaperTable(
+        paper.PaperFigure("2", "M-ratio by domain at T = 1 on TriviaQA.", name="domains"),
+        paper.PaperFigure("3", "d′ and meta-d′ by temperature on TriviaQA.", name="temperatures"),
+        paper.PaperTable(
             "4",
             "R1: M-ratio by the number K of bins a side.",
             columns=tuple(
-                heading(label, measure=from_table("robustness", column))
+                heading(label, measure=paper.from_table("robustness", column))
                 for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
             ),
             at=_AT_ONE,
             order_by=_EFFICIENCY,
         ),
-        PaperTable(
+        paper.PaperTable(
             "5",
             "Accuracy by quarter of the log-probability at T = 1.",
             stubs=("Model", "Dataset"),
             rows=(MODELS, (heading("TriviaQA", source=_TRIVIA), heading("NQ", source=_NATURAL))),
-            columns=tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=_quarter(i)) for i in range(4)),
+            columns=tuple(heading(f"Q{'₁₂₃₄'[i]}", measure=partial(_quarter, number=i)) for i in range(4)),
             at={**_AT_ONE, "source": ""},
         ),
-        PaperTable(
+        paper.PaperTable(
             "6",
             "M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
             stubs=("Domain",),
             rows=tuple(
-                heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
+                heading(name, measure=paper.from_table("domains", measure_label("mratio_v1"), domain=name))
                 for name in _DOMAINS
             ),
             columns=MODELS,
             at={**_AT_ONE, "better": "lower"},
             best="column",
-            total=("Range", spread),
+            total=("Range", paper.spread),
             total_digits=2,
         ),
-        PaperTable(
+        paper.PaperTable(
             "7",
             "d′, meta-d′ and M-ratio by temperature on TriviaQA.",
             stubs=("Model", "T"),

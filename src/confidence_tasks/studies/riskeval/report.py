@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from confidence_tasks.report import paper
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
@@ -24,14 +25,7 @@ from confidence_tasks.report.figures.general import (
     line_of_intervals,
 )
 from confidence_tasks.report.labels import measure_label, printable
-from confidence_tasks.report.paper import (
-    Axis,
-    PaperFigure,
-    PaperTable,
-    Replication,
-    TaskParameters,
-    by_measure,
-)
+from confidence_tasks.report.paper import by_measure
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.task_trials import Columns, Group, ModelTrials, by_condition
@@ -343,7 +337,7 @@ FIGURES: tuple[MakeFigure, ...] = (
 
 _CALIBRATION, _DECISIONS = "Calibration Metrics", "Decision-Making Metrics"
 
-_COLUMNS: Axis = (
+_COLUMNS: paper.Axis = (
     by_measure("auarc", _CALIBRATION, "AUARC ↑"),
     by_measure("ece", _CALIBRATION, "ECE ↓"),
     by_measure("brier", _CALIBRATION, "Brier ↓"),
@@ -368,8 +362,8 @@ _REGIMES = {
 }
 
 
-def _table(number: int, source: str, regime: str) -> PaperTable:
-    return PaperTable(
+def _table(number: int, source: str, regime: str) -> paper.PaperTable:
+    return paper.PaperTable(
         str(number),
         f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
         " penalty, w/ π* that of the optimal policy on its stated confidence, with the gain in brackets. Bold: best;"
@@ -383,16 +377,18 @@ def _table(number: int, source: str, regime: str) -> PaperTable:
 
 def _paper_figure(
     number: int, caption: str, parameters: str = "", sources: Mapping[str, str] = SOURCES
-) -> PaperFigure:
-    return PaperFigure(str(number), caption, name=f"figure_{number}", parameters=parameters, sources=sources)
+) -> paper.PaperFigure:
+    return paper.PaperFigure(
+        str(number), caption, name=f"figure_{number}", parameters=parameters, sources=sources
+    )
 
 
 _TOLD = "-T strategy=use_confidence"
 
-REPLICATION = Replication(
+REPLICATION = paper.Replication(
     name="riskeval",
     title="RiskEval: Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767",
-    tasks={"riskeval": TaskParameters("penalties", "source")},
+    tasks={"riskeval": paper.TaskParameters("penalties", "source")},
     items=(
         _paper_figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
         _paper_figure(2, "Stated confidence by penalty."),

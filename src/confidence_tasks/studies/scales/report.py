@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import starmap
 
 import numpy as np
 
+from confidence_tasks.report import paper
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -23,25 +25,7 @@ from confidence_tasks.report.figures.general import (
     judged,
 )
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.paper import (
-    MODELS,
-    Axis,
-    Cell,
-    Compute,
-    NotMade,
-    PaperFigure,
-    PaperTable,
-    Replication,
-    Runs,
-    TaskParameters,
-    Value,
-    by_group,
-    by_measure,
-    heading,
-    is_better,
-    is_worse,
-    spread,
-)
+from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
@@ -221,32 +205,32 @@ _SOURCES = {"MMLU": "mmlu", "GSM8K": "gsm8k", "TruthfulQA": "truthfulqa"}
 _BASE = {"task": _TASKS, "group": BASELINE.label}
 
 
-def _top_1(runs: Runs, cell: Cell) -> Value:
+def _top_1(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Return what is stated most often, of each source where they differ."""
     stated = [columns["confidence_raw"] for columns in runs.trials(cell)]
     values = [float(top_value(each[~np.isnan(each)])) for each in stated]
     return " / ".join(dict.fromkeys(f"{value:g}" for value in values if not math.isnan(value))) or None
 
 
-def _estimate(runs: Runs, cell: Cell, measure: str, group: str = "") -> float | None:
+def _estimate(runs: paper.Runs, cell: paper.Cell, measure: str, group: str = "") -> float | None:
     entry = runs.estimate(replace(cell, measure=measure, group=group or cell.group))
     return None if entry is None else float(entry.interval.estimate)
 
 
-def _binning_gap(runs: Runs, cell: Cell) -> Value:
+def _binning_gap(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Distance of the calibration errors in bins of equal width and of equal numbers."""
     errors = [_estimate(runs, cell, measure=name) for name in ("ece", "ece_mass")]
     return None if None in errors else abs(errors[0] - errors[1])  # type: ignore[operator]
 
 
-def _accuracy_change(runs: Runs, cell: Cell) -> Value:
+def _accuracy_change(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Largest difference of accuracy between two granularities."""
     found = [_estimate(runs, cell, measure="accuracy", group=scale.label) for scale in GRANULARITY]
     defined = [value for value in found if value is not None and not math.isnan(value)]
-    return spread(defined) if len(defined) > 1 else None
+    return paper.spread(defined) if len(defined) > 1 else None
 
 
-def _width(runs: Runs, cell: Cell) -> Value:
+def _width(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     scale = Scale.parse(cell.group)
     return float(scale.upper - scale.lower) if runs.task_of(cell) else None
 
@@ -255,21 +239,17 @@ _FIRST = "0-20"
 """The scale that the paper's table 16 compares with 0-100; with the others it compares 0-100."""
 
 
-def _side(which: int) -> Compute:
-    """Return what reads meta-d' on a side of the comparison, 0 for A and 1 for B."""
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        sides = (cell.group, BASELINE.label) if cell.group == _FIRST else (BASELINE.label, cell.group)
-        return _estimate(runs, cell, "meta_d", sides[which])
-
-    return value
+def _side(runs: paper.Runs, cell: paper.Cell, which: int) -> paper.Value:
+    """Return meta-d' on a side of the comparison, 0 for A and 1 for B."""
+    sides = (cell.group, BASELINE.label) if cell.group == _FIRST else (BASELINE.label, cell.group)
+    return _estimate(runs, cell, "meta_d", sides[which])
 
 
-def _compared(runs: Runs, cell: Cell) -> Value:
+def _compared(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Difference of meta-d' between two scales, A minus B."""
     contrast = runs.contrast(replace(cell, measure="meta_d"))
     if contrast is None:
-        return None if _side(0)(runs, cell) is None else math.nan
+        return None if _side(runs, cell, 0) is None else math.nan
     of = contrast.interval
     if cell.group == _FIRST:
         return of
@@ -277,11 +257,11 @@ def _compared(runs: Runs, cell: Cell) -> Value:
     return replace(of, estimate=estimate, low=low, high=high)
 
 
-def _spaced(*scales: Scale) -> Axis:
+def _spaced(*scales: Scale) -> paper.Axis:
     return by_group({f"[{scale.lower}, {scale.upper}]": scale.label for scale in scales})
 
 
-def _scales(scales: Iterable[Scale], task: str) -> Axis:
+def _scales(scales: Iterable[Scale], task: str) -> paper.Axis:
     """Return an axis of scales, the baseline of whatever task was run."""
     return tuple(
         heading(
@@ -297,10 +277,10 @@ _GRANULARITY = _scales(GRANULARITY, "scale_granularity")
 
 _META_D = by_measure("meta_d", "meta-d′")
 _M_RATIO = by_measure("mratio", "M-ratio")
-_STARRED = {"mark": ("*", is_better)}
-_DAGGERED = {"mark": ("†", is_worse)}
+_STARRED = {"mark": ("*", paper.is_better)}
+_DAGGERED = {"mark": ("†", paper.is_worse)}
 
-_ONE_SOURCE: Axis = (
+_ONE_SOURCE: paper.Axis = (
     heading("Top-1", measure=_top_1),
     by_measure("top3_share", "Top-3 (%)", percent=True, digits=1),
     by_measure("distinct", "Unique", digits=0),
@@ -311,20 +291,20 @@ _ONE_SOURCE: Axis = (
     _M_RATIO,
 )
 
-_DIAGNOSTICS: Axis = (
+_DIAGNOSTICS: paper.Axis = (
     by_measure("round_share", "Round (%)", percent=True, digits=1),
     by_measure("violation_rate", "Viol. (%)", percent=True, digits=1),
     _META_D,
     _M_RATIO,
 )
 
-REPLICATION = Replication(
+REPLICATION = paper.Replication(
     name="scales",
     title="Confidence scales: Dai (2026), arXiv:2603.09309",
-    tasks={name: TaskParameters("scales", "sources") for name in _TASKS},
+    tasks={name: paper.TaskParameters("scales", "sources") for name in _TASKS},
     items=(
-        NotMade("1", "Overview of the paper.", kind="figure", why="It is a drawing, not data."),
-        PaperTable(
+        paper.NotMade("1", "Overview of the paper.", kind="figure", why="It is a drawing, not data."),
+        paper.PaperTable(
             "1",
             "Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
             " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
@@ -349,7 +329,7 @@ REPLICATION = Replication(
             at=_BASE,
             order_by={"measure": "mratio"},
         ),
-        PaperFigure(
+        paper.PaperFigure(
             "2",
             "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
             " most frequent value, share of the three most frequent, and number of distinct values of 101.",
@@ -357,7 +337,7 @@ REPLICATION = Replication(
             tasks=("scale_granularity",),
             parameters=f"-T scales={BASELINE.label}",
         ),
-        PaperTable(
+        paper.PaperTable(
             "2",
             "Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
             " at .05, corrected by Bonferroni’s method.",
@@ -365,7 +345,7 @@ REPLICATION = Replication(
             at=_STARRED,
             best="row",
         ),
-        PaperTable(
+        paper.PaperTable(
             "3",
             "Boundary placement. Util. is the share of the range between the 5th and the 95th percentile of"
             " what is stated; † worse than [0,100] at .05, corrected.",
@@ -380,7 +360,7 @@ REPLICATION = Replication(
             ),
             columns=_scales(BOUNDARY, "scale_boundary"),
         ),
-        PaperTable(
+        paper.PaperTable(
             "4",
             "Non-standard ranges of one width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
             " more than 5% of the width.",
@@ -388,15 +368,17 @@ REPLICATION = Replication(
             rows=(MODELS, _DIAGNOSTICS),
             columns=_scales(NONSTANDARD[:4], "scale_nonstandard"),
         ),
-        PaperTable(
+        paper.PaperTable(
             "5",
             "Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
             columns=_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),
         ),
-        PaperFigure("3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)),
-        PaperTable(
+        paper.PaperFigure(
+            "3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)
+        ),
+        paper.PaperTable(
             "6",
             "ECE in ten bins of equal width and of equal numbers, on MMLU.",
             stubs=("Model", "Scale"),
@@ -408,7 +390,7 @@ REPLICATION = Replication(
             ),
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
-        PaperTable(
+        paper.PaperTable(
             "7",
             "ECE by number of bins B, on MMLU.",
             stubs=("Scale",),
@@ -422,9 +404,9 @@ REPLICATION = Replication(
             ),
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
-        PaperFigure("4 and 5", "What was stated on every scale, by model.", name="histograms"),
+        paper.PaperFigure("4 and 5", "What was stated on every scale, by model.", name="histograms"),
         *(
-            PaperTable(
+            paper.PaperTable(
                 str(number),
                 f"Discretisation on 0–100: {name}.",
                 columns=_ONE_SOURCE,
@@ -432,14 +414,14 @@ REPLICATION = Replication(
             )
             for number, (name, source) in enumerate(_SOURCES.items(), start=8)
         ),
-        PaperTable(
+        paper.PaperTable(
             "11",
             "ECE (↓) by granularity, averaged over the sources of questions; * better than [0,100] at .05,"
             " corrected.",
             columns=_GRANULARITY,
             at={"measure": "ece", **_STARRED},
         ),
-        PaperTable(
+        paper.PaperTable(
             "12",
             "M-ratio by granularity and source of questions.",
             stubs=("Dataset", "Model"),
@@ -447,7 +429,7 @@ REPLICATION = Replication(
             columns=_GRANULARITY,
             at={"measure": "mratio"},
         ),
-        PaperTable(
+        paper.PaperTable(
             "13",
             "Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
             " a model.",
@@ -458,7 +440,7 @@ REPLICATION = Replication(
                 ),
             ),
         ),
-        PaperTable(
+        paper.PaperTable(
             "14",
             "Boundary placement, both ends; † worse than [0,100] at .05, corrected.",
             stubs=("Model", "Scale"),
@@ -470,7 +452,7 @@ REPLICATION = Replication(
                 by_measure("utilization", "Utilization (%)", percent=True, digits=1),
             ),
         ),
-        PaperTable(
+        paper.PaperTable(
             "15",
             "The narrow range beside [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
             " bounds by more than 5% of the width; H: entropy in bits.",
@@ -491,7 +473,7 @@ REPLICATION = Replication(
                 by_measure("entropy", "H"),
             ),
         ),
-        PaperTable(
+        paper.PaperTable(
             "16",
             "Differences of meta-d′ with 95% intervals.",
             stubs=("Model", "Comparison (A vs. B)"),
@@ -505,8 +487,8 @@ REPLICATION = Replication(
                 ),
             ),
             columns=(
-                heading("meta-d′ (A)", measure=_side(0)),
-                heading("meta-d′ (B)", measure=_side(1)),
+                heading("meta-d′ (A)", measure=partial(_side, which=0)),
+                heading("meta-d′ (B)", measure=partial(_side, which=1)),
                 heading(
                     "Δ [95% CI]",
                     measure=_compared,
@@ -519,7 +501,7 @@ REPLICATION = Replication(
                 ),
             ),
         ),
-        PaperTable(
+        paper.PaperTable(
             "17",
             "Replies out of bounds by more than 5% of the width (%).",
             columns=tuple(
