@@ -98,8 +98,11 @@ def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> J
 
 def _read(text: str, keys: Sequence[str], last: bool) -> JsonFields:
     """Read as strictly as possible: a looser way is tried only where a stricter one leaves keys out."""
-    exact = _strict(text, keys)
-    if exact is not None:
+    try:
+        value = _STRICT.decode(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, _Object) and (exact := _found(value, keys)) is not None:
         return exact
     amid = _amid_text(text, keys, last)
     if amid and len(amid.fields) == len(keys):
@@ -126,15 +129,6 @@ _STRICT, _LENIENT = (
     )
     for strict in (True, False)
 )
-
-
-def _strict(text: str, keys: Sequence[str]) -> JsonFields | None:
-    """Read a text that is one JSON object and nothing else."""
-    try:
-        value = _STRICT.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return _found(value, keys) if isinstance(value, _Object) else None
 
 
 def _amid_text(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:

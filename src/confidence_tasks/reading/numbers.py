@@ -159,7 +159,8 @@ def _value(match: re.Match[str]) -> Fraction | None:
             return None
         value = int(match["whole"] or 0) + Fraction(int(match["above"]), int(match["below"]))
     else:
-        digits = _decimal_digits(match)
+        plain = re.sub("[, '_]", "", match["grouped"] or match["plain"] or "")
+        digits = match["dotted"].replace(".", "").replace(",", ".") if match["dotted"] else plain
         if len(digits) > MAX_DIGITS:
             return None
         value = Fraction(digits)
@@ -172,13 +173,6 @@ def _value(match: re.Match[str]) -> Fraction | None:
     value = Fraction(10) ** exponent * (1 if match["power"] else value)
     value *= 1000 if match["thousands"] else _MULTIPLIERS.get((match["multiplier"] or "").lower(), 1)
     return -value if match["inner_sign"] == "-" or (match["sign"] or "+") != "+" else value
-
-
-def _decimal_digits(match: re.Match[str]) -> str:
-    """Return the digits of a numeral with a decimal point and no separators."""
-    if match["dotted"]:
-        return match["dotted"].replace(".", "").replace(",", ".")
-    return re.sub("[, '_]", "", match["grouped"] or match["plain"])
 
 
 def find_number_words(text: str) -> Iterator[Number]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.sources.source import SourceError, mirror_folder
+from confidence_tasks.sources.source import SourceError, mirror_folder, ordered
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 __all__ = ["LETTERS", "Kind", "Question", "SourceError", "load", "load_asked"]
@@ -54,14 +54,14 @@ def load(
     >>> [question.id for question in load("arithmetic", n=2, seed=7)]
     ['arithmetic-s7-00000', 'arithmetic-s7-00001']
     """
-    from confidence_tasks.sources.own_file import is_own_file, load_own_file
+    from confidence_tasks.sources.own_file import is_own_file, read_own_file
     from confidence_tasks.sources.table import find_source
 
     if n is not None and n < 1:
         raise SourceError(f"n must be at least 1, not {n}")
     if is_own_file(name):
         _refuse_unknown(name, options, allowed=("key",))
-        return load_own_file(Path(name), n, seed, **options)
+        return ordered(read_own_file(Path(name), **options), seed)[:n]
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return source.load(n, seed, mirror_folder(mirror), **options)

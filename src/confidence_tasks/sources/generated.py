@@ -118,7 +118,9 @@ def _question(
     choices: tuple[str, ...] = ()
     if form == "choice":
         place = _balanced(_OPTIONS, turn, seed, label)
-        text, gold, choices = f"What is {task}?", LETTERS[place], _choices(result, place, seed, position)
+        text, gold = f"What is {task}?", LETTERS[place]
+        wrong = [str(result + offset) for offset in _offsets(_OPTIONS - 1, seed, position)]
+        choices = (*wrong[:place], str(result), *wrong[place:])
     elif form == "number":
         text, gold = f"What is {task}?", str(result)
     else:
@@ -151,12 +153,6 @@ def _balanced(size: int, turn: int, seed: int, label: str) -> int:
     """Which of ``size`` outcomes a turn gets: each block of ``size`` turns has every outcome once."""
     block, place = divmod(turn, size)
     return sorted(range(size), key=lambda outcome: seeded_key(seed, label, block, outcome))[place]
-
-
-def _choices(result: int, place: int, seed: int, position: int) -> tuple[str, ...]:
-    """Put the result at ``place`` among wrong numbers."""
-    wrong = [str(result + offset) for offset in _offsets(_OPTIONS - 1, seed, position)]
-    return (*wrong[:place], str(result), *wrong[place:])
 
 
 def _offsets(count: int, seed: int, position: int) -> list[int]:

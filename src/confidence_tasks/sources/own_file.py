@@ -30,7 +30,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
-from confidence_tasks.sources.source import RowError, SourceError, ordered
+from confidence_tasks.sources.source import RowError, SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
@@ -52,11 +52,6 @@ _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 def is_own_file(name: str) -> bool:
     """Return whether the name of a source is the path of a file of questions."""
     return Path(name).suffix.lower() in READERS
-
-
-def load_own_file(path: Path, n: int | None, seed: int, key: str = "answer") -> list[Question]:
-    """Load at most ``n`` questions of a file, in the order of the seed."""
-    return ordered(read_own_file(path, key), seed)[:n]
 
 
 def read_own_file(path: Path, key: str = "answer") -> list[Question]:
@@ -223,19 +218,14 @@ def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> 
 def _kind(row: Mapping[str, Any], choices: tuple[str, ...], key: str) -> Kind:
     kind: Kind | None = row.get("kind")
     if kind is None:
-        return "choice" if choices else _inferred_kind(row.get(key))
+        text = str(row.get(key)).strip().lower()
+        inferred: Kind = "boolean" if text in _BOOLEANS else "text" if _as_number(text) is None else "number"
+        return "choice" if choices else inferred
     if kind not in get_args(Kind):
         raise RowError(f"unknown 'kind' {kind!r}; the kinds are {', '.join(get_args(Kind))}")
     if (kind == "choice") != bool(choices):
         raise RowError("'choices' and the kind 'choice' go together")
     return kind
-
-
-def _inferred_kind(answer: Any) -> Kind:
-    text = str(answer).strip().lower()
-    if text in _BOOLEANS:
-        return "boolean"
-    return "number" if _as_number(text) is not None else "text"
 
 
 def _gold(answer: Any, kind: Kind, choices: tuple[str, ...], field: str) -> str | None:

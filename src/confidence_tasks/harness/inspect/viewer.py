@@ -14,7 +14,6 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
-    Content,
     ContentImage,
     ContentText,
 )
@@ -234,11 +233,7 @@ def _messages(item: Item) -> list[ChatMessage]:
     turns: list[ChatMessage] = [ChatMessageSystem(content=item.system)] if item.system else []
     for asked, replied in item.examples:
         turns += [ChatMessageUser(content=asked), ChatMessageAssistant(content=replied)]
-    return [*turns, ChatMessageUser(content=_content(item))]
-
-
-def _content(item: Item) -> str | list[Content]:
-    """Return the prompt, with the question's picture where it has one."""
     if item.question.image is None:
-        return item.prompt
-    return [ContentText(text=item.prompt), ContentImage(image=item.question.image)]
+        return [*turns, ChatMessageUser(content=item.prompt)]
+    picture = ContentImage(image=item.question.image)
+    return [*turns, ChatMessageUser(content=[ContentText(text=item.prompt), picture])]
