@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.calibration.recalibration import extent, fit_logistic, outcome_ranges
+from confidence_tasks.statistics.calibration.recalibration import extent, fit_logistic
 from confidence_tasks.statistics.core import (
     FloatArray,
     Reason,
@@ -383,8 +383,7 @@ def implied_threshold(answered: ArrayLike, confidence: ArrayLike, *, weights: We
     counts, answers = groups.counts, groups.sums[0]
     one_kind = (answers.sum(axis=1) == 0.0) | (answers.sum(axis=1) == counts.sum(axis=1))
     lowest, highest = extent(groups.values, counts)
-    ranges = outcome_ranges(groups.values, counts, answers)
-    bounds = ranges.highest_failure, ranges.lowest_success
+    bounds = extent(groups.values, counts - answers)[1], extent(groups.values, answers)[0]
     separated = ~one_kind & (bounds[0] <= bounds[1])
     curve = fit_logistic(groups.values, counts, answers)
     rising = curve.slope > _NO_SLOPE

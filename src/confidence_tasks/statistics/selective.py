@@ -78,12 +78,8 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1].
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    correct, confidence, weights
+        As in :func:`~confidence_tasks.statistics.ece`.
 
     Returns
     -------

@@ -44,32 +44,11 @@ class LogisticCurve(NamedTuple):
     slope: FloatArray
 
 
-class OutcomeRanges(NamedTuple):
-    """Where the outcomes lie on the regressor, shape (R,) each; one that is absent spans +inf to -inf."""
-
-    lowest_success: FloatArray
-    highest_success: FloatArray
-    lowest_failure: FloatArray
-    highest_failure: FloatArray
-
-    @property
-    def overlap(self) -> BoolArray:
-        """Whether no value of the regressor separates the outcomes, so that a finite maximum exists."""
-        return np.asarray(
-            (self.highest_failure > self.lowest_success) & (self.highest_success > self.lowest_failure)
-        )
-
-
 def extent(x: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and the highest x, shape (R,), that has weight in each row; +inf and -inf if none has."""
     present = weights > 0.0
     lowest = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
     return lowest, np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)
-
-
-def outcome_ranges(x: FloatArray, counts: FloatArray, successes: FloatArray) -> OutcomeRanges:
-    """Find the extremes of each outcome in each weighting; arguments as in :func:`fit_logistic`."""
-    return OutcomeRanges(*extent(x, successes), *extent(x, counts - successes))
 
 
 def fit_logistic(x: FloatArray, counts: FloatArray, successes: FloatArray) -> LogisticCurve:
@@ -90,8 +69,12 @@ def fit_logistic(x: FloatArray, counts: FloatArray, successes: FloatArray) -> Lo
     constant |= scale == 0.0  # differences whose squares vanish
     z = deviation / np.where(constant | np.isnan(scale), 1.0, scale)[:, None]
 
-    occurs = (successes.sum(axis=1) > 0.0) & ((counts - successes).sum(axis=1) > 0.0)
-    solvable = occurs & (constant | outcome_ranges(x, counts, successes).overlap)
+    failures = counts - successes
+    occurs = (successes.sum(axis=1) > 0.0) & (failures.sum(axis=1) > 0.0)
+    # Where a value of x separates the outcomes, the slope is infinite.
+    (low_success, high_success), (low_failure, high_failure) = extent(x, successes), extent(x, failures)
+    overlap = (high_failure > low_success) & (high_success > low_failure)
+    solvable = occurs & (constant | overlap)
     intercept, slope = np.zeros((2, len(counts)))
     moving = solvable.copy()
     for _ in range(_MAX_STEPS):
@@ -170,14 +153,10 @@ def logistic_recalibration(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1].
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
+    correct, confidence, weights
+        As in :func:`~confidence_tasks.statistics.ece`.
     clip : float, default 0.005
         Confidence is brought into [clip, 1 - clip] first, as 0 and 1 have no logit. In (0, 0.5).
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
 
     Returns
     -------

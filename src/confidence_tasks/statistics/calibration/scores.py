@@ -63,10 +63,8 @@ def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
     correct : array_like, shape (n,)
         1, 0, or the probability that the answer is right, in [0, 1]. For a probability p the score is its
         expectation over the outcome, p (1 - c)^2 + (1 - p) c^2, whose minimum at c = p is p (1 - p) and not 0.
-    confidence : array_like, shape (n,)
-        Confidence in [0, 1].
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+    confidence, weights
+        As in :func:`~confidence_tasks.statistics.ece`.
 
     Returns
     -------

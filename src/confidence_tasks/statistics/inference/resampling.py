@@ -375,13 +375,13 @@ def bootstrap_difference(
 
     Parameters
     ----------
+    statistic, n_resamples, level, seed
+        As in :func:`bootstrap`.
     first, second : sequence of array_like
         The arrays that ``statistic`` takes, under the first and under the second condition.
     questions : pair of array_like, optional
         Labels of the questions, one array per condition. They may repeat (epochs), and only questions found in
         both are used. By default row i of either condition is question i.
-    statistic, n_resamples, level, seed
-        As in :func:`bootstrap`.
     method : str, default "percentile"
         ``"percentile"``, ``"student"`` or ``"none"``; the others are for what lies between 0 and 1.
 

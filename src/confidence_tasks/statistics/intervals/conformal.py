@@ -121,18 +121,8 @@ def fit_conformal(
 def jackknife_conformal(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: float) -> Ends:
     """Adjust the interval of each question by what all other questions call for: the jackknife+ without a model.
 
-    It spares the calibration set.
-
-    Parameters
-    ----------
-    truth, lower, upper, nominal
-        As in :func:`fit_conformal`.
-
-    Returns
-    -------
-    lower, upper : ndarray, shape (n,)
-        Adjusted ends, infinite where n - 1 questions are too few. Where moving inwards would cross them, both are where
-        they would meet.
+    It spares the calibration set. Arguments are those of :func:`fit_conformal`. The adjusted ends, two arrays (n,), are
+    infinite where n - 1 questions are too few. Where moving inwards would cross them, both are where they would meet.
 
     Notes
     -----

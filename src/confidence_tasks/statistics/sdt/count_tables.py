@@ -149,10 +149,8 @@ def two_choice_table(
 
     Parameters
     ----------
-    correct : array_like, shape (n,)
-        1 or 0.
-    confidence : array_like, shape (n,)
-        Any real number, such as a probability.
+    correct, confidence, weights
+        As in :func:`correctness_table`; a row of weights per resample gives a table per resample.
     stimulus : array_like, shape (n,)
         Which alternative was right: 0 (S1) or 1 (S2). The response follows from it and ``correct``.
     n_ratings : int, default 4
@@ -160,8 +158,6 @@ def two_choice_table(
     edges : array_like, shape (K - 1,), optional
         Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/K of all confidences,
         taken anew under each row of weights.
-    weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; a row per resample gives a table per resample.
 
     Returns
     -------

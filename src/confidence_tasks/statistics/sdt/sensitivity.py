@@ -77,12 +77,8 @@ class UnequalVarianceSDT:
 def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> UnequalVarianceSDT:
     """Fit the unequal-variance model to one count table or to a batch of them.
 
-    Responses and ratings are cuts of one axis on which S1 and S2 are normal, with a variance of their own.
-
-    Parameters
-    ----------
-    nR_S1, nR_S2, padding
-        As in :func:`type1`.
+    Responses and ratings are cuts of one axis on which S1 and S2 are normal, with a variance of their own. Arguments
+    are those of :func:`type1`.
 
     Returns
     -------
@@ -206,9 +202,6 @@ def _solve(problems: _Problems) -> _Solution:
         log_likelihood=expansion.value,
         converged=top.converged,
     )
-
-
-_ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
 class Rate(NamedTuple):

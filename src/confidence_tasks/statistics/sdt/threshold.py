@@ -272,10 +272,8 @@ def threshold_incomparable(
 
     Parameters
     ----------
-    correct, confidence, threshold
-        As in :func:`m_ratio_threshold`.
-    quantity : {"meta_d", "m_ratio"}, default "m_ratio"
-        Of which.
+    correct, confidence, threshold, quantity
+        As in :func:`threshold_influence`.
     weights : array_like, shape (n,), optional
         How often each trial counts.
 
