@@ -15,13 +15,14 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 46_711
+LINES_IN_ALL = 45_242
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [
     *("__*__", "_repr_html_"),  # Python, Jupyter
     *("on_config", "on_files", "on_page_content", "on_page_markdown", "on_object"),  # MkDocs, griffe
     *("get_command", "format_commands", "lm_eval_path", "new_study"),  # click; commands are imported by name
+    *("parse_groups", "parse_requirements"),  # so are functions that read options
     *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval
     *(
         "install",
