@@ -227,11 +227,9 @@ class PaperTable(PaperItem):
             Cell(**at)
 
     @property
-    def tasks(self) -> list[str]:
-        """Names of the tasks that its cells may come from."""
-        headings = [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
-        every = (self.at, *(each.at for each in headings))
-        return [name for at in every for name in Cell(**at).tasks if name]
+    def headings(self) -> list[Heading]:
+        """All of its rows' and columns'."""
+        return [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,12 +43,14 @@ from confidence_tasks.statistics import Interval
 NOT_DEFINED = "–"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FilledCell:
-    """A cell: its numbers or texts, the whole as printed, and how it is set."""
+    """A cell: its numbers or texts, the whole as printed, why numbers are missing, and how it is set."""
 
+    cell: Cell
     values: tuple[float | str | None, ...]
     text: str
+    reasons: tuple[str, ...] = ()
     mark: str = ""
     bold: bool = False
     italic: bool = False
@@ -144,40 +146,38 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
         crossed([own if axis == MODELS else axis for axis in axes_of(side)])
         for side in (table.rows, table.columns)
     )
-    cells = [[Cell(**{**table.at, **row.at, **column.at}) for column in columns] for row in rows]
-    parts = {(i, j): cell.parts for i, its in enumerate(cells) for j, cell in enumerate(its)}
-    values = {where: [runs.value(part) for part in its] for where, its in parts.items()}
-    made = [[_cell(runs, cell, values[i, j]) for j, cell in enumerate(its)] for i, its in enumerate(cells)]
-    made = _with_best(table, runs, cells, made)
-    lacking = [cells[i][j] for (i, j), its in values.items() if all(value is None for value in its)]
-    notes = (
-        *_of_sources(runs, cells),
-        *(
-            f"{NOT_DEFINED}: {why_missing(value)}."
-            for where, its in parts.items()
-            for part, value in zip(its, values[where], strict=True)
-            if isinstance(value, Interval) and math.isnan(getattr(value, part.limit))
-        ),
+    grid = [
+        [_filled_cell(runs, Cell(**{**table.at, **row.at, **column.at})) for column in columns]
+        for row in rows
+    ]
+    _mark_best(table, runs, grid)
+    every = [each for its in grid for each in its]
+    lacking = [each.cell for each in every if all(value is None for value in each.values)]
+    notes = [
+        *_of_sources(runs, [each.cell for each in every]),
+        *(f"{NOT_DEFINED}: {reason}." for each in every for reason in each.reasons),
         *_lacks(replication, runs, lacking),
-    )
+    ]
     if table.of_type and table.of_type not in dict(runs.groups):
-        notes = (*notes, f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
-    labelled = [(row.labels, tuple(its)) for row, its in zip(rows, made, strict=True)]
+        notes.append(f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
+    labelled = [(row.labels, tuple(its)) for row, its in zip(rows, grid, strict=True)]
     if table.total:
-        labelled = list(_with_totals(table, table.total, runs, cells, labelled))
+        labelled = list(_with_totals(table, table.total, runs, labelled))
     return Filled(
         table,
         tuple(dict.fromkeys(notes)),
         table.stubs,
         tuple(column.labels for column in columns),
-        tuple(tuple(part.name for part in cell.parts) for cell in cells[0]),
-        tuple(labelled) if len(lacking) < len(parts) else (),
+        tuple(tuple(part.name for part in each.cell.parts) for each in grid[0]),
+        tuple(labelled) if len(lacking) < len(every) else (),
     )
 
 
 def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
     """Return the models of a table in order."""
-    models = runs.models(table.tasks) or runs.models(replication.tasks)
+    every = (table.at, *(each.at for each in table.headings))
+    tasks = [name for at in every for name in Cell(**at).tasks if name]
+    models = runs.models(tasks) or runs.models(replication.tasks)
     of_type = dict(runs.groups).get(table.of_type)
     if of_type is not None:
         models = [label for label in models if label in of_type]
@@ -196,80 +196,74 @@ def _number(value: Value) -> float:
     return float(value.estimate if isinstance(value, Interval) else value)
 
 
-def _cell(runs: Runs, cell: Cell, values: Sequence[Value]) -> FilledCell:
+def _filled_cell(runs: Runs, cell: Cell) -> FilledCell:
+    found = [(part, runs.value(part)) for part in cell.parts]
+    reasons = tuple(
+        why_missing(value)
+        for part, value in found
+        if isinstance(value, Interval) and math.isnan(getattr(value, part.limit))
+    )
     held = tuple(
-        float(getattr(value, part.limit)) if isinstance(value, Interval) else value
-        for value, part in zip(values, cell.parts, strict=True)
+        float(getattr(value, part.limit)) if isinstance(value, Interval) else value for part, value in found
     )
     first = held[0]
     if first is None or (isinstance(first, float) and math.isnan(first)):
-        return FilledCell(held, NOT_DEFINED)
+        return FilledCell(cell, held, NOT_DEFINED, reasons)
     texts = [
         NOT_DEFINED if value is None else part.printed(value)
         for value, part in zip(held, cell.parts, strict=True)
     ]
     mark = cell.mark[0] if cell.mark and cell.mark[1](runs, cell) else ""
     bold = cell.bold is not None and cell.bold(runs, cell)
-    return FilledCell(held, cell.text.format(*texts), mark, bold)
+    return FilledCell(cell, held, cell.text.format(*texts), reasons, mark, bold)
 
 
-def _with_best(
-    table: PaperTable, runs: Runs, cells: Sequence[Sequence[Cell]], made: list[list[FilledCell]]
-) -> list[list[FilledCell]]:
+def _mark_best(table: PaperTable, runs: Runs, grid: Sequence[Sequence[FilledCell]]) -> None:
     """Set the best number of each measure bold, and the second best in italics if the paper marks it."""
-    if not table.best:
-        return made
-    compared: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
-    for i, its in enumerate(cells):
-        for j, cell in enumerate(its):
+    compared: dict[tuple[Any, ...], list[FilledCell]] = defaultdict(list)
+    for i, its in enumerate(grid if table.best else ()):
+        for j, each in enumerate(its):
             # A row may hold several measures; a column holds one, or numbers that are made alike.
-            where = (i, cell.measure) if table.best == "row" else (j,)
-            compared.setdefault(where, []).append((i, j))
-    for places in compared.values():
-        ways = {runs.better(cells[i][j]) for i, j in places} & {"higher", "lower"}
-        numbers = {place: _number(made[place[0]][place[1]].values[0]) for place in places}
-        ranked = sorted(
-            {value for value in numbers.values() if not math.isnan(value)}, reverse=ways == {"higher"}
-        )
-        if len(ranked) < 2 or len(ways) != 1:
-            continue
-        for (i, j), value in numbers.items():
-            made[i][j] = replace(
-                made[i][j], bold=value == ranked[0], italic=table.second and value == ranked[1]
-            )
-    return made
+            compared[(i, each.cell.measure) if table.best == "row" else (j,)].append(each)
+    for cells in compared.values():
+        ways = {runs.better(each.cell) for each in cells} & {"higher", "lower"}
+        numbers = {_number(each.values[0]) for each in cells}
+        ranked = sorted((value for value in numbers if not math.isnan(value)), reverse=ways == {"higher"})
+        if len(ranked) > 1 and len(ways) == 1:
+            for each in cells:
+                value = _number(each.values[0])
+                each.bold, each.italic = value == ranked[0], table.second and value == ranked[1]
 
 
 def _with_totals(
     table: PaperTable,
     total: tuple[str, Callable[[Sequence[float]], float]],
     runs: Runs,
-    cells: Sequence[Sequence[Cell]],
     rows: Sequence[_Row],
 ) -> Iterator[_Row]:
     """Yield the rows, and after those of each type of models, or after all, their last row."""
     label, function = total
     grouped = [set(labels) for _, labels in runs.groups] if table.by_type else []
-    rest = {its[0].model for its in cells} - set[str]().union(*grouped)
+    rest = {its[0].cell.model for _, its in rows} - set[str]().union(*grouped)
     for members in [*grouped, rest]:
-        own = [(its, row) for its, row in zip(cells, rows, strict=True) if its[0].model in members]
-        yield from (row for _, row in own)
+        own = [row for row in rows if row[1][0].cell.model in members]
+        yield from own
         if not own:
             continue
         last = []
-        for column, cell in enumerate(own[0][0]):
-            values = [_number(row[1][column].values[0]) for _, row in own]
-            defined = [value for value in values if not math.isnan(value)]
+        for column in zip(*(its for _, its in own), strict=True):
+            cell, numbers = column[0].cell, [_number(each.values[0]) for each in column]
+            defined = [value for value in numbers if not math.isnan(value)]
             found = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
-            value = _number(found)
             digits = cell.digits if table.total_digits is None else table.total_digits
-            last.append(FilledCell((value,), replace(cell, digits=digits).printed(value)))
-        yield (label, *[""] * (len(own[0][1][0]) - 1)), tuple(last)
+            text = replace(cell, digits=digits).printed(_number(found))
+            last.append(FilledCell(cell, (_number(found),), text))
+        yield (label, *[""] * (len(own[0][0]) - 1)), tuple(last)
 
 
-def _of_sources(runs: Runs, cells: Sequence[Sequence[Cell]]) -> Iterator[str]:
+def _of_sources(runs: Runs, cells: Iterable[Cell]) -> Iterator[str]:
     """Say over which sources of questions the means of a table are."""
-    sources = {source for its in cells for cell in its if not cell.source for source in runs.sources(cell)}
+    sources = {source for cell in cells if not cell.source for source in runs.sources(cell)}
     if sources:
         yield f"Questions: {', '.join(map(printable, sorted(sources)))}" + (
             "; numbers are means over these." if len(sources) > 1 else "."

@@ -231,25 +231,41 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 # Tables and figures of the paper ------------------------------------------------------------------------------
 
 
-def _over_lambda(number: int, title: str, *measures: str) -> MakeFigure:
-    """Return what draws measures over the penalty: a row a measure, a column a source, a line a model."""
-    said = ", ".join(map(measure_label, measures))
+_OVER_PENALTIES: Mapping[int, tuple[str, ...]] = {
+    1: ("Abstention", "abstention_rate"),
+    2: ("Stated confidence", "confidence"),
+    3: ("Normalised utility", "normalized_utility"),
+    4: ("Policy consistency", "policy_consistency"),
+    5: ("Confidence and calibration", "confidence", "auarc", "ece", "brier"),
+    6: ("Utility and regret", "utility", "normalized_regret"),
+    7: ("Told to use confidence", "abstention_rate", "normalized_regret", "policy_consistency"),
+}
+"""Figures of the paper by number: their titles, and the measures that they draw over the penalty."""
 
-    def make(results: TaskResults, styles: ModelStyles) -> Figure:
-        shown = [model for model in results.models if number != 7 or _strategy(model) == "use_confidence"]
-        return _figure(
-            results,
-            f"{title} (figure {number} of the paper)",
-            f"{said} under each penalty, with intervals; flat lines do not heed the stakes.",
-            number,
-            {measure_label(measure) if len(measures) > 1 else "": measure for measure in measures},
-            lambda measure, source: [
-                _line(results, model, measure, source, styles) for model in shown if _asked(model, source)
-            ],
-            [LegendEntry(model.label, *styles[model.label]) for model in shown],
-        )
+_OF_STRATEGY = (7, 8)
+"""Numbers of the figures of models told to use their confidence."""
 
-    return make
+
+def _over_penalties(results: TaskResults, styles: ModelStyles, number: int) -> Figure:
+    """Draw a figure of the paper: a row a measure, a column a source, a line a model."""
+    title, *measures = _OVER_PENALTIES[number]
+    told = number in _OF_STRATEGY
+    shown = [model for model in results.models if not told or _strategy(model) == "use_confidence"]
+
+    def lines(measure: str, source: str) -> list[Line]:
+        asked = [model for model in shown if source in model.columns["source"]]
+        return [_line(results, model, measure, source, styles) for model in asked]
+
+    return _figure(
+        results,
+        f"{title} (figure {number} of the paper)",
+        f"{', '.join(map(measure_label, measures))} under each penalty, with intervals; flat lines do not heed the"
+        " stakes.",
+        number,
+        {measure_label(measure) if len(measures) > 1 else "": measure for measure in measures},
+        lines,
+        [LegendEntry(model.label, *styles[model.label]) for model in shown],
+    )
 
 
 def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
@@ -265,7 +281,7 @@ def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
     def changes(measure: str, source: str) -> list[Line]:
         changed = []
         for pair in pairs:
-            if all(_asked(model, source) for model in pair):
+            if all(source in model.columns["source"] for model in pair):
                 before, after = (_line(results, model, measure, source, styles) for model in pair)
                 changed.append(replace(before, label=pair[0].name, y=after.y - before.y, low=None, high=None))
         return changed
@@ -283,10 +299,6 @@ def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
 
 def _strategy(model: ModelTrials) -> str:
     return model.files[-1].setup.get("strategy", "base")
-
-
-def _asked(model: ModelTrials, source: str) -> bool:
-    return source in set(map(str, model.columns["source"]))
 
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
@@ -323,16 +335,9 @@ def _figure(
 
 
 FIGURES: tuple[MakeFigure, ...] = (
-    _over_lambda(1, "Abstention", "abstention_rate"),
-    _over_lambda(2, "Stated confidence", "confidence"),
-    _over_lambda(3, "Normalised utility", "normalized_utility"),
-    _over_lambda(4, "Policy consistency", "policy_consistency"),
-    _over_lambda(5, "Confidence and calibration", "confidence", "auarc", "ece", "brier"),
-    _over_lambda(6, "Utility and regret", "utility", "normalized_regret"),
-    _over_lambda(7, "Told to use confidence", "abstention_rate", "normalized_regret", "policy_consistency"),
+    *(partial(_over_penalties, number=number) for number in _OVER_PENALTIES),
     _effect_of_strategy,
 )
-"""The last two are of models told to use their confidence."""
 
 
 _CALIBRATION, _DECISIONS = "Calibration Metrics", "Decision-Making Metrics"
@@ -375,36 +380,30 @@ def _table(number: int, source: str, regime: str) -> paper.PaperTable:
     )
 
 
-def _paper_figure(
-    number: int, caption: str, parameters: str = "", sources: Mapping[str, str] = SOURCES
-) -> paper.PaperFigure:
-    return paper.PaperFigure(
-        str(number), caption, name=f"figure_{number}", parameters=parameters, sources=sources
-    )
+def _drawn(number: int, caption: str, sources: Mapping[str, str] = SOURCES) -> paper.PaperFigure:
+    parameters = "-T strategy=use_confidence" if number in _OF_STRATEGY else ""
+    named = f"figure_{number}"
+    return paper.PaperFigure(str(number), caption, name=named, parameters=parameters, sources=sources)
 
-
-_TOLD = "-T strategy=use_confidence"
 
 REPLICATION = paper.Replication(
     name="riskeval",
     title="RiskEval: Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767",
     tasks={"riskeval": paper.TaskParameters("penalties", "source")},
     items=(
-        _paper_figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
-        _paper_figure(2, "Stated confidence by penalty."),
-        _paper_figure(3, "Normalised utility by penalty."),
-        _paper_figure(4, "Policy consistency by penalty."),
+        _drawn(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
+        _drawn(2, "Stated confidence by penalty."),
+        _drawn(3, "Normalised utility by penalty."),
+        _drawn(4, "Policy consistency by penalty."),
         _table(1, "hle", _HIGH),
-        _paper_figure(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
+        _drawn(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
         _table(2, "hle", _ALL),
         _table(3, "gpqa_diamond", _ALL),
         _table(4, "gpqa_diamond", _HIGH),
         _table(5, "gsm8k", _ALL),
         _table(6, "gsm8k", _HIGH),
-        _paper_figure(6, "Utility in points and normalised regret by penalty."),
-        _paper_figure(
-            7, "Abstention, normalised regret and policy consistency when told to use confidence.", _TOLD
-        ),
-        _paper_figure(8, "What it changes to be told to use confidence.", _TOLD),
+        _drawn(6, "Utility in points and normalised regret by penalty."),
+        _drawn(7, "Abstention, normalised regret and policy consistency when told to use confidence."),
+        _drawn(8, "What it changes to be told to use confidence."),
     ),
 )
