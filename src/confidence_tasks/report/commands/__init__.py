@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import reduce
 from pathlib import Path
-from pkgutil import resolve_name
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -135,17 +134,12 @@ def cache_of(no_cache: bool) -> Cache | None:
     return None if no_cache else user_cache(say)
 
 
-def parsed(parse: Callable[[Any], Any] | str) -> Callable[..., Any]:
-    """Return what reads the value of an option by a function, or by one that is named, as it is imported late.
-
-    A value of which it raises ValueError is a bad parameter.
-    """
+def parsed(parse: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return what reads the value of an option by a function; one of which it raises ValueError is a bad parameter."""
 
     def read_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
         try:
-            return (
-                value if value is None else (resolve_name(parse) if isinstance(parse, str) else parse)(value)
-            )
+            return None if value is None else parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 

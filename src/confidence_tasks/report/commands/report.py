@@ -7,6 +7,7 @@ import webbrowser
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -100,7 +101,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=parsed("confidence_tasks.report.task_trials:parse_groups"),
+    callback=parsed(lambda texts: import_module("confidence_tasks.report.task_trials").parse_groups(texts)),
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
     " sets have its means. May be repeated.",
 )
@@ -109,7 +110,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "requirements",
     multiple=True,
     metavar="REQUIREMENT",
-    callback=parsed("confidence_tasks.report.checks:parse_requirements"),
+    callback=parsed(lambda texts: import_module("confidence_tasks.report.checks").parse_requirements(texts)),
     help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
     " be repeated.",
 )
