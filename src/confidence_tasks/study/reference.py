@@ -25,7 +25,7 @@ else:
 
     class _NumPy:
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("numpy"), name)
+            return self.__dict__.setdefault(name, getattr(import_module("numpy"), name))
 
     np = _NumPy()
 

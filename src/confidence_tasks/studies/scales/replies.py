@@ -305,10 +305,10 @@ def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> i
     return int(_stated(subject, confidence, Scale(0, 100) if ignores_bounds else scale, rounds))
 
 
-def reports(confidence: float, scale: Scale, subject: Subject) -> list[tuple[int, float]]:
-    """Return everything that :func:`report` may return, with its probability."""
+def reports(confidence: FloatArray | float, scale: Scale, subject: Subject) -> list[tuple[Any, float]]:
+    """Return everything that :func:`report` may return, with its probability; of several confidences, lists of it."""
     ways = [
-        (int(_stated(subject, confidence, of, rounds)), of_scale * of_rounding)
+        (_stated(subject, confidence, of, rounds).astype(int).tolist(), of_scale * of_rounding)
         for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
         for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
     ]
@@ -323,9 +323,12 @@ def report_distribution(
 ) -> dict[tuple[bool, int], float]:
     """Return the probability of each outcome with each report on a scale; ``of`` a function of what is decided."""
     found: dict[tuple[bool, int], float] = {}
-    for correct, confidence, chance in decisions(subject, condition):
-        for raw, probability in reports(of(confidence, correct), scale, subject):
-            found[correct, raw] = found.get((correct, raw), 0.0) + chance * probability
+    decided = list(decisions(subject, condition))
+    confidence = np.array([of(confidence, correct) for correct, confidence, _ in decided])
+    ways = reports(confidence, scale, subject)
+    for i, (correct, _, chance) in enumerate(decided):
+        for raw, probability in ways:
+            found[correct, raw[i]] = found.get((correct, raw[i]), 0.0) + chance * probability
     return found
 
 
