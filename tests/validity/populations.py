@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from tests.items import items_asking, items_of, riskeval_items, scale_items
+from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, scale_trial
 from tests.validity.simulated_studies import Population, replies
 
 from confidence_tasks.report.task_trials import Columns, Group, by_condition
@@ -68,7 +69,7 @@ def scale_study(subject: Subject, scale: Scale = BASELINE) -> Population:
     return _population(
         subject,
         scale_items([scale], ["arithmetic"], n=N),
-        lambda item, reply: scales.scale_trial(item.question, scale, reply),
+        lambda item, reply: scale_trial(item.question, scale, reply),
         scales.MEASURES,
     )
 
@@ -79,7 +80,7 @@ def scale_contrast(subject: Subject) -> Population:
     whole = _population(
         subject,
         scale_items(two, ["arithmetic"], n=N),
-        lambda item, reply: scales.scale_trial(item.question, Scale.parse(item.condition), reply),
+        lambda item, reply: scale_trial(item.question, Scale.parse(item.condition), reply),
         [measure for measure in scales.MEASURES if measure.name in SCALES.tested],
     )
     return replace(whole, contrast=True)
@@ -93,7 +94,7 @@ def life_study(subject: Subject) -> Population:
     return _population(
         subject,
         items_of(LIFEEVAL),
-        lambda item, reply: lifeeval.lifeeval_trial(item.question, reply),
+        lambda item, reply: lifeeval_trial(item.question, reply),
         lifeeval.MEASURES,
         by_radius_sex_and_age,
         lambda label: label in _LIFE_GROUPS,
@@ -105,7 +106,7 @@ def true_or_false(subject: Subject) -> Population:
     return _population(
         subject,
         items_of(QUESTION_SETS, "boolq", source="arithmetic_boolean", n=N),
-        lambda item, reply: question_sets.question_set_trial("boolean", item.question, reply),
+        lambda item, reply: question_set_trial("boolean", item.question, reply),
         question_sets.measures_of("boolean"),
     )
 
@@ -115,7 +116,7 @@ def options(subject: Subject) -> Population:
     return _population(
         subject,
         items_of(QUESTION_SETS, "sciq", source="arithmetic", n=N),
-        lambda item, reply: question_sets.question_set_trial("options", item.question, reply),
+        lambda item, reply: question_set_trial("options", item.question, reply),
         question_sets.measures_of("options"),
     )
 
@@ -182,9 +183,7 @@ def fermi_study(subject: Subject, n: int = N, levels: Sequence[float] = LEVELS) 
     return _population(
         subject,
         items_asking(FERMIEVAL, questions, levels=list(levels)),
-        lambda item, reply: fermieval.fermieval_trial(
-            item.question, level_of(item.condition), fermieval.TEST, reply
-        ),
+        lambda item, reply: fermieval_trial(item.question, level_of(item.condition), fermieval.TEST, reply),
         fermieval.MEASURES,
     )
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from tests.items import reply_to
+from tests.trials import scale_trial
 
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -24,7 +25,7 @@ from confidence_tasks.studies.scales.replies import (
     Scale,
     report,
 )
-from confidence_tasks.studies.scales.trials import MEASURES, scale_trial
+from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.measures import Columns, columns
 
 pytestmark = pytest.mark.slow

@@ -7,25 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.items import items_of, reply_to
+from tests.trials import fermieval_trial, lifeeval_trial, logprob_trial, question_set_trial, scale_trial
 from tests.unit.simulation.test_true_values import STUDIES, true_values
 
-from confidence_tasks.reading.token_probabilities import answer_tokens
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
-from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
-from confidence_tasks.studies.logprob_metacognition.trials import logprob_trial
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import question_set_trial
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.measures import columns
-from confidence_tasks.study.stage import Token
 
 N, GROUPS = 3_000, 25
 
@@ -94,10 +87,7 @@ def logprobs(subject: Subject, condition: str, task: str) -> Trials:
     for i in range(N):
         question = Question(f"made-up-{i}", "demo", f"Who is number {i}?", "text", f"Person Number{i:05d}")
         reply = reply_to(STUDIES["nlp_metad"], question, condition, subject, call_seed(0, temperature))
-        found = read_short_answer(reply.text)
-        tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
-        evidence = answer_tokens(tokens, reply.text, found.begin, found.end)
-        yield logprob_trial(question, temperature, found, evidence, domain="Unclassified")
+        yield logprob_trial(question, temperature, reply.text, token_logprobs(reply))
 
 
 SIMULATED: Mapping[str, Callable[[Subject, str, str], Trials]] = {

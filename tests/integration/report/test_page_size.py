@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from tests.items import scale_items
+from tests.trials import scale_trial
 from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, rows, write
 
 from confidence_tasks.report import collect, report_of
@@ -14,7 +15,6 @@ from confidence_tasks.report.figures import SHARED, Colour, Figure, Panel, panel
 from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 
 
 def stairs(axes):

@@ -15,6 +15,7 @@ from inspect_ai import eval
 from inspect_ai.analysis import samples_df
 from inspect_ai.log import EvalLog, read_eval_log
 from tests.small_runs import SMALL_RUNS, arguments
+from tests.trials import lifeeval_trial, question_set_trial
 from tests.unit.studies.question_sets_replies import real_replies
 
 from confidence_tasks import _registry
@@ -27,8 +28,6 @@ from confidence_tasks.report.rescore import metrics_of, rescore
 from confidence_tasks.report.score_replies import score_replies
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.generated import lifeeval_questions
-from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
-from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 RUNS = {
     "scales": "scale_granularity",

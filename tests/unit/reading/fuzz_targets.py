@@ -8,6 +8,8 @@ from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, sample_trial, scale_trial
+
 from confidence_tasks.reading.answers import is_refusal, read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
 from confidence_tasks.reading.explanation import explanation, plain
@@ -21,17 +23,13 @@ from confidence_tasks.reading.token_probabilities import (
 )
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
-from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.replies import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
 from confidence_tasks.studies.fermieval_logprob.trials import integer_probabilities, read_distribution
-from confidence_tasks.studies.fermieval_sampling.trials import sample_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
-from confidence_tasks.studies.question_sets import trials as question_sets
 from confidence_tasks.studies.question_sets.trials import (
     read_boolean_reply,
     read_judgement,
@@ -48,7 +46,6 @@ from confidence_tasks.studies.riskeval.replies import (
     read_verdict,
 )
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales import trials as scales
 from confidence_tasks.studies.scales.replies import ELICITATIONS, Scale
 from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.stage import Token
@@ -136,7 +133,7 @@ DISTRIBUTION: Mapping[str, Callable[[str], Any]] = {"distribution": read_distrib
 
 
 def _scaled(question: Question, reply: str) -> Scored:
-    trial = scales.scale_trial(question, Scale(0, 20), reply)
+    trial = scale_trial(question, Scale(0, 20), reply)
     return trial, explanation(SCALES, trial, question)
 
 
@@ -149,17 +146,17 @@ _LIFE = lifeeval_question("male", 65, 10)
 
 
 def _lived(reply: str) -> Scored:
-    trial = lifeeval.lifeeval_trial(_LIFE, reply, _tokens(reply))
+    trial = lifeeval_trial(_LIFE, reply, _tokens(reply))
     return trial, explanation(LIFEEVAL, trial, _LIFE)
 
 
 def _in_a_set(form: Any, question: Question, reply: str) -> Scored:
-    trial = question_sets.question_set_trial(form, question, reply, _tokens(reply), "Rome")
+    trial = question_set_trial(form, question, reply, _tokens(reply), "Rome")
     return trial, explanation(QUESTION_SETS, trial, question)
 
 
 def _bounded(reply: str) -> Scored:
-    trial = fermieval.fermieval_trial(NUMBER, 0.9, "test", reply)
+    trial = fermieval_trial(NUMBER, 0.9, "test", reply)
     return trial, explanation(FERMIEVAL, trial, NUMBER)
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from tests.items import items_asking, reply_to, riskeval_items, scale_items
+from tests.trials import fermieval_trial, scale_trial
 
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
@@ -15,13 +16,11 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval.replies import TEST
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import BASELINE, Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.trial import Item

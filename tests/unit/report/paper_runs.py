@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, scale_trial
 from tests.unit.report.runs import write
 from tests.unit.studies.logprob_trials import NATURAL, Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
@@ -21,13 +22,10 @@ from confidence_tasks.report.write import extras_of
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import interval_reply
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
-from confidence_tasks.studies.lifeeval.trials import lifeeval_trial, maximum_score
-from confidence_tasks.studies.question_sets.trials import question_set_trial
+from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 
 MODELS = ("lab/a_b&50%\\x#{1}$^~", "=cmd|模型<i>é")
 """Names that LaTeX, HTML or a spreadsheet would take for more than text."""

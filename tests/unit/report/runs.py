@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.items import reply_to, riskeval_items, scale_items
+from tests.trials import fermieval_trial, lifeeval_trial, scale_trial
 
 from confidence_tasks.report import Collection, Report, report_of
 from confidence_tasks.simulation.subject import Subject
@@ -14,14 +15,12 @@ from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
-from confidence_tasks.studies.lifeeval.trials import lifeeval_trial, maximum_score
+from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import GRANULARITY, Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import Item
 

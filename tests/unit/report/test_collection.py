@@ -13,6 +13,7 @@ from inspect_ai import Task, eval_retry
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import match
+from tests.trials import fermieval_trial, scale_trial
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import riskeval
@@ -23,9 +24,7 @@ from confidence_tasks.report.compare import compare
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import scale_trial
 
 FEW = Settings(n_resamples=20)
 

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from tests.trials import question_set_trial
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.report import collect
@@ -12,7 +13,6 @@ from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import ece, overconfidence
-from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 MODELS = {"lab/even": 0.7, "lab/sure": 0.99}
 FEW = Settings(n_resamples=100)

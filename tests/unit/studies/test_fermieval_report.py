@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.trials import fermieval_trial, sample_trial
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
@@ -15,9 +16,9 @@ from confidence_tasks.studies.fermieval.subject import (
     perceived_interval,
     whole,
 )
-from confidence_tasks.studies.fermieval.trials import fermieval_summary, fermieval_trial
+from confidence_tasks.studies.fermieval.trials import fermieval_summary
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
-from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
+from confidence_tasks.studies.fermieval_sampling.trials import sampling_summary
 from confidence_tasks.study.measures import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)

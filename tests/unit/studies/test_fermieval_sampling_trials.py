@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
+from tests.trials import sample_trial
 
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
@@ -17,7 +18,6 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     agreement,
     chosen_temperature,
     penalized_score,
-    sample_trial,
     sampled_intervals,
     sampling_measures,
     sampling_summary,

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from tests.trials import fermieval_trial, sample_trial
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
@@ -17,9 +18,8 @@ from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval, adjusted_interval_covariance
 from confidence_tasks.studies.fermieval.replies import interval_reply
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
 from confidence_tasks.studies.fermieval.tunnel import curve_over_samples, end_density
-from confidence_tasks.studies.fermieval_sampling.trials import sample_trial, sampling_summary
+from confidence_tasks.studies.fermieval_sampling.trials import sampling_summary
 
 FEW = Settings(n_resamples=50)
 

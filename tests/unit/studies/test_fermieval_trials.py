@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.trials import fermieval_trial
 from tests.unit.statistics.peers import load_interval_score
 
 from confidence_tasks.reading.explanation import explanation
@@ -19,7 +20,6 @@ from confidence_tasks.studies.fermieval.trials import (
     VARIANTS,
     conformal,
     fermieval_summary,
-    fermieval_trial,
 )
 from confidence_tasks.study.measures import columns
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
+from tests.trials import lifeeval_trial
 from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks import boolq, lifeeval
@@ -25,13 +26,7 @@ from confidence_tasks.studies.lifeeval.report import (
     common_subset,
     stated_against_token,
 )
-from confidence_tasks.studies.lifeeval.trials import (
-    MEASURES,
-    group_labels,
-    lifeeval_summary,
-    lifeeval_trial,
-    maximum_score,
-)
+from confidence_tasks.studies.lifeeval.trials import MEASURES, group_labels, lifeeval_summary, maximum_score
 
 RADII = (1, 5, 10, 20)
 

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 from tests.items import items_of, reply_to
+from tests.trials import lifeeval_trial
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.statistics import ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.studies.lifeeval import STUDY
 from confidence_tasks.studies.lifeeval.replies import belief
-from confidence_tasks.studies.lifeeval.trials import guess_score, lifeeval_trial, maximum_score
+from confidence_tasks.studies.lifeeval.trials import guess_score, maximum_score
 from confidence_tasks.study.trial import READABLE
 
 ITEMS = items_of(STUDY, n=200)

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.trials import lifeeval_trial
 
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import SourceError
@@ -15,7 +16,6 @@ from confidence_tasks.studies.lifeeval.trials import (
     age_band,
     guess_score,
     lifeeval_summary,
-    lifeeval_trial,
     maximum_score,
 )
 from confidence_tasks.study.stage import Token

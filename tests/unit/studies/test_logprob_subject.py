@@ -7,17 +7,16 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from tests.items import reply_to
+from tests.trials import logprob_trial
 
-from confidence_tasks.reading.token_probabilities import answer_tokens
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition import STUDY
-from confidence_tasks.studies.logprob_metacognition.replies import SCALE, read_short_answer
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, logprob_trial
+from confidence_tasks.studies.logprob_metacognition.replies import SCALE
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 from confidence_tasks.study.measures import columns
-from confidence_tasks.study.stage import Token
 
 N = 4_000
 QUESTIONS = [
@@ -31,10 +30,7 @@ def trials_of(questions=QUESTIONS, temperature=1.0, **parameters):
     trials = []
     for question in questions:
         reply = reply_to(STUDY, question, "", subject, call_seed(0, temperature))
-        found = read_short_answer(reply.text)
-        tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
-        evidence = answer_tokens(tokens, reply.text, found.begin, found.end)
-        trials.append(logprob_trial(question, temperature, found, evidence, domain="Unclassified"))
+        trials.append(logprob_trial(question, temperature, reply.text, token_logprobs(reply)))
     return trials
 
 

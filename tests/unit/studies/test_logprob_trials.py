@@ -6,19 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from inspect_ai.model import Logprob, Logprobs, ModelOutput
+from tests.trials import logprob_trial
 
 from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.model_calls import reply_tokens
 from confidence_tasks.reading.grading import LONGEST, match_answer, normalise_text, wordings
-from confidence_tasks.reading.token_probabilities import NO_TOKENS, AnswerTokens
 from confidence_tasks.sources import load
-from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
-from confidence_tasks.studies.logprob_metacognition.trials import (
-    MEASURES,
-    LogprobTrial,
-    logprob_measures,
-    logprob_trial,
-)
+from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, LogprobTrial, logprob_measures
 from confidence_tasks.study.measures import columns, summarise
 from confidence_tasks.study.trial import Question
 
@@ -100,12 +94,14 @@ def test_long_texts_are_no_spelling_of_a_short_answer():
     assert match_answer(text, Question("q-4", "demo", "?", "text", text)) == "exact"
 
 
-def trial(reply, evidence=AnswerTokens(-0.5, 3), question=WROTE, **options):  # noqa: B008
-    return logprob_trial(question, 0.7, read_short_answer(reply, question.kind), evidence, **options)
+def trial(reply, mean_logprob=-0.5, **options):
+    """Read a reply whose tokens, of four letters each, are equally probable; None for no tokens."""
+    pieces = [] if mean_logprob is None else [reply[i : i + 4] for i in range(0, len(reply), 4)]
+    return logprob_trial(WROTE, 0.7, reply, [(piece, mean_logprob) for piece in pieces], **options)
 
 
 def test_trial_of_an_answer():
-    found = trial("Jane Austin", gold_mean_logprob=-0.25)
+    found = trial("Jane Austin", of_gold=-0.25)
     assert found == LogprobTrial(
         question_id="q-1",
         source="demo",
@@ -134,13 +130,9 @@ def test_trial_without_an_answer_has_no_evidence_whatever_the_tokens(reply, stat
 
 
 def test_answer_without_tokens_still_counts_for_accuracy():
-    found = trial("Jane Austen", NO_TOKENS)
+    found = trial("Jane Austen", None)
     assert (found["status"], found["correct"]) == ("missing_confidence", 1.0)
     assert math.isnan(found["mean_logprob"])
-
-
-def test_domain_of_a_classifier_takes_the_place_of_the_lexicons():
-    assert trial("Jane Austen", domain="Geography")["domain"] == "Geography"
 
 
 @pytest.fixture(scope="module")
@@ -149,10 +141,10 @@ def trials():
     right = rng.random(400) < 0.6
     mean_logprobs = np.minimum(-2.0 + 0.3 * (1.4 * right + rng.normal(size=400)), -1e-6)
     made = [
-        trial("Jane Austen" if correct else "nobody", AnswerTokens(float(mean_logprob), 2))
+        trial("Jane Austen" if correct else "nobody", float(mean_logprob))
         for correct, mean_logprob in zip(right, mean_logprobs, strict=True)
     ]
-    return [*made, trial(""), trial("Jane Austen", NO_TOKENS)]
+    return [*made, trial(""), trial("Jane Austen", None)]
 
 
 def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(trials):

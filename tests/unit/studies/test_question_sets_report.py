@@ -15,6 +15,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.trials import lifeeval_trial, question_set_trial
 
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.commands.report import report as command
@@ -23,10 +24,8 @@ from confidence_tasks.report.task_trials import parse_groups
 from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_questions
-from confidence_tasks.studies.lifeeval.trials import lifeeval_trial
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.question_sets.report import performance
-from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 from ..report.runs import undrawn_report, write
 from .published_figures import (

@@ -6,13 +6,13 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from tests.items import reply_to
+from tests.trials import question_set_trial
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.replies import HALUEVAL_PROMPTS, QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import question_set_trial
 
 N = 1000
 ACCURACY = NormalDist().cdf(0.75)

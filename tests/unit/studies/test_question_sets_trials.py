@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.trials import question_set_trial
 
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
@@ -11,7 +12,7 @@ from confidence_tasks.statistics import fit_meta_d
 from confidence_tasks.statistics.sdt import two_choice_table
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import measures_of, question_set_trial
+from confidence_tasks.studies.question_sets.trials import measures_of
 from confidence_tasks.study.measures import summarise
 from confidence_tasks.study.stage import Token
 

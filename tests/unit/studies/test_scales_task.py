@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.items import scale_items
+from tests.trials import scale_trial
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.simulation.subject import Subject
@@ -20,7 +21,6 @@ from confidence_tasks.studies.scales.replies import (
     reported,
     scale_prompt,
 )
-from confidence_tasks.studies.scales.trials import scale_trial
 
 # the design
 

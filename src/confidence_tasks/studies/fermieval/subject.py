@@ -35,7 +35,8 @@ from confidence_tasks.simulation.subject import Subject, even_points, long_run, 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
-from confidence_tasks.studies.fermieval.trials import fermieval_trial
+from confidence_tasks.studies.fermieval.trials import read_interval
+from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.trial import Question
 
 
@@ -81,7 +82,7 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     {'coverage': 0.59, 'coverage_gap': -0.31, 'mean_width': 2.53}
     """
     level = float(condition.removeprefix("p="))
-    question = Question("true", "fermi", "How many?", "number", "0")
+    question = Question("true", "fermi", "How many?", "number", "0", metadata={"split": TEST})
     found: dict[tuple[int, int], float] = {}
     for off, start in even_points(2):
         believed = NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
@@ -89,7 +90,7 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         found[ends] = found.get(ends, 0.0) + 1.0
     total = sum(found.values())
     trials = [
-        (fermieval_trial(question, level, TEST, text), weight * probability / total)
+        (read_interval(question, condition, {"interval": [ModelReply(text)]}), weight * probability / total)
         for ends, weight in found.items()
         for text, probability in ways_to_say(interval_reply(*ends), subject)
     ]

@@ -85,24 +85,27 @@ class IntervalTrial(ReadTrial):
     split: str
 
 
-def fermieval_trial(
-    question: Question, level: float, split: str, reply: str, max_exponent: float | None = None
-) -> IntervalTrial:
-    """Turn the reply to a question, whose key is an exponent, into a trial of a half, ``calibration`` or ``test``.
+def read_interval(question: Question, condition: str, replies: Replies) -> IntervalTrial:
+    """Read the interval and compare it with the key, which is an exponent.
 
-    With ``max_exponent``, a trial whose truth or an end lies further from 0 is in neither half, as in the paper's
-    figures with 100. Without it all intervals count that can be read.
+    The metadata of the question say which half it is of, ``calibration`` or ``test``. With ``max_exponent`` there, a
+    trial whose truth or an end lies further from 0 is in neither, as in the paper's figures with 100; without it all
+    intervals count that can be read.
 
     Examples
     --------
-    >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
-    >>> fermieval_trial(question, 0.9, "test", '{"L": 10, "U": 101}', max_exponent=100)["split"]
+    >>> from confidence_tasks.study import ModelReply
+    >>> about = {"split": "test", "max_exponent": 100}
+    >>> question = Question("fermi-1", "fermi", "Pennies in a trillion?", "number", "13", metadata=about)
+    >>> read_interval(question, "p=0.9", {"interval": [ModelReply('{"L": 10, "U": 101}')]})["split"]
     'excluded'
-    >>> trial = fermieval_trial(question, 0.9, "test", 'Some 10^11. {"L": 10, "U": 12}')
+    >>> trial = read_interval(question, "p=0.9", {"interval": [ModelReply('Some 10^11. {"L": 10, "U": 12}')]})
     >>> trial["condition"], trial["correct"], trial["width"], round(trial["winkler"], 6)
     ('p=0.9', 0.0, 2.0, 22.0)
     """
-    reading = read_fermi_interval(reply)
+    level, split = level_of(condition), question.metadata["split"]
+    max_exponent = question.metadata.get("max_exponent")
+    reading = read_fermi_interval(replies["interval"][0].text)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
     read = not (math.isnan(lower) or math.isnan(truth))
     beyond = max_exponent is not None and any(abs(end) > max_exponent for end in (truth, lower, upper))
@@ -111,7 +114,7 @@ def fermieval_trial(
     return IntervalTrial(
         question_id=question.id,
         source=question.source,
-        condition=condition_of(level),
+        condition=condition,
         correct=float(statistics.coverage([truth], [lower], [upper])) if read else math.nan,
         confidence=level if read else math.nan,
         status=reading.status,
@@ -125,12 +128,6 @@ def fermieval_trial(
         answer=reading.stated,
         rules="+".join(reading.rules),
     )
-
-
-def read_interval(question: Question, condition: str, replies: Replies) -> IntervalTrial:
-    """Read the interval and compare it with the truth."""
-    about, reply = question.metadata, replies["interval"][0].text
-    return fermieval_trial(question, level_of(condition), about["split"], reply, about.get("max_exponent"))
 
 
 # Measures -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
@@ -43,9 +43,6 @@ from confidence_tasks.study.measures import (
 from confidence_tasks.study.parameter import listed, one_of
 from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
-
-if TYPE_CHECKING:
-    pass
 
 Ask = Literal["interval", "direct", "reasoned"]
 """What is sampled: intervals, bare exponents, or exponents after reasoning."""
@@ -101,24 +98,25 @@ class SampleTrial(Trial):
     answer: str
 
 
-def sample_trial(
-    question: Question, ask: Ask, temperature: float, split: str, reply: str, level: float | None = None
-) -> SampleTrial:
-    r"""Turn one sample, asked for in a way and at a temperature, into a trial of a half; intervals have a level.
+def read_sample(question: Question, condition: str, replies: Replies) -> SampleTrial:
+    r"""Read one sample, of which the condition says how and at what temperature it was asked for.
 
     Examples
     --------
-    >>> question = Question("fermi-1", "fermi", "How many pennies cover Pennsylvania?", "number", "13")
-    >>> trial = sample_trial(question, "reasoned", 0.7, "test", "Some trillions.\n12")
+    >>> from confidence_tasks.study import ModelReply
+    >>> half = {"split": "test"}
+    >>> question = Question("fermi-1", "fermi", "Pennies in a trillion?", "number", "13", metadata=half)
+    >>> trial = read_sample(question, "reasoned,T=0.7", {"sample": [ModelReply("Some trillions.\n12")]})
     >>> trial["condition"], trial["lower"], trial["upper"], trial["correct"]
     ('reasoned,T=0.7', 12.0, 12.0, 0.0)
     """
-    reading = (read_fermi_interval if ask == "interval" else read_fermi_exponent)(reply)
+    ask, temperature, level = read_cell(condition)
+    reading = (read_fermi_interval if ask == "interval" else read_fermi_exponent)(replies["sample"][0].text)
     truth, read = float(question.gold or math.nan), reading.status in READABLE
     return SampleTrial(
         question_id=question.id,
         source=question.source,
-        condition=cell_of(ask, temperature, level),
+        condition=condition,
         correct=float(reading.lower <= truth <= reading.upper) if read else math.nan,
         confidence=level if read and level is not None else math.nan,
         status=reading.status,
@@ -128,7 +126,7 @@ def sample_trial(
         lower=reading.lower,
         upper=reading.upper,
         truth=truth,
-        split=split,
+        split=question.metadata["split"],
         answer=reading.stated,
     )
 
@@ -147,13 +145,6 @@ def read_cell(label: str) -> tuple[Ask, float, float | None]:
         float(temperature.removeprefix("T=")),
         level_of(*level) if level else None,
     )
-
-
-def read_sample(question: Question, condition: str, replies: Replies) -> SampleTrial:
-    """Read one sample."""
-    ask, temperature, level = read_cell(condition)
-    (said,) = replies["sample"]
-    return sample_trial(question, ask, temperature, question.metadata["split"], said.text, level)
 
 
 def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> dict[str, str]:

@@ -29,7 +29,7 @@ from confidence_tasks.studies.lifeeval.replies import (
     lifeeval_reply,
 )
 from confidence_tasks.studies.scales.replies import reports
-from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
+from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     GRADED,
@@ -184,19 +184,21 @@ def maximum_score(question: Question) -> float:
     return _scores(_case(question))[1]
 
 
-def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ()) -> LifeEvalTrial:
-    """Read a reply, with its tokens where the provider gives their probabilities, into a trial.
+def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
+    """Read the reply and score its guess by the life table.
 
     The metadata of the question say of whom was asked, and what guesses are scored by.
 
     Examples
     --------
     >>> from confidence_tasks.sources.generated import lifeeval_question
-    >>> trial = lifeeval_trial(lifeeval_question("male", 65, 10), '{"Answer": 84, "Confidence": 0.7}')
+    >>> said = ModelReply('{"Answer": 84, "Confidence": 0.7}')
+    >>> trial = read_guess(lifeeval_question("male", 65, 10), "radius=10", {"guess": [said]})
     >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
     (0.71832, 0.7, 'ok')
     """
-    reading = read_lifeeval_reply(reply)
+    reply = replies["guess"][0]
+    reading = read_lifeeval_reply(reply.text)
     _, sex, age, radius, window = _case(question)
     best = maximum_score(question)
     correct = guess_score(question, int(reading.answer)) if reading.answer else math.nan
@@ -210,7 +212,7 @@ def lifeeval_trial(question: Question, reply: str, tokens: Sequence[Token] = ())
         mas=best,
         difficulty=1.0 - best,
         window=window,
-        token_confidence=number_probability(tokens) if reading.answer else math.nan,
+        token_confidence=number_probability(reply.tokens) if reading.answer else math.nan,
     )
 
 
@@ -367,12 +369,6 @@ def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
     return TaskMetrics(lifeeval_summary, arguments, _measures(tokens), "all", overall=("all",))
 
 
-def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
-    """Read the reply and score its guess by the life table."""
-    reply = replies["guess"][0]
-    return lifeeval_trial(question, reply.text, reply.tokens)
-
-
 def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Say what was read and what became of it."""
     radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
@@ -423,7 +419,7 @@ def true_values(
                     found[key] = found.get(key, 0.0) + weight * weight_of_noise * probability
     total = sum(found.values())
     trials = [
-        (lifeeval_trial(asked[name], text), weight * probability / total)
+        (read_guess(asked[name], condition, {"guess": [ModelReply(text)]}), weight * probability / total)
         for (name, reply), weight in found.items()
         for text, probability in ways_to_say(reply, subject)
     ]

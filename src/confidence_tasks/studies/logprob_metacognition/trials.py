@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from confidence_tasks.reading.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import match_answer
-from confidence_tasks.reading.token_probabilities import AnswerTokens, answer_tokens, why_unknown
+from confidence_tasks.reading.token_probabilities import answer_tokens, why_unknown
 from confidence_tasks.simulation.subject import Subject, even_points, of_columns
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     EVASIONS,
     GOLD,
     SLOPPY_FORMS,
-    ShortAnswer,
     condition_of,
     domain_of,
     mean_logprob_of,
@@ -114,41 +113,41 @@ MEANINGS: Mapping[Status, str] = {
 }
 
 
-def logprob_trial(
-    question: Question,
-    temperature: float,
-    found: ShortAnswer,
-    evidence: AnswerTokens,
-    *,
-    domain: str | None = None,
-    gold_mean_logprob: float = math.nan,
-) -> LogprobTrial:
-    """Turn an answer, as read, and what its tokens add up to into a trial; its domain is by default the lexicon's.
+def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
+    """Read the answer, align its tokens, and compare it with the aliases; the domain is the lexicon's.
 
     Examples
     --------
-    >>> from confidence_tasks.reading.token_probabilities import AnswerTokens
+    >>> from confidence_tasks.study import ModelReply
     >>> question = Question("q-1", "demo", "Who wrote the novel Emma?", "text", "Jane Austen")
-    >>> trial = logprob_trial(question, 0.7, read_short_answer("Jane Austin."), AnswerTokens(-0.25, 3))
+    >>> tokens = (Token("Jane", -0.1, {}), Token(" Austin", -0.4, {}), Token(".", -0.2, {}))
+    >>> trial = read_reply(question, "T=0.7", {ANSWER: [ModelReply("Jane Austin.", tokens)]})
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
+    (said,), temperature = replies[ANSWER], temperature_of(condition)
+    found = read_short_answer(said.text, question.kind)
+    evidence = answer_tokens(said.tokens, said.text, found.begin, found.end)
+    of_gold = math.nan
+    for forced in replies.get(GOLD, ()):
+        begin = len(forced.text) - len(question.gold or "")
+        of_gold = answer_tokens(forced.tokens, forced.text, begin, len(forced.text)).mean_logprob
     match = match_answer(found.text, question)
     mean_logprob = evidence.mean_logprob if found.text else math.nan
     return LogprobTrial(
         question_id=question.id,
         source=question.source,
-        condition=condition_of(temperature),
+        condition=condition,
         correct=math.nan if not found.text or question.gold is None else float(match != "none"),
         confidence=math.exp(mean_logprob),
         status="missing_confidence" if found.text and math.isnan(mean_logprob) else found.status,
         temperature=temperature,
         mean_logprob=mean_logprob,
         tokens=float(evidence.tokens if found.text else 0),
-        domain=domain_of(question.text) if domain is None else domain,
+        domain=domain_of(question.text),
         answer=found.text,
         match=match,
-        gold_mean_logprob=gold_mean_logprob,
+        gold_mean_logprob=of_gold,
     )
 
 
@@ -287,26 +286,6 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
 def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
     """Return the role of the model that sorts questions into domains, where one does."""
     return [CLASSIFIER_ROLE] if parameters["domains"] == "model" else []
-
-
-# A trial -----------------------------------------------------------------------------------------------------
-
-
-def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
-    """Read the answer, align its tokens, and compare it with the aliases."""
-    (said,) = replies[ANSWER]
-    found = read_short_answer(said.text, question.kind)
-    trial = logprob_trial(
-        question,
-        temperature_of(condition),
-        found,
-        answer_tokens(said.tokens, said.text, found.begin, found.end),
-    )
-    for forced in replies.get(GOLD, ()):
-        begin = len(forced.text) - len(question.gold or "")
-        scored = answer_tokens(forced.tokens, forced.text, begin, len(forced.text))
-        trial["gold_mean_logprob"] = scored.mean_logprob
-    return trial
 
 
 def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:

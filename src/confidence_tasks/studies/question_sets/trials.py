@@ -38,7 +38,7 @@ from confidence_tasks.studies.question_sets.replies import (
     reply_in_form,
 )
 from confidence_tasks.studies.scales.replies import report_distribution
-from confidence_tasks.study import Question, Reading, Replies, TaskMetrics, Token
+from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -252,26 +252,29 @@ class QuestionSetTrial(ReadTrial):
     token_confidence: float
 
 
-def question_set_trial(
-    form: Form, question: Question, reply: str, tokens: Sequence[Token] = (), given: str = ""
-) -> QuestionSetTrial:
-    """Read a reply of a form to ``question`` into a trial, with its tokens where the provider gives probabilities.
+def read_reply(question: Question, condition: str, replies: Replies) -> QuestionSetTrial:
+    """Read the answer and its probability, or the options' probabilities.
 
-    ``given`` is the answer that a ``judgement`` is about.
+    The metadata of the question name its set, and the answer ``given`` that a ``judgement`` is about.
 
     Examples
     --------
-    >>> question = Question("q-1", "demo", "2 + 2?", "choice", "B", ("3", "4", "5"))
-    >>> trial = question_set_trial("options", question, '{"Answer": "B", "A": 0.4, "B": 0.4, "C": 0.2}')
+    >>> asked = {"question_set": "sciq"}
+    >>> question = Question("q-1", "demo", "2 + 2?", "choice", "B", ("3", "4", "5"), metadata=asked)
+    >>> said = ModelReply('{"Answer": "B", "A": 0.4, "B": 0.4, "C": 0.2}')
+    >>> trial = read_reply(question, "demo", {"answer": [said]})
     >>> trial["correct"], trial["confidence"], trial["answer_correct"]
     (0.5, 0.4, 1.0)
     """
-    by_token = {} if form == "judgement" else option_probabilities(tokens, answers_of(question))
+    about, reply = question.metadata, replies["answer"][0]
+    form = QUESTION_SETS[about["question_set"]].form
+    by_token = {} if form == "judgement" else option_probabilities(reply.tokens, answers_of(question))
     if form == "options":
-        return _options_trial(question, read_options_reply(reply, question.choices), by_token)
+        return _options_trial(question, read_options_reply(reply.text, question.choices), by_token)
     # One answer, which is the favourite as well; whether a given one is right is known beforehand (appendix C.1).
-    reading = read_judgement(reply, given) if form == "judgement" else read_boolean_reply(reply)
-    judged = "yes" if form == "judgement" else reading.answer
+    judges = form == "judgement"
+    reading = read_judgement(reply.text, about.get("given", "")) if judges else read_boolean_reply(reply.text)
+    judged = "yes" if judges else reading.answer
     confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
     correct = grade(judged, kind="boolean", gold=question.gold)
     trial = _trial(
@@ -284,16 +287,9 @@ def question_set_trial(
         answer_confidence=confidence,
         confidence_raw=reading.confidence_raw,
     )
-    if form == "judgement" and "own_answer" not in reading.rules:
+    if judges and "own_answer" not in reading.rules:
         trial |= {"judged_correct": correct, "judged_confidence": confidence}
     return trial
-
-
-def read_reply(question: Question, condition: str, replies: Replies) -> QuestionSetTrial:
-    """Read the answer and its probability, or the options' probabilities."""
-    about, reply = question.metadata, replies["answer"][0]
-    form = QUESTION_SETS[about["question_set"]].form
-    return question_set_trial(form, question, reply.text, reply.tokens, about.get("given", ""))
 
 
 def _options_trial(
@@ -539,10 +535,11 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
     """
     form = QUESTION_SETS[task].form
     options = tuple("wxyz" if task not in _OPTIONS else "vwxyz")
+    asked = Question("true", condition, "?", "choice", "A", options, metadata={"question_set": task})
     questions = (
-        [Question("true", condition, "?", "choice", "A", options)]
+        [asked]
         if form == "options"
-        else [Question("true", condition, "?", "boolean", key) for key in ("yes", "no")]
+        else [replace(asked, kind="boolean", gold=key, choices=()) for key in ("yes", "no")]
     )
     trials = []
     for question in questions:
@@ -551,6 +548,6 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
         for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
             reply = reply_in_form(form, question, chosen[correct], percent / 100)
             for text, probability in ways_to_say(reply, subject):
-                trial = question_set_trial(form, question, text)
+                trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
                 trials.append((trial, chance * probability / len(questions)))
     return long_run(measures_of(form), trials)

@@ -55,7 +55,7 @@ from confidence_tasks.study.measures import (
     share,
     statistic_of,
 )
-from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.stage import ModelReply, Replies, Token
 from confidence_tasks.study.standard import (
     AUROC,
     BRIER,
@@ -433,27 +433,31 @@ class ScaleTrial(ReadTrial):
     upper: float
 
 
-def scale_trial(
-    question: Question, scale: Scale, reply: str, elicitation: Elicitation = "verbal", *, strict: bool = False
-) -> ScaleTrial:
-    r"""Read a reply to ``question`` on ``scale`` into a trial.
+def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:
+    r"""Read the answer and the confidence, a number on the scale of the condition.
 
-    With ``strict``, one that strays from the format counts as unreadable: the paper excludes those "that do not conform
-    to the specified format" (appendix B.3).
+    If the metadata of the question say ``strict``, a reply that strays from the format counts as unreadable: the paper
+    excludes those "that do not conform to the specified format" (appendix B.3).
 
     Examples
     --------
-    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
-    >>> trial = scale_trial(question, Scale(0, 20), "Answer: A\nConfidence: 17")
+    >>> asked = {"elicitation": "verbal", "strict": False}
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"), metadata=asked)
+    >>> trial = read_reply(question, "0-20", {"answer": [ModelReply("Answer: A\nConfidence: 17")]})
     >>> trial["correct"], trial["confidence"], trial["status"]
     (1.0, 0.85, 'ok')
     """
+    scale, about = Scale.parse(condition), question.metadata
     reading = read_scale_reply(
-        reply, scale, kind=question.kind, choices=question.choices, elicitation=elicitation
+        replies["answer"][0].text,
+        scale,
+        kind=question.kind,
+        choices=question.choices,
+        elicitation=about["elicitation"],
     )
     # A confidence off the scale, and a refusal, keep to the format all the same.
     to_the_letter = reading.status in ("ok", "refused", *(() if reading.rules else ("out_of_range",)))
-    if strict and not to_the_letter:
+    if about["strict"] and not to_the_letter:
         reading = replace(reading, answer="", confidence_raw=math.nan, status="unreadable")
     usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
     correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
@@ -464,12 +468,6 @@ def scale_trial(
         lower=float(scale.lower),
         upper=float(scale.upper),
     )
-
-
-def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:
-    """Read the answer and the confidence."""
-    about, reply = question.metadata, replies["answer"][0].text
-    return scale_trial(question, Scale.parse(condition), reply, about["elicitation"], strict=about["strict"])
 
 
 def _reports(name: str, statistic: str, description: str, *, bounds: Bounds = ANY, **options: Any) -> Measure:
@@ -550,11 +548,13 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     {'accuracy': 0.773, 'ece': 0.0, 'overconfidence': 0.0, 'auroc': 0.734}
     """
     scale = Scale.parse(condition)
-    question = Question("true", "true", "How many?", "number", "7")
+    asked = {"elicitation": "verbal", "strict": False}
+    question = Question("true", "true", "How many?", "number", "7", metadata=asked)
     trials = []
     for (correct, raw), chance in report_distribution(subject, condition, scale).items():
         said = answer(question, correct=correct, seed=0)
         reply = reply_in_format(question, [(said, raw)], "verbal")
         for text, probability in ways_to_say(reply, subject, out_of_format(said, raw, scale)):
-            trials.append((scale_trial(question, scale, text), chance * probability))
+            trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
+            trials.append((trial, chance * probability))
     return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)
