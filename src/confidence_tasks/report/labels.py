@@ -1,11 +1,14 @@
-"""What measures, statuses and conditions are called in tables and figures, and how numbers and texts are printed."""
+"""What measures, statuses and conditions are called in tables and figures, and how numbers and texts are set."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import TYPE_CHECKING
+
+from markupsafe import Markup, escape
 
 from confidence_tasks.study.trial import Status
 
@@ -304,3 +307,31 @@ def _latex_letter(char: str) -> str:
     if len(parts) == 2 and parts[1] in _ACCENTS and parts[0].isascii() and parts[0].isalpha():
         return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
     return f"{{[}}U+{ord(char):04X}]"
+
+
+# HTML -----------------------------------------------------------------------------------------------------------
+
+
+def rendered(template: str, **context: object) -> str:
+    """Return a template of the page with its names filled in, everything escaped that is no markup."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["coded"] = coded
+    environment.filters["breakable"] = lambda name: Markup("/<wbr>").join(name.split("/"))
+    return environment.from_string(page_part(template)).render(context)
+
+
+def page_part(name: str) -> str:
+    """Return the text of a file that pages are made of."""
+    return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")
+
+
+def coded(text: str) -> Markup:
+    """Set what stands between backticks as code."""
+    parts = [escape(part) for part in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
+    )

@@ -24,7 +24,6 @@ from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
 from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
-from confidence_tasks.report.html import page_part, rendered
 from confidence_tasks.report.labels import (
     LATEX,
     STATUSES,
@@ -33,7 +32,9 @@ from confidence_tasks.report.labels import (
     decimals_for,
     latex,
     measure_label,
+    page_part,
     plain_cell,
+    rendered,
 )
 from confidence_tasks.report.page.first_screen import (
     Headline,

@@ -19,8 +19,7 @@ from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures import Colour, Panel, panel_svg
-from confidence_tasks.report.html import coded, page_part
-from confidence_tasks.report.labels import number
+from confidence_tasks.report.labels import coded, number, page_part
 from confidence_tasks.report.page import extra_view
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval
 from confidence_tasks.statistics.calibration import hard_easy_slope

@@ -18,8 +18,7 @@ from markupsafe import Markup
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
-from confidence_tasks.report.html import rendered
-from confidence_tasks.report.labels import group_label, latex, plain_cell, printable, why_missing
+from confidence_tasks.report.labels import group_label, latex, plain_cell, printable, rendered, why_missing
 from confidence_tasks.report.paper import (
     MODELS,
     Cell,
