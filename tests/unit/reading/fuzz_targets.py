@@ -36,7 +36,7 @@ from confidence_tasks.studies.question_sets.trials import (
     read_options_reply,
 )
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval import trials as riskeval
+from confidence_tasks.studies.riskeval import measures as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
 from confidence_tasks.studies.riskeval.replies import (
     judge_prompt,

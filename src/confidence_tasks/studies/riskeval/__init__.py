@@ -3,7 +3,7 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures, replies, trials
+from confidence_tasks.studies.riskeval import measures, replies
 from confidence_tasks.studies.riskeval.replies import (
     CONDITIONS,
     DEFAULT_SOURCE,
@@ -33,11 +33,11 @@ STUDY = Study(
     condition_parameter="penalties",
     read_condition=CONDITIONS.label_of,
     kept=(),
-    read=trials.read_by_rules,
-    explain=trials.explain,
-    meanings=trials.MEANINGS,
+    read=measures.read_by_rules,
+    explain=measures.explain,
+    meanings=measures.MEANINGS,
     metrics=measures.riskeval_metrics,
-    roles=trials.roles_needed,
+    roles=measures.roles_needed,
     parameters=(
         Parameter(
             "source",
@@ -86,7 +86,7 @@ STUDY = Study(
         MIRROR,
     ),
     offline="arithmetic",
-    trial=trials.RiskTrial,
+    trial=measures.RiskTrial,
     measures=measures.MEASURES + measures.COUNTS,
     designs={
         "riskeval": Design(

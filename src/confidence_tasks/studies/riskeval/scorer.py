@@ -8,6 +8,7 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.reading.explanation import explanation, plain
+from confidence_tasks.studies.riskeval.measures import needs_judge, option_text, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
     NOT_AN_OPTION,
@@ -21,7 +22,6 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
     read_verdict,
 )
-from confidence_tasks.studies.riskeval.trials import needs_judge, option_text, riskeval_trial
 from confidence_tasks.study.trial import Question, question_of
 
 

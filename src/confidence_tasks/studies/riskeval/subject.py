@@ -27,7 +27,7 @@ from confidence_tasks.simulation.reply import (
     ways_to_say,
 )
 from confidence_tasks.simulation.subject import Subject, long_run, uniform
-from confidence_tasks.studies.riskeval.measures import MEASURES, OVER_PENALTIES
+from confidence_tasks.studies.riskeval.measures import MEASURES, OVER_PENALTIES, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
     JUDGE_SYSTEM,
@@ -37,7 +37,6 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
 )
 from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
-from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import Scale, report, report_distribution, reported
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
