@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,19 @@ def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names for the caches of tests. A folder of its own for each test would cost more than most tests do."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Replies and reports cached by a test are no other's, nor the user's."""
-    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path / "cache"))
+    folder = str(next(caches))
+    monkeypatch.setenv("INSPECT_CACHE_DIR", folder)
+    monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", folder)
 
 
 @pytest.fixture(scope="session")

@@ -326,7 +326,6 @@ def test_files_are_written_inside_their_folder_whatever_a_task_is_called(tmp_pat
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.exception
     assert {entry.name for entry in tmp_path.iterdir()} == {
-        "cache",  # of trials and numbers, see conftest
         "in",
         "out",
         "page.html",
