@@ -260,7 +260,7 @@ def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialS
     """Return the chosen trials as one cell a source."""
     rows = np.flatnonzero(chosen)
     sources = columns["source"][rows]
-    return tuple(TrialSubset(source, rows[sources == source]) for source in sorted({*map(str, sources)}))
+    return tuple(TrialSubset(source, rows[sources == source]) for source in sorted(set(sources.tolist())))
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
