@@ -156,9 +156,10 @@ def interval_line(
     measure: str,
     colour: Colour,
     marker: str,
+    **source: str,
 ) -> Line:
-    """Return a model's estimates of a measure over some groups."""
-    entries = [results.estimate(model, label, measure) for label in labels]
+    """Return a model's estimates of a measure over some groups, of one ``source`` if it is given."""
+    entries = [results.estimate(model, label, measure, **source) for label in labels]
     return line_of_intervals(
         model, [None if entry is None else entry.interval for entry in entries], colour, marker
     )

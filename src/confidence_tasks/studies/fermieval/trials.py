@@ -312,15 +312,12 @@ def conformal(**options: bool) -> Adjustment:
     return Adjustment(CALIBRATION, refit)
 
 
-def _refit_jackknife(
-    known: Columns, new: Columns, level: float, weights: FloatArray
-) -> tuple[list[Ends], IntArray]:
-    return statistics.intervals.conformal.refit_jackknife(
+JACKKNIFE = Adjustment(
+    TEST,
+    lambda known, new, level, weights: statistics.intervals.conformal.refit_jackknife(
         (new["truth"], new["lower"], new["upper"]), level, weights
-    )
-
-
-JACKKNIFE = Adjustment(TEST, _refit_jackknife)
+    ),
+)
 """Adjusts the interval of each question by what the other questions call for, where no calibration half was spared."""
 
 

@@ -156,8 +156,7 @@ def overview(results: TaskResults) -> ExtraTable:
     """
     return common_table(
         results,
-        f"{results.task_trials.slug}_overview",
-        "Models side by side",
+        "overview",
         "Rounded is the share of stated confidences that are multiples of .05, counted exactly: the paper prints 90.15%"
         " where this is 92.28%, as the remainder of a floating-point number misses .55 and others. The best possible"
         " score is the mean over these questions. The correlation of .48 that the paper prints for its chat models is"
@@ -166,12 +165,10 @@ def overview(results: TaskResults) -> ExtraTable:
     )
 
 
-def common_table(
-    results: TaskResults, name: str, title: str, note: str, measures: Sequence[str]
-) -> ExtraTable:
+def common_table(results: TaskResults, name: str, note: str, measures: Sequence[str]) -> ExtraTable:
     """Return measures of the models on the questions that all of them answered, with the means of named groups.
 
-    The note begins with how many questions.
+    Its file name is that of the task with ``name`` behind it; the note begins with how many questions.
     """
     trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
@@ -191,16 +188,16 @@ def common_table(
             rows[last.label].append((f"{group} (mean)", _mean_over(results, asked, measures)))
     every = "every model" if len(rows) > 1 else "the model"
     return table_of_entries(
-        name,
-        title,
-        f"On the {_distinct(common):,} of {_distinct(trials):,} questions that {every} answered with a confidence."
+        f"{results.task_trials.slug}_{name}",
+        "Models side by side",
+        f"On the {distinct(common):,} of {distinct(trials):,} questions that {every} answered with a confidence."
         f" {note}",
         [row for its in rows.values() for row in its],
         measures,
     )
 
 
-def _distinct(trials: pd.DataFrame) -> int:
+def distinct(trials: pd.DataFrame) -> int:
     """Return the number of questions, of which one under two conditions counts as two."""
     return len(trials[["question_id", "condition"]].drop_duplicates())
 
@@ -390,7 +387,7 @@ def _asked(runs: paper.Runs, cell: paper.Cell, *, by_all: bool = False) -> paper
     if task is None:
         return None
     trials = trials_frame(task.task_trials)
-    return float(_distinct(common_subset(trials) if by_all else trials))
+    return float(distinct(common_subset(trials) if by_all else trials))
 
 
 _answered_by_all = partial(_asked, by_all=True)
@@ -399,11 +396,10 @@ _answered_by_all = partial(_asked, by_all=True)
 def _completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Return the number of trials with an answer and a confidence."""
     model = runs.model_of(cell)
-    return (
-        None
-        if model is None
-        else float(len(complete(model.columns["correct"], model.columns["confidence"])[0]))
-    )
+    if model is None:
+        return None
+    answered, _ = complete(model.columns["correct"], model.columns["confidence"])
+    return float(len(answered))
 
 
 def _in_common(measure: str) -> paper.Compute:

@@ -423,16 +423,12 @@ def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> 
     return {"correct": correct.astype(np.float64), "mean_logprob": _GRID * np.rint(mean_logprob / _GRID)}
 
 
-def _short_trials(replies: Columns, condition: str) -> Columns:
-    return {**replies, "confidence": np.exp(replies["mean_logprob"])}
-
-
 POWER = PowerDesign(
     condition="T=1",
     read_condition=CONDITIONS.label_of,
     n_replies=1,
     replies=_short_replies,
-    trials=_short_trials,
+    trials=lambda replies, condition: {**replies, "confidence": np.exp(replies["mean_logprob"])},
     effects={
         **dict.fromkeys(("meta_information", "auroc2", "d_a", "mean_logprob_difference"), METACOGNITION),
         "z_roc_slope": EffectParameter("evidence_ratio", 0.3, 3.0),

@@ -22,7 +22,12 @@ from confidence_tasks.report.task_trials import TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.report import common_subset, common_table, stated_against_token
+from confidence_tasks.studies.lifeeval.report import (
+    common_subset,
+    common_table,
+    distinct,
+    stated_against_token,
+)
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.study.trial import Item, Question
@@ -40,8 +45,7 @@ def performance(results: TaskResults) -> ExtraTable:
     options = any(bool(favourites) for model in results.models for favourites in model.columns["favourites"])
     return common_table(
         results,
-        f"{results.task_trials.slug}_performance",
-        "Models side by side",
+        "performance",
         "The first columns are of the stated answer, as in the paper; accuracy, confidence and ECE without “answer” are"
         " of the option with the highest probability, whatever letter the reply names."
         if options
@@ -67,7 +71,7 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
     for section in sections:
         common = common_subset(_stated(trials_frame(section)))
         figures = {label: _figures(common[common["model"] == label]) for label in labels}
-        n = len(common[["question_id", "condition"]].drop_duplicates())
+        n = distinct(common)
         for metric in _METRICS:
             values = {label: its[metric] for label, its in figures.items()}
             rows.append({"question set": section.design.title, "metric": metric, "n": n, **values})

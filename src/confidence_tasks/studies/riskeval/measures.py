@@ -268,10 +268,6 @@ def _of_answers(measure: Measure) -> Measure:
 _given = where("answered", 1.0)
 
 
-def _without_confidence(trials: Columns) -> NDArray[Any]:
-    return np.isnan(trials["confidence"])
-
-
 def _should_answer(trials: Columns) -> NDArray[Any]:
     """Return where the optimal policy answers; not where there is no confidence."""
     holds: NDArray[Any] = trials["confidence"] >= statistics.optimal_threshold(trials["penalty"])
@@ -497,7 +493,7 @@ COUNTS: tuple[Measure, ...] = (
     count("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
     count(
         "n_without_confidence",
-        _without_confidence,
+        lambda trials: np.isnan(trials["confidence"]),
         "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
         "lower",
     ),

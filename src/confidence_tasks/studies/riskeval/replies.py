@@ -37,7 +37,7 @@ from confidence_tasks.studies.riskeval.confidence import (
     find_confidences,
     read_confidence,
 )
-from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study import Question, Stage
 from confidence_tasks.study.parameter import NumberedConditions
 from confidence_tasks.study.trial import Kind, Reading, with_key
 
@@ -227,14 +227,14 @@ def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
 
 def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the only call of the model under test."""
-
-    def ask(question: Question, condition: str, replies: Replies) -> str:
-        return solver_prompt(question)
-
-    def system(question: Question, condition: str) -> str:
-        return solver_system(penalty_of(condition), parameters["strategy"])
-
-    return [Stage("answer", ask, system=system)]
+    strategy = parameters["strategy"]
+    return [
+        Stage(
+            "answer",
+            lambda question, condition, replies: solver_prompt(question),
+            system=lambda question, condition: solver_system(penalty_of(condition), strategy),
+        )
+    ]
 
 
 # The reader ----------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from confidence_tasks.report.figures.general import (
     averaged,
     figure_by_model,
     interval_line,
-    line_of_intervals,
 )
 from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import by_measure
@@ -302,9 +301,8 @@ def _strategy(model: ModelTrials) -> str:
 
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
-    entries = [results.estimate(model.label, label, measure, source) for label in results.conditions]
-    intervals = [None if entry is None else entry.interval for entry in entries]
-    return line_of_intervals(model.label, intervals, *styles[model.label])
+    looks = styles[model.label]
+    return interval_line(results, model.label, results.conditions, measure, *looks, source=source)
 
 
 def _figure(

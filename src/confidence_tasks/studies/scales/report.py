@@ -231,8 +231,7 @@ def _accuracy_change(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
 
 
 def _width(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    scale = Scale.parse(cell.group)
-    return float(scale.upper - scale.lower) if runs.task_of(cell) else None
+    return float(Scale.parse(cell.group).width) if runs.task_of(cell) else None
 
 
 _FIRST = "0-20"

@@ -176,10 +176,6 @@ def _p_true(question: Question, answer: str, candidates: Sequence[str] = ()) -> 
     return "\n".join([_asked(question), *before, f"Proposed answer: {_shown(question, answer)}", "", asked])
 
 
-def _p_true_samples(question: Question, answer: str, replies: Replies) -> str:
-    return _p_true(question, answer, list(filter(None, answers_of(question, replies["samples"]))))
-
-
 def _top_k(question: Question) -> str:
     lines = [
         f"Answer {i}: <{_FORMS[question.kind]}>\nConfidence {i}: <{_PERCENT} that it is right>"
@@ -200,7 +196,9 @@ _PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
     ),
     "samples": lambda question, *_: answer_prompt(question),
     "p_true": lambda question, answer, _: _p_true(question, answer),
-    "p_true_samples": _p_true_samples,
+    "p_true_samples": lambda question, answer, replies: _p_true(
+        question, answer, list(filter(None, answers_of(question, replies["samples"])))
+    ),
     "top_k": lambda question, *_: _top_k(question),
 }
 """Prompts of the stages behind the answer, from the question, the answer that was given, and the replies."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import sub
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -465,11 +466,6 @@ def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
     return area(together, weights), area(best, weights)
 
 
-def _gain(trials: Columns, weights: FloatArray | None = None) -> Value:
-    together, best = _areas(trials, weights)
-    return together - best
-
-
 POOLED: tuple[Measure, ...] = (
     Measure(
         f"auroc_{COMBINED}",
@@ -483,7 +479,7 @@ POOLED: tuple[Measure, ...] = (
     ),
     Measure(
         f"gain_{COMBINED}",
-        _gain,
+        lambda trials, weights: sub(*_areas(trials, weights)),
         "The same minus the AUROC of the best single signal, which is the best on these very trials.",
         "higher",
         informative=min_count(*right_and_wrong()),
