@@ -36,7 +36,7 @@ from confidence_tasks.report.labels import (
     plain_cell,
     rendered,
 )
-from confidence_tasks.report.page.first_screen import (
+from confidence_tasks.report.page import (
     Headline,
     headline_of,
     headline_table,

@@ -7,7 +7,7 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.page.first_screen import FEW_MODELS, headline_of, headline_table, told_apart
+from confidence_tasks.report.page import FEW_MODELS, headline_of, headline_table, told_apart
 
 N = 200
 ACCURACY = {"good": 0.9, "fair": 0.6, "same": 0.6}

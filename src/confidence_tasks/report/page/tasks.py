@@ -17,16 +17,19 @@ from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, pa
 from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
 from confidence_tasks.report.page import (
+    DIRECTIONS,
+    Headline,
     TableView,
     contrast_table,
     extra_view,
     measure_tables,
+    model_sentence,
     model_tables,
     overview_table,
     sample_link,
+    sentences,
     source_tables,
 )
-from confidence_tasks.report.page.first_screen import DIRECTIONS, Headline, model_sentence, sentences
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study
