@@ -36,12 +36,7 @@ from confidence_tasks.report.labels import (
     plain_cell,
     rendered,
 )
-from confidence_tasks.report.page import (
-    Headline,
-    headline_of,
-    headline_table,
-    told_apart,
-)
+from confidence_tasks.report.page import Headline, headline_of, headline_table, told_apart
 from confidence_tasks.report.page.tasks import (
     OverviewView,
     TaskView,

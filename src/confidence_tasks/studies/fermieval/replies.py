@@ -19,13 +19,7 @@ from typing import Any
 
 from confidence_tasks.reading import fields as json_fields
 from confidence_tasks.reading.answers import is_refusal
-from confidence_tasks.reading.cleaning import (
-    bounded,
-    fold,
-    last_box,
-    read_first_turn,
-    strip_thoughts,
-)
+from confidence_tasks.reading.cleaning import bounded, fold, last_box, read_first_turn, strip_thoughts
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file

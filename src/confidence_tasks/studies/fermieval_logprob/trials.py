@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import plain
-from confidence_tasks.reading.token_probabilities import (
-    ROUNDING,
-    VOCABULARY_SPACES,
-    candidates,
-    why_unknown,
-)
+from confidence_tasks.reading.token_probabilities import ROUNDING, VOCABULARY_SPACES, candidates, why_unknown
 from confidence_tasks.sources import fermi
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,

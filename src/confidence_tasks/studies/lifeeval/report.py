@@ -23,12 +23,7 @@ from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import (
-    ReplyForm,
-    Row,
-    told_apart,
-    whole_number_in,
-)
+from confidence_tasks.report.score_replies import ReplyForm, Row, told_apart, whole_number_in
 from confidence_tasks.report.task_trials import (
     Columns,
     Group,

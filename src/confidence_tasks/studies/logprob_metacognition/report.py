@@ -22,13 +22,7 @@ from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, P
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
-from confidence_tasks.report.power import (
-    METACOGNITION,
-    Draws,
-    EffectParameter,
-    PowerDesign,
-    accuracy_of,
-)
+from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, accuracy_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import Columns, TaskTrials
 from confidence_tasks.simulation.subject import Subject
