@@ -323,50 +323,39 @@ def belief(subject: Subject, question: Question, signal: str, seed: str) -> floa
 
 
 def _answer(question: Question, request: StageRequest) -> Reply:
-    own = subject_seed(request.seed)
-    correct = request.subject.decide(question.id, "", own).correct
+    """Answer; a sample repeats the answer as often as the samples' belief says, else it says something else."""
+    own, seed, subject = subject_seed(request.seed), request.seed, request.subject
+    correct = subject.decide(question.id, "", own).correct
+    percent = round(100 * belief(subject, question, "stated", seed))
+    if request.stage == "answer":
+        sure = 0.5 + belief(subject, question, "tokens", seed) / 2
+    else:
+        sure = belief(subject, question, "samples", seed)
+        if uniform(seed, question.id, "agrees") >= sure:
+            own = f"{own}/{pick(3, seed, question.id, 'other')}"
+            correct, sure = not correct, 1 - sure
+        sure = max(sure, 1e-6)
     said = answer_text(question, correct=correct, seed=own)
-    sure = 0.5 + belief(request.subject, question, "tokens", request.seed) / 2
-    percent = round(100 * belief(request.subject, question, "stated", request.seed))
-    return _answered(said, percent, sure)
-
-
-def _answered(said: str, percent: int, sure: float) -> Reply:
     logprob = math.log(sure)
     tokens = (("Answer:", -0.01), (f" {said}", logprob), ("\nConfidence:", -0.01), (f" {percent}", -0.5))
     return Reply(f"Answer: {said}\nConfidence: {percent}", sure, {said: sure, "other": 1 - sure}, tokens)
 
 
-def _sample(question: Question, request: StageRequest) -> Reply:
-    """Repeat the answer as often as the samples' belief says; else say something else."""
-    own, seed = subject_seed(request.seed), request.seed
-    correct = request.subject.decide(question.id, "", own).correct
-    sure = belief(request.subject, question, "samples", seed)
-    percent = round(100 * belief(request.subject, question, "stated", seed))
-    if uniform(seed, question.id, "agrees") < sure:
-        return _answered(answer_text(question, correct=correct, seed=own), percent, max(sure, 1e-6))
-    other = answer_text(question, correct=not correct, seed=f"{own}/{pick(3, seed, question.id, 'other')}")
-    return _answered(other, percent, max(1 - sure, 1e-6))
-
-
-def _percent(question: Question, request: StageRequest) -> Reply:
-    sure = belief(request.subject, question, request.stage, request.seed)
-    return Reply(str(round(100 * sure)), sure)
-
-
-def _expression(question: Question, request: StageRequest) -> Reply:
-    sure = belief(request.subject, question, "words", request.seed)
-    return Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - sure)), sure)
-
-
-def _true_or_false(question: Question, request: StageRequest) -> Reply:
-    sure = belief(request.subject, question, request.stage, request.seed)
+def _true_or_false(sure: float) -> Reply:
     said = "True" if sure >= 0.5 else "False"
     return Reply(said, max(sure, 1 - sure), {"True": sure, "False": 1 - sure})
 
 
-def _guesses(question: Question, request: StageRequest) -> Reply:
-    sure = belief(request.subject, question, "top_k", request.seed)
+_ABOUT_THE_ANSWER: Mapping[str, Callable[[float], Reply]] = {
+    "stated_after": lambda sure: Reply(str(round(100 * sure)), sure),
+    "words": lambda sure: Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - sure)), sure),
+    "p_true": _true_or_false,
+    "p_true_samples": _true_or_false,
+}
+"""Replies to what is asked about the answer, by the belief in it."""
+
+
+def _guesses(question: Question, request: StageRequest, sure: float) -> Reply:
     best = read_answer_reply(request.replies["answer"][0].text, question).answer
     others = [letter for letter in question.options if letter != best] or [f"{best} or so"] * GUESSES
     lines = []
@@ -376,20 +365,14 @@ def _guesses(question: Question, request: StageRequest) -> Reply:
     return Reply("\n".join(lines), sure)
 
 
-_STAGES: Mapping[str, Callable[[Question, StageRequest], Reply]] = {
-    "answer": _answer,
-    "samples": _sample,
-    "stated_after": _percent,
-    "words": _expression,
-    "p_true": _true_or_false,
-    "p_true_samples": _true_or_false,
-    "top_k": _guesses,
-}
-
-
 def respond(question: Question, request: StageRequest) -> Reply:
     """Reply to a call of the study."""
-    return _STAGES[request.stage](question, request)
+    if request.stage in ("answer", "samples"):
+        return _answer(question, request)
+    sure = belief(request.subject, question, request.stage, request.seed)
+    if request.stage == "top_k":
+        return _guesses(question, request, sure)
+    return _ABOUT_THE_ANSWER[request.stage](sure)
 
 
 _TWO_ANSWERS = re.compile(
