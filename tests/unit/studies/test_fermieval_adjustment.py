@@ -40,8 +40,9 @@ def test_without_a_calibration_half_measures_are_of_intervals_adjusted_by_each_o
     assert np.isnan(results.estimate(model.label, LEVEL, "conformal_coverage").interval.estimate)
 
 
-def test_with_a_calibration_half_there_is_no_adjustment_by_each_other(report):
-    results = next(each for each in report.results if each.task_trials.study.name == "fermieval")
+def test_with_a_calibration_half_there_is_no_adjustment_by_each_other(tmp_path):
+    path = write(tmp_path / "a.jsonl", rows("fermieval", "lab/bold"))
+    (results,) = undrawn_report(collect(path), settings=FEW).results
     names = [measure.name for measure in results.headline]
     assert "conformal_coverage" in names
     assert "conformal_jackknife_coverage" not in names
