@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from markupsafe import Markup, escape
 from confidence_tasks.study.trial import Status
 
 if TYPE_CHECKING:
-    from confidence_tasks.statistics import Interval
+    from jinja2 import Template
 
+    from confidence_tasks.statistics import Interval
 
 TITLE = "Do these models know what they know?"
 """Title of a report."""
@@ -314,6 +316,11 @@ def _latex_letter(char: str) -> str:
 
 def rendered(template: str, **context: object) -> str:
     """Return a template of the page with its names filled in, everything escaped that is no markup."""
+    return _compiled(template).render(context)
+
+
+@cache
+def _compiled(template: str) -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -321,7 +328,7 @@ def rendered(template: str, **context: object) -> str:
     )
     environment.filters["coded"] = coded
     environment.filters["breakable"] = lambda name: Markup("/<wbr>").join(name.split("/"))
-    return environment.from_string(page_part(template)).render(context)
+    return environment.from_string(page_part(template))
 
 
 def page_part(name: str) -> str:

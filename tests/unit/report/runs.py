@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +78,15 @@ SUBJECTS = {
 
 def rows(study: str, model: str = "lab/steady", **columns: Any) -> list[dict[str, Any]]:
     """Return a study's trials as rows of a file of trials; ``columns`` are set in every row."""
-    subject = SUBJECTS.get(model, SUBJECTS["lab/steady"])
     task = TASKS.get(study, study)
     return [
-        {"study": study, "task": task, "model": model, **trial, **columns}
-        for trial in STUDIES[study](subject, model)
+        {"study": study, "task": task, "model": model, **trial, **columns} for trial in _trials(study, model)
     ]
+
+
+@cache
+def _trials(study: str, model: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(STUDIES[study](SUBJECTS.get(model, SUBJECTS["lab/steady"]), model))
 
 
 def write(path: Path, its_rows: list[dict[str, Any]]) -> Path:
