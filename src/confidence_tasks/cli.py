@@ -50,7 +50,7 @@ SUMMARIES: Mapping[str, str] = {
 
 
 PLAIN = "confidence_tasks.plain"
-"""Name of the way to print signs that a terminal's encoding lacks: a minus must not be lost."""
+"""Name of the error handler that replaces signs that a terminal's encoding lacks: a minus must not be lost."""
 
 _PLAIN_SIGNS = str.maketrans(
     {"−": "-", "′": "'", "–": "-", "—": "-", "×": "x", "±": "+-", "≥": ">=", "≤": "<=", "…": "..."}

@@ -34,7 +34,7 @@ from confidence_tasks.study.trial import EFFORT, Item, Question, question_metada
 Conversation = TypeVar("Conversation")
 
 STUDY = "study"
-"""The key of a sample's metadata that says where its study is."""
+"""Key of a sample's metadata that holds the address of its study."""
 
 _LARGEST_SEED = 2**31 - 1
 """Providers take seeds of 31 bits."""

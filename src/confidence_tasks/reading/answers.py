@@ -27,7 +27,7 @@ from confidence_tasks.reading.numbers import canonical, read_number
 from confidence_tasks.study.trial import LETTERS, Kind
 
 SPAN = 1_000
-"""So many characters of a value are read."""
+"""Maximum number of characters that are read of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Answer:
 # Declining to answer ----------------------------------------------------------------------------------------------
 
 REFUSAL_SPAN = 500
-"""So many characters at the start of a text are looked at: who declines says so at once."""
+"""Number of characters at the start of a text that are searched for a refusal."""
 
 _DO = (
     r"(?:answer|assist|help|provide|comply|determine|solve|give|discuss|choose|fulfil|fulfill|respond|say|tell|"
@@ -80,7 +80,7 @@ REFUSALS: Mapping[str, re.Pattern[str]] = {
         "unknown": r"\A\W{0,4}(?:unknown|undetermined|not known|unsure|idk|n/?a|none given)\b",
     }.items()
 }
-"""Ways to decline."""
+"""Phrases that decline to answer."""
 
 
 def is_refusal(text: str) -> bool:
@@ -175,7 +175,7 @@ _REJECTED = re.compile(
 )
 """Words after a letter that reject its option."""
 _LETTERED = re.compile(r"\(?A[).:]")
-"""A letter that is no article."""
+"""A letter that is not an article."""
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -338,13 +338,13 @@ PLAIN_CHOICES: ClaimRules = {
     "letter_and_text": _letter_and_shown_text,
     "shown_text": _shown_text,
 }
-"""The forms of an answer to the letter of the prompt."""
+"""Forms of an answer that follow the prompt to the letter."""
 
 WHOLE_CHOICES: ClaimRules = {
     "lower_case_letter": lambda value, options: _letter(value.translate(_LOOKALIKES).upper(), options),
     "option_text": _same_text,
 }
-"""Other forms of nothing but an option; a small letter may also be a Greek or Cyrillic look-alike."""
+"""Other forms that hold an option and nothing else; a small letter may be a Greek or Cyrillic look-alike."""
 
 LENIENT_CHOICES: ClaimRules = {
     "several_letters": _several_letters,

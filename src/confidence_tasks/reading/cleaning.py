@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 Rules = Mapping[str, Callable[[str], str]]
-"""Rules from text to text in the order of their use, by the name that a reading is marked with."""
+"""Rules from text to text, in order of use, by the name with which a reading is marked."""
 
 HEAD, TAIL = 5_000, 15_000
 """Numbers of characters at the two ends of a reply that are read; what lies between them is not."""
@@ -125,7 +125,7 @@ _TYPOGRAPHY = {
 
 
 LONGEST = 4
-"""No character is replaced by more than so many, so that folding keeps a text's order of size."""
+"""Maximum number of characters that replace one character, which bounds the growth of a text by folding."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -269,7 +269,7 @@ CLEANING: Rules = {
     "code_fence": lambda text: _FENCE_ON_A_LINE.sub("", _FENCE.sub("", text)),
     "markdown": strip_markdown,
 }
-"""What is done to a whole reply; a rule that changes nothing leaves no name."""
+"""Rules that clean a whole reply; a rule that changes nothing is not recorded."""
 
 
 def clean(text: str) -> tuple[str, tuple[str, ...]]:
@@ -428,10 +428,10 @@ VALUE_CLEANING: Rules = {
     "latex": strip_latex,
     "wrapped": lambda value: unwrap(strip_emphasis(value)),
 }
-"""What is done to a value, such as what follows a label."""
+"""Rules that clean a value, such as what follows a label."""
 
 LITERAL_CLEANING: Rules = {"wrapped": literal}
-"""The same for a text, which is kept as it is."""
+"""Rules that clean a text whose wording is kept."""
 
 
 def clean_value(value: str) -> tuple[str, tuple[str, ...]]:

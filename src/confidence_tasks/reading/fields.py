@@ -34,7 +34,7 @@ _VALUE = re.compile(
     rf"""|'(?P<single>[^\n]{{0,1000}}?)'{_AFTER_TEXT}"""
     r"""|(?P<bare>[^\s,{}\[\]"'](?:[^,{}\[\]\n]|(?<=\d),(?=\d)){0,400})(?P<end>\Z)?)"""
 )
-"""A comma between digits ends no value: it is that of 0,85 or of 1,000."""
+"""A value, up to a comma that ends it; a comma between digits, as in 0,85 or 1,000, does not."""
 _TEMPLATE = re.compile(r"\s*<[^<>]*>\s*")
 """The prompt's own description of a value, repeated."""
 _COMMENT = re.compile(r"\s*(?://|/\*|\s#).*")
@@ -42,7 +42,7 @@ _COMMENT = re.compile(r"\s*(?://|/\*|\s#).*")
 
 @dataclass(frozen=True, slots=True)
 class JsonFields:
-    """What a reply states for the keys that were asked for.
+    """Values that a reply states for the keys asked for.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ RULES: Mapping[str, str] = {
     "key_case": "A key is in other letter case.",
     "fields": "It is not JSON: each key is looked for by itself, in quotes or at the start of a line.",
 }
-"""Names of the lenient rules, and what each does."""
+"""Names of the lenient rules, with what each does."""
 
 
 def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
@@ -232,7 +232,7 @@ def _keys_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
 # A probability beside an answer -------------------------------------------------------------------------------
 
 _REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
-"""What may follow a probability: a remark behind a dash, a bracket or a comma."""
+"""A remark that may follow a probability, behind a dash, a bracket or a comma."""
 
 
 def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
@@ -334,7 +334,7 @@ ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
 CONFIDENCE_NAME = (
     rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
 )
-"""What a line begins with, and how an answer and a confidence are called, as parts of regular expressions."""
+"""Parts of regular expressions: beginnings of a line, and names of an answer and of a confidence."""
 
 _HEADING = re.compile(
     rf"({LINE_START}(?:{ANSWER_NAME}|{CONFIDENCE_NAME}|(?:(?:my|the|final)[ ]){{0,2}}decision))"

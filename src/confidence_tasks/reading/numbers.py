@@ -17,7 +17,7 @@ from confidence_tasks.reading.cleaning import fold, strip_latex
 MAX_DIGITS = 300
 MAX_MAGNITUDE = 300
 SPAN = 2_000
-"""So many characters of a text are read for the one number that it gives."""
+"""Maximum number of characters of a text that are searched for its number."""
 
 SIGNIFICANT = 15
 """Significant digits in which a fraction without a finite decimal expansion is written."""

@@ -26,17 +26,17 @@ YES_NO: Mapping[str, tuple[str, ...]] = {"yes": ("True", "Yes"), "no": ("False",
 _ANSWER = re.compile(r"\bAnswer[\"'*]{0,3}\s{0,9}[:=][\s\"'*(\[]{0,9}", re.IGNORECASE)
 _NUMBER, _CHARACTER = re.compile(r"-?\d+"), re.compile(r".", re.DOTALL)
 _AROUND = " \t\r\n\"'`*:=,.()[]{}<>"
-"""What may stick to an answer within a token."""
+"""Characters that may surround an answer within a token."""
 
 VOCABULARY_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
 """How vocabularies write spaces and line ends; some providers return tokens as they stand there."""
 
 
 LEAST = -9_000.0
-"""Log-probabilities below say that there is none: OpenAI returns -9999 for tokens that are not among the likeliest."""
+"""Log-probability below which a token has none: OpenAI returns -9999 for tokens that are not among the likeliest."""
 
 ROUNDING = 0.01
-"""By so much may a sum of probabilities exceed 1: their logarithms may have two decimals, or come from bfloat16."""
+"""Amount by which a sum of probabilities may exceed 1: logarithms may have two decimals, or come from bfloat16."""
 
 
 def is_possible(logprob: float) -> bool:
@@ -218,7 +218,7 @@ def option_of(token: str, options: Mapping[str, Sequence[str]]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTokens:
-    """What the tokens of an answer add up to.
+    """Sums over the tokens of an answer.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ def answer_slice(texts: Sequence[str], reply: str, begin: int, end: int) -> tupl
 
 
 _WINDOW = 8
-"""Number of tokens from which on earlier ones are no longer decoded again."""
+"""Number of tokens after which earlier tokens are not decoded again."""
 
 
 def token_texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:

@@ -35,7 +35,7 @@ from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.statistics import Estimate, Reason
 
 MOST_BYTES = 1 << 30
-"""Size of the cache, from which the entries leave that were not used for longest; 10 million trials take 0.15 GB."""
+"""Maximum size of the cache; entries unused for longest are removed first. 10 million trials take 0.15 GB."""
 
 _warn = partial(warnings.warn, stacklevel=2)
 

@@ -32,7 +32,7 @@ TIED_SHARE = 0.8
 """Share of one confidence above which a condition's confidence hardly varies."""
 
 UNDEFINED_SHARE = 0.05
-"""Share of resamples that may leave a measure undefined without a word."""
+"""Share of undefined resamples above which a measure gets a notice."""
 
 STABLE_ACCURACY = 0.015
 """Difference of accuracy between conditions that the scale study calls stable (section 4.2)."""
@@ -355,10 +355,10 @@ READING: tuple[Check, ...] = (
     no_baseline,
     different_sources,
 )
-"""The checks that any trials go through."""
+"""Checks for trials of every kind."""
 
 GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
-"""These, and those of confidence in single answers."""
+"""Checks for trials with a confidence in a single answer, and those of ``READING``."""
 
 
 # What a user requires -------------------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a measure must be below or above, with all of its interval, under a condition, or if empty under each."""
+    """A bound that a measure's whole interval must meet under a condition, or under each if that is empty."""
 
     measure: str
     condition: str

@@ -31,10 +31,10 @@ from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFi
 from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
-"""Remote files read at a time in this process; local ones are read in turn, as nothing is waited for."""
+"""Number of remote files read at a time in this process; local files are read in turn."""
 
 WORTH_WORKERS = 128 << 20
-"""Bytes of files from which on starting processes, which takes some seconds each, saves time."""
+"""Total size of files in bytes above which worker processes, which take some seconds to start, save time."""
 
 Path = str | PathLike[str]
 Told = TypeVar("Told")
@@ -42,7 +42,7 @@ Told = TypeVar("Told")
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What was found under some paths.
+    """Files of trials found under some paths, and those that were skipped.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ _VERSIONS = (
     "md5Hash",
     "generation",
 )
-"""What a file system may say of which version a file is."""
+"""Fields by which file systems name the version of a file."""
 
 
 def _key(path: str) -> str:

@@ -180,7 +180,7 @@ def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTri
 
 
 MOST_VALUES = 30
-"""Values of a column by which models are compared: more are no groups of questions."""
+"""Maximum number of values of a column by which models are compared: a column with more does not name groups."""
 
 
 def _split(
@@ -245,10 +245,10 @@ def comparisons(
 
 
 NamedComparison: TypeAlias = tuple[Mapping[str, Any], tuple[Any, ...]]
-"""Fields of a comparison that say what is compared, and the arguments of :func:`compared_models`."""
+"""The fields of a comparison that say what is compared, and the arguments of :func:`compared_models`."""
 
 WORTH_WORKERS = 500_000_000
-"""Trials of comparisons, times their resamples, from which on processes save time."""
+"""Number of trials times resamples above which worker processes save time."""
 
 
 def compared_measures(

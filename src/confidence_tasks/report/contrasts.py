@@ -158,7 +158,7 @@ class PairedTables:
 
     @property
     def measures(self) -> list[Measure]:
-        """What can be computed of both."""
+        """Measures that both tables have."""
         return [measure for measure in self.first.measures if measure in self.second.measures]
 
     def stacked(self) -> Columns:

@@ -36,7 +36,7 @@ ALL_INFORMATIVE = Informative()
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How uncertainty is computed.
+    """Settings of intervals and tests.
 
     ``n_resamples`` is the number of resamples of questions, and of exchanges of conditions; ``level`` the nominal
     coverage of intervals, in (0, 1); ``seed`` that of all draws. Some tables have the means of ``groups`` of
@@ -95,7 +95,7 @@ class Distribution:
 
     @property
     def resampled(self) -> Resampled:
-        """What limits are read off; a resample that is infinite counts as undefined."""
+        """The resamples that limits are computed from; an infinite one counts as undefined."""
         return Resampled(
             self.value,
             self.resamples,

@@ -63,7 +63,7 @@ MakeTable: TypeAlias = Callable[[TaskResults], ExtraTable]
 """Makes a table of a task; an empty frame where there is nothing to show."""
 
 Rows: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
-"""The numbers and texts of a table, column by column or row by row; none where there is nothing to show."""
+"""Numbers and texts of a table, by column or by row; empty where there is nothing to show."""
 
 
 def extra_table(
@@ -180,7 +180,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class OverviewDesign:
-    """What an overview sets side by side: measures, as the first study defines them, of studies of one paper, in order.
+    """Measures and studies of one paper that an overview compares; the first study defines the measures.
 
     ``name`` is that of its files, and its address in the page.
     """

@@ -169,7 +169,7 @@ MOST_BYTES, MOST_TIMES = 1 << 30, 10
 """
 
 BYTES_A_CONTAINER = 32
-"""Bytes of text for each list and object, at the least: a Python object takes 20 times its brackets. Logs have 100."""
+"""Minimum bytes of text for each list and object: a Python object takes 20 times its brackets. Logs have 100."""
 
 _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
 # Possessive, and ended by the end of the file too: linear whatever the file holds.
@@ -201,7 +201,7 @@ class _Message(Struct, gc=False):
 
 
 class Summary(Struct, gc=False):
-    """What is read of a sample; the rest of its summary is skipped."""
+    """Fields of a sample's summary that are read; all others are skipped."""
 
     id: Any
     epoch: int
@@ -326,7 +326,7 @@ def _containers(text: bytes | bytearray) -> int:
 
 
 PIECE = 1 << 19
-"""Bytes of summaries that are decoded at a time, at the least."""
+"""Minimum number of bytes of summaries that are decoded at a time."""
 
 
 def _no_study(header: EvalLog) -> NotTrialsError:
@@ -374,7 +374,7 @@ def rescoring(header: EvalLog) -> Mapping[str, Any]:
 
 
 RESCORED = "rescored"
-"""What ``rescore`` calls its entry in the metadata of a log."""
+"""Key of a log's metadata under which ``rescore`` writes its entry."""
 
 
 def _provenance(header: EvalLog) -> dict[str, str]:

@@ -78,7 +78,7 @@ STATUSES: Mapping[Status, str] = {
     "unreadable": "unreadable",
     "refused": "refused",
 }
-"""How replies were read, in words."""
+"""Words for each status of a reading."""
 
 
 def printable(text: str) -> str:
@@ -279,7 +279,7 @@ LATEX = {
     **{digit: f"$_{i}$" for i, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
-"""How LaTeX prints what it would not print as it stands."""
+"""LaTeX commands for characters that LaTeX does not print as they are."""
 
 _ACCENTS = dict(
     zip(

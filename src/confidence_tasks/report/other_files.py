@@ -35,7 +35,7 @@ from confidence_tasks.study.trial import Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
 _OF_A_STUB = frozenset({"condition", "source", "study", "config_source", REVISIONS})
-"""What the metadata of a task say about which cell of the design it is, and where it and its data come from."""
+"""Metadata keys of a task that name its cell of the design, and its source and data."""
 
 _OF_THE_RUN = (
     "random_seed",
@@ -46,7 +46,7 @@ _OF_THE_RUN = (
     "peft_sha",
     "delta_sha",
 )
-"""What may change a reply, in the run's own configuration."""
+"""Keys of a run's configuration that may change a reply."""
 
 
 def is_sample_file(path: str) -> bool:
@@ -275,7 +275,7 @@ def read_trial_table(path: str) -> list[TrialFile]:
 
 
 _APART = ("study", "model", "task", "setup")
-"""Columns whose values are never taken together."""
+"""Columns whose values are never pooled."""
 
 
 def _setup_of_text(text: str) -> dict[str, str]:

@@ -34,13 +34,13 @@ from confidence_tasks.study.measures import Measure, rows_of
 from confidence_tasks.study.parameter import meant, one_of
 
 Draws: TypeAlias = Mapping[str, FloatArray]
-"""Standard normal numbers by what they decide, one a question."""
+"""Standard normal numbers, one a question, by the name of what they determine."""
 
 OF_QUESTION = ("outcome", "evidence", "belief", "difficulty")
-"""What a question does to a subject: it may do much the same to another."""
+"""Draws that depend on the question: two subjects may share them in part."""
 
 OF_REPLY = ("noise", "rounding", "tunnel")
-"""What is drawn anew for every reply."""
+"""Draws that are made anew for every reply."""
 
 
 def paired_draws(
@@ -105,7 +105,7 @@ class EffectParameter:
 
 @dataclass(frozen=True, slots=True)
 class PowerDesign:
-    """How a study is simulated.
+    """A study as power analysis simulates it.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class PowerDesign:
 
 
 METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
-"""Moves what confidence knows, in any study of answers that are right or wrong."""
+"""Changes how much the confidence knows, in any study of answers that are right or wrong."""
 
 
 # A study that says nothing of its own -----------------------------------------------------------------------------
@@ -197,13 +197,13 @@ LOG2_POPULATION = 15
 """Logarithm to the base 2 of the number of questions that both subjects answer, from which studies are drawn."""
 
 QUESTIONS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
-"""Numbers of questions that are tried by default."""
+"""Numbers of questions tried by default."""
 
 FEWEST = 20
-"""With fewer questions there are too few exchanges for a test to reject at the usual levels."""
+"""Minimum number of questions: fewer give too few exchanges for a test to reject at the usual levels."""
 
 EXCHANGES = 399
-"""Exchanges or resamples in the test of each simulated study, where its size allows as few."""
+"""Number of exchanges or resamples in the test of each simulated study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +350,7 @@ def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What a subject says to every question of the population.
+    """Replies of a subject to every question of the population.
 
     Questions that are answered alike are one kind: ``kind`` is that of each question, ``trials`` are those of a
     question of each kind, ``n_replies`` a kind, and ``counts`` says how many questions are of each.

@@ -241,7 +241,7 @@ def _values(sample: EvalSample) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was asked, what was said, and how often the same had been asked before, from 1."""
+    """A prompt, its reply, and the number of the prompt among equal ones, from 1."""
 
     item: Item
     reply: str

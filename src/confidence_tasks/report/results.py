@@ -36,10 +36,10 @@ ALL_TRIALS = "all trials"
 
 
 Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
-"""What is computed of a model, which is not named in it: the same whatever the model is called."""
+"""Results of one model, without its name: they are the same whatever the model is called."""
 
 WORTH_WORKERS = 300_000
-"""Resamples of models from which on starting processes, each of which takes 3 s, saves time: 30 models of 10,000."""
+"""Number of models times resamples above which worker processes, which take 3 s each to start, save time."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class TaskResults:
 
     @cached_property
     def analysis(self) -> Any:
-        """What the study's own tables and figures share."""
+        """Analysis that the study's own tables and figures share."""
         analyse = self.task_trials.study.analysis
         return analyse and analyse(self.task_trials, self.settings)
 
     @cached_property
     def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
-        """By name, the models that were asked in several ways: the trials of each way."""
+        """Trials of models that were asked in several ways, by the name of the model."""
         by_name: dict[str, list[ModelTrials]] = {}
         for model in self.models:
             by_name.setdefault(model.name, []).append(model)
@@ -103,7 +103,7 @@ class TaskResults:
 
     @cached_property
     def groupings(self) -> list[str]:
-        """What trials are grouped by, conditions first."""
+        """Groupings of trials, conditions first."""
         return list(dict.fromkeys(group.by for groups in self.groups.values() for group in groups))
 
     @cached_property

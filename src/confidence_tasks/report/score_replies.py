@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from confidence_tasks.report.rescore import Recorded
 
 Row: TypeAlias = Mapping[str, Any]
-"""A reply as a file has it: its fields by name."""
+"""Fields of a reply by name, as a file has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """How replies to one study are scored.
+    """Columns of a file of replies to one study, and the function that reads a row.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ def _question(path: Path, row: Row, form: ReplyForm) -> Question:
 MAX_BYTES = 512 * 2**20
 MAX_REPLIES = 100_000
 MAX_CHARACTERS = 1_000_000
-"""Of one text."""
+"""Maximum number of characters of a text."""
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:

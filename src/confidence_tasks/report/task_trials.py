@@ -67,7 +67,7 @@ class TaskTrials:
 
     @property
     def design(self) -> Design:
-        """What the study says of the task; a task of the user's own has its name, and the study's baseline."""
+        """Design of the task; a task of the user's own has its name and the study's baseline."""
         baselines = {design.baseline for design in self.study.designs.values()}
         shared = baselines.pop() if len(baselines) == 1 else ""
         return self.study.designs.get(self.task, Design(printable(self.task), "", baseline=shared))

@@ -132,7 +132,7 @@ _NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
 """NaN after a name; within a text, the quotation mark would follow a backslash."""
 
 BESIDE = (*DIGESTS, "sample_id", "epoch")
-"""Columns of trials that are no part of the record."""
+"""Columns of trials that are not part of the record."""
 
 
 def trial_columns(
@@ -207,7 +207,7 @@ def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[in
 
 
 _PLACES = 5
-"""So many trials that are left out are named one by one."""
+"""Maximum number of left-out trials that are named one by one."""
 
 
 def _sentences(
@@ -244,7 +244,7 @@ _COMMON: Mapping[str, Domain] = {
     "condition": Domain(needed=True),
     "status": Domain(values=STATUSES, needed=True),
 }
-"""What every measure takes for granted."""
+"""Columns that every measure needs."""
 
 _EPOCH = Domain(1.0, 1e9)
 
@@ -323,7 +323,7 @@ _NO_MATTER = frozenset(
         "timeout",
     }
 )
-"""Parameters that do not change what a model says."""
+"""Parameters that do not change a model's replies."""
 
 _SECRET = re.compile(
     r"key|password|passwd|secret|credential|header|authorization|(?:^|[_.-])token$", re.IGNORECASE
@@ -331,7 +331,7 @@ _SECRET = re.compile(
 """Names of parameters that may hold a secret; ``max_tokens`` holds none."""
 
 _SWITCHES = ("True", "False", "None")
-"""What no secret is: ``add_bos_token=True`` changes what a model says."""
+"""Values that are never secret: ``add_bos_token=True`` changes what a model says."""
 
 _SHOWN, _SCANNED, _PROMPT, _CHOICES = 1_024, 8_192, 5_120, 600
 """How much of a question, of a message and of the choices Inspect keeps in the summary of a sample, in characters.

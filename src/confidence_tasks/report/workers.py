@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 Found = TypeVar("Found")
 
 Job: TypeAlias = tuple[str, tuple[Any, ...]]
-"""What work is called, and the arguments of the function that does it."""
+"""Name of a piece of work, and the arguments of the function that does it."""
 
 
 class Advance(Protocol):
@@ -39,14 +39,14 @@ class WorkersError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What became of work whose process died: what is known of the reason."""
+    """Result of work whose process died, with the reason as far as it is known."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Where work is done.
+    """Processes, threads or a cluster that do the work.
 
     The ``backend`` is ``"sequential"`` in this process, ``"threading"`` in its threads, ``"loky"`` in processes, or
     what makes a joblib backend; ``count`` works at a time, -1 for as many as it has. With ``optional``, little work

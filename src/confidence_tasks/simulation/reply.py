@@ -40,7 +40,7 @@ class StageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a subject says.
+    """Reply of a simulated subject.
 
     ``confidence``, in [0, 1], is what its token probabilities carry. ``alternatives`` has the probability of every word
     that could stand in the place of the answer, where the format has such a place. ``tokens`` are those of the reply
@@ -55,7 +55,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class StageCall:
-    """What a harness knows of a call of a study, beside its prompt and the model: the question has its key."""
+    """A call of a study, as a harness knows it, beside its prompt and the model; the question has its key."""
 
     study: Study
     question: Question
@@ -75,7 +75,7 @@ class StageCall:
 
 
 stage_call: ContextVar[StageCall | None] = ContextVar("stage_call", default=None)
-"""The call that the current task of the event loop makes."""
+"""The call made by the current task of the event loop."""
 
 
 def call_seed(seed: int, temperature: float | None, repeat: int = 0) -> str:
@@ -256,10 +256,10 @@ INSTRUMENTS: Mapping[str, Instrument] = {
     "careless_parser": Instrument(misreading=0.1),
     "careless_judge": Instrument(false_right=0.1, false_wrong=0.05),
 }
-"""The named instruments; the first two make no error."""
+"""The named instruments; the first two make no errors."""
 
 InstrumentResponder: TypeAlias = tuple[re.Pattern[str], Callable[[Instrument, str, str], str]]
-"""What a prompt to an instrument contains, and how it is replied to: from the instrument, the prompt and a seed."""
+"""Text by which a prompt is recognised, and the function that replies to it from instrument, prompt and seed."""
 
 
 def make_instrument(name: str, **changes: Any) -> Instrument:

@@ -67,7 +67,7 @@ STRONGEST = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is known about a simulated subject.
+    """Parameters of a simulated subject.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ _WITHIN: Mapping[str, tuple[float, float]] = {
     "risk_sensitivity": (0.0, 10.0),
     "round_to": (1.0, math.inf),
 }
-"""What a parameter may be, where not any number."""
+"""Ranges of the parameters that do not take every number."""
 
 
 def make_subject(profile: str, /, **changes: Any) -> Subject:
@@ -320,7 +320,7 @@ def _is_number(value: object) -> bool:
 _POINTS = 10_000
 
 TRIALS = 1e9
-"""How many trials the long run is, for measures that are corrected for their number."""
+"""Number of trials in the long run, for measures that are corrected for the number of trials."""
 
 
 def even_points(dimensions: int, n: int = _POINTS) -> Iterator[tuple[float, ...]]:

@@ -48,8 +48,7 @@ AUTHORS = {"authors": SPLITS, "authors_test": SPLITS[1:]}
 """Splits of Epstein et al. (2025, arXiv:2510.26995), whose training half is the calibration half."""
 
 _AUTHORS_SPLIT = Path(__file__).parent / "data" / "fermieval_split.csv"
-"""Their list: half, number within it, position in the archive's ``data.js`` from 0 (empty where it is not there at the
-pinned commit), and gold."""
+"""The authors' list: half, number within it, position in the archive's ``data.js`` from 0 (empty if absent), gold."""
 
 _HALVES = {"train": "calibration", "test": "test"}
 

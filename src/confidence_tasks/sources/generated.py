@@ -52,7 +52,7 @@ LEVELS: Mapping[str, Level] = {
 
 _OPTIONS = 4
 _OFFSETS = (1, 2, 9, 10, 11, 20)
-"""How far wrong numbers lie from the result: slips of a digit or a carry; some keep the last digit."""
+"""Distances of wrong numbers from the result: slips of a digit or a carry; some keep the last digit."""
 
 
 def arithmetic(n: int | None = None, seed: int = 0, form: Form = "choice") -> list[Question]:

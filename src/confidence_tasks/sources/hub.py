@@ -34,7 +34,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowIdentity:
-    """Where the questions of a row belong: their source, their id, and the seed that shuffles options."""
+    """Source and id of a row's questions, and the seed that shuffles options."""
 
     source: str
     id: str

@@ -78,7 +78,7 @@ def read_own_file(path: Path, key: str = "answer") -> list[Question]:
 
 
 Readers: TypeAlias = Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]]
-"""By suffix, what yields the rows of an open file, each with its line."""
+"""Readers by suffix: each yields the rows of an open file with their line numbers."""
 
 
 def file_rows(

@@ -28,7 +28,7 @@ class RowError(ValueError):
 
 
 State = Literal["generated", "shipped", "mirror", "cached", "absent"]
-"""Where the questions of a source are right now; an absent one must be fetched."""
+"""State of a source's questions on this machine; an absent source must be fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

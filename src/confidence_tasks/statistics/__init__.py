@@ -51,7 +51,7 @@ FAMILIES = {
     "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
     "selective": "accuracy_at_coverage auarc risk_coverage_curve",
 }
-"""The families, with the names of each that are here, too."""
+"""Modules of the package, with the names that it exports of each."""
 
 _HOMES = {
     name: family

@@ -26,7 +26,7 @@ _staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Where a study was published."""
+    """Publication of a study."""
 
     authors: str
     year: int
@@ -34,7 +34,7 @@ class Paper:
 
     @property
     def cited(self) -> str:
-        """How it is cited.
+        """Citation.
 
         Examples
         --------
@@ -45,7 +45,7 @@ class Paper:
 
     @property
     def url(self) -> str:
-        """Its page."""
+        """Address of its page."""
         return f"https://arxiv.org/abs/{self.arxiv}"
 
 
@@ -82,7 +82,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class TaskMetrics:
-    """What the log of a task has as metrics.
+    """Metrics in the log of a task.
 
     Attributes
     ----------
@@ -457,7 +457,7 @@ class Study:
 
     @property
     def reference(self) -> str:
-        """Where the study is, for :func:`pkgutil.resolve_name`."""
+        """Address of the study, for :func:`pkgutil.resolve_name`."""
         return f"{self.module}:STUDY"
 
     @property
@@ -468,7 +468,7 @@ class Study:
 
     @property
     def make_scorer(self) -> Callable[..., Any]:
-        """What makes the scorer, as Inspect registers it."""
+        """Factory of the scorer that Inspect registers."""
         own = self.scorer.load() if isinstance(self.scorer, Reference) else None
         made: Callable[..., Any] = own or _staged.study_scorer(self)
         return made

@@ -92,7 +92,7 @@ class Informative:
 
     @property
     def count(self) -> float:
-        """How many there are."""
+        """Number of questions, each counted with the weight."""
         return math.inf if self.questions is None else self.weight * len(self.questions)
 
     @classmethod
@@ -179,7 +179,7 @@ class Measure:
 
     @property
     def largest_difference(self) -> float:
-        """How far apart two values can be: 1 for shares, and for what else lies between 0 and 1."""
+        """Largest possible difference of two values; 1 for shares."""
         if self.test_inversion is not None or self.interval == "wilson":
             return 1.0
         return self.bounds[1] - self.bounds[0]
@@ -426,7 +426,7 @@ def count(
 
 
 ENOUGH_FOR_A_MEAN = 2
-"""Questions answered right or wrong, whichever are fewer, that an interval of a mean needs, as it takes two more."""
+"""Minimum number of questions in the smaller class, right or wrong, for an interval of a mean, which adds two more."""
 
 
 def where(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:

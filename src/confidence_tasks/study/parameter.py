@@ -126,7 +126,7 @@ _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
         NoneType: ((NoneType,), ""),
     }
 )
-"""What may be given for a type, and how to call it."""
+"""Types of parameters, with what a user may give for each and how messages name it."""
 
 
 def check_value(name: str, value: Any, annotation: Any) -> None:

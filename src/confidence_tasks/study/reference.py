@@ -90,7 +90,7 @@ def loaded(entries: Iterable[Any]) -> list[Any]:
 _STATISTICS = Path(__file__).parents[1] / "statistics"
 
 _GIVEN = frozenset({"weights", "questions"})
-"""What a measure passes itself."""
+"""Arguments that a measure passes itself."""
 
 
 def statistic(name: str) -> Any:

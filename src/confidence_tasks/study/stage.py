@@ -25,7 +25,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model returned for one prompt; the text is empty if it said nothing.
+    """Output of a model for one prompt; the text is empty if there was none.
 
     Attributes
     ----------

@@ -170,7 +170,7 @@ READABLE: frozenset[Status] = frozenset({"ok", "repaired"})
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply literally said, before anybody decides whether it is right.
+    """Literal content of a reply, before it is graded.
 
     ``answer`` is in canonical form (letter, number or text), and empty when absent; ``confidence_raw`` in the units
     that were asked for, and NaN when absent. ``status`` is ``ok`` for a reply to the letter of the format, ``repaired``

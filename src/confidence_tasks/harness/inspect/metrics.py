@@ -92,7 +92,7 @@ def study_metrics(
 
 
 GROWTH = 1.25
-"""How many times as many scores there are when the values shown during a run are computed anew."""
+"""Factor by which the number of scores must grow before the values shown during a run are computed again."""
 
 
 def condition_summary(

@@ -53,7 +53,7 @@ _RUN_HERE = frozenset(
         "VLLMAPI",
     }
 )
-"""Classes of Inspect's providers, and of this package's, of models that run on one's own machine."""
+"""Class names of providers, Inspect's and this package's, whose models run on the user's own machine."""
 
 
 def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolicy | bool:
@@ -193,7 +193,7 @@ async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cac
 
 
 FILTERED = "I cannot answer this question."
-"""Stands for a reply that the provider's content filter kept back; every reader takes it for a refusal."""
+"""Text that replaces a reply stopped by the provider's content filter; every reader reads it as a refusal."""
 
 
 def reply_text(output: ModelOutput) -> str:
@@ -269,7 +269,7 @@ def with_tokens(metadata: Mapping[str, Any], used: Mapping[str, float]) -> dict[
 
 
 EMPTY_REPLIES = 3
-"""So many empty replies in a row, which nothing can be told from, are paid for at the start of a run."""
+"""Number of empty replies in a row at the start of a run after which the model is refused."""
 
 
 def has_probabilities(output: ModelOutput) -> bool:

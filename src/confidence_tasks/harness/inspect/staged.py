@@ -77,7 +77,7 @@ from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, toke
 from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_of
 
 REPLIES = "replies"
-"""The key of a sample's store that holds the replies of every stage."""
+"""Key of a sample's store under which the replies of every stage are kept."""
 
 
 def study_task(study: Study, name: str = "") -> Callable[..., Task]:

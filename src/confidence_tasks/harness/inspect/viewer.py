@@ -40,19 +40,19 @@ _STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted
     "unreadable": ("unreadable", "bad"),
     "refused": ("refused", "warn"),
 }
-"""The words of each status in a column of the viewer, and their colour."""
+"""Label and colour of each status in the viewer's column."""
 
 SHOWN = ("condition", "correct", "confidence", "status")
-"""Columns of a trial that the viewer shows of every study."""
+"""Columns of a trial that the viewer shows for every study."""
 
 _SORTED: Mapping[str, Literal["asc", "desc"]] = {"correct": "asc", "confidence": "desc"}
 """The order of the sample list."""
 
 _WIDTHS = {"condition": 11, "correct": 10, "confidence": 14, "status": 10}
-"""Letters that a column has room for. It is as wide as its label, 120 pixels at most, without the sign of the order."""
+"""Number of letters that fit into a column. A column is as wide as its label, and 120 pixels at most."""
 
 _PIECE = 1000
-"""Letters of a text that a log's summary keeps."""
+"""Number of letters of a text that the summary in a log keeps."""
 
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 OFFLINE = "arithmetic"
-"""Ending of the name of the group of a study's tasks on generated questions, for runs without data."""
+"""Suffix of the group of a study's tasks on generated questions, which need no data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def lm_eval_path() -> None:
 _NOT_FOUND = "Tasks not found: "
 _NO_KEY = "API key not found"
 _NO_MODEL = re.compile(r"Attempted to load model '(.*)', but .* Supported model names: (.*)")
-"""How messages of lm-eval begin, and what they list."""
+"""Beginnings of lm-eval's messages about an unknown model, and what each message lists."""
 
 _EXTRA = frozenset({"torch", "transformers", "accelerate"})
 """Modules that ``--model hf`` needs."""

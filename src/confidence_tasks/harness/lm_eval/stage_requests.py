@@ -143,10 +143,10 @@ def _passage(generation: StageGeneration) -> _Passage:
 
 
 _Pair: TypeAlias = tuple[list[int], list[int]]
-"""The tokens before what is scored, and those that are."""
+"""The tokens before the scored ones, and the scored tokens."""
 
 _Read: TypeAlias = Callable[[Sequence[float]], tuple[Token, ...]]
-"""Makes the tokens of a reply of what its pairs have as log-probabilities."""
+"""Makes the tokens of a reply from the log-probabilities of its pairs."""
 
 
 def _computed(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...] | str]:
@@ -282,7 +282,7 @@ class StagesRequest(Instance):
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """What has been said: as turns for a chat template, or as plain text."""
+    """A conversation, as turns for a chat template or as plain text."""
 
     turns: Turns
     text: str
@@ -452,7 +452,7 @@ def _n_tokens(model: LM, text: str) -> float:
 # Samples --------------------------------------------------------------------------------------------------------------
 
 _TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
-"""Models that take a seed with each request, by the name of a class that they are of."""
+"""Names of classes whose models take a seed with each request."""
 
 
 def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:

@@ -72,11 +72,11 @@ SAID_ELSEWHERE: Mapping[str, str] = {
     "sources": "say source, or name the tasks of the sources",
     "token_probabilities": "say top_logprobs, which is any number from 1 to 20 here",
 }
-"""Parameters of many of Inspect's tasks, and how to say the same to lm-eval."""
+"""Parameters that many of Inspect's tasks have, and how to give the same to lm-eval."""
 
 
 class MetadataRules(NamedTuple):
-    """What a study reads of the metadata of its tasks, and what it refuses there.
+    """Metadata of a study's tasks that are read, and those that are refused.
 
     ``types`` are those of the parameters that are taken, ``fixed`` is what stubs say that cannot be changed, such as
     the source of a study that has but one, and ``elsewhere`` says how to tell lm-eval the other parameters of Inspect's
@@ -207,7 +207,7 @@ class StudyOfStages(ConfigurableTask):
 
     @property
     def logged(self) -> TaskMetrics:
-        """What a log of Inspect has as metrics."""
+        """Metrics that a log of Inspect has."""
         return task_metrics(self.study, self.parameters, [str((self.config.metadata or {})["condition"])])
 
     @property

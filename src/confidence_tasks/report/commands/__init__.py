@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.workers import Advance, Workers
 
 WIDTH = 100
-"""Letters of the longest line, where it is not an address: fewer in a narrower terminal."""
+"""Maximum length of a line that holds no address; a narrower terminal lowers it."""
 
 
 def say(text: str, mark: str = "", colour: str = "yellow", *, indent: str = "", err: bool = True) -> None:

@@ -136,7 +136,7 @@ def _print(log: str, model: str, replies: int, metrics: Mapping[str, float]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one log."""
+    """Result of rescoring one log."""
 
     log: str
     changed_trials: int = 0

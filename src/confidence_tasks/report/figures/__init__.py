@@ -120,7 +120,7 @@ def panel(title: str, draw: Callable[..., None], **settings: Any) -> Panel:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """What a colour stands for, with Matplotlib's name of the marker; empty for a patch of colour."""
+    """Label of a colour in a legend, with Matplotlib's name of the marker; empty for a patch of colour."""
 
     label: str
     colour: Colour
@@ -160,7 +160,7 @@ _MARGINS = {"left": 0.46, "right": 0.06, "bottom": 0.4, "top": 0.2}
 """Inches around the axes of a panel."""
 
 _WIDE = 4.0
-"""Inches from which on a panel stands alone, and has room for longer labels."""
+"""Width in inches from which a panel stands alone and has room for longer labels."""
 
 _TIPS = "tips-"
 
@@ -393,7 +393,7 @@ _AROUND_COMMANDS = re.compile(r" ?\b([MLCQz]) ")
 
 _AXIS = re.compile(r'<g id="matplotlib\.axis_\d+"')
 _NAMED = re.compile(r'<g id="[^"]*"')
-"""Groups are named alike in every drawing, and no two elements of a page may share a name."""
+"""Tag of a named group: matplotlib repeats names from drawing to drawing, and they must be unique on a page."""
 
 _SHORTER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.DOTALL), replacement)
@@ -413,4 +413,4 @@ _SHORTER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf" clip-path=\"[^\"]*\"( style=\"fill: none; stroke: {Colour.GRID})", r"\1"),  # a grid lies within
     )
 )
-"""What a page can do without, in order."""
+"""Patterns that shorten a drawing for a page, with their replacements, in order."""

@@ -28,10 +28,10 @@ ModelStyles: TypeAlias = dict[str, tuple[Colour, str]]
 """Colour and marker of each model, the same throughout a report."""
 
 Points: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-"""Gives the points of a curve of correctness and confidence."""
+"""Computes the points of a curve from correctness and confidence."""
 
 MakeFigure: TypeAlias = "Callable[[TaskResults, ModelStyles], Figure]"
-"""Makes a figure of what was found; one without rows where there is nothing to show."""
+"""Draws a figure from results; the figure has no rows where there is nothing to show."""
 
 
 def model_styles(models: Sequence[str]) -> ModelStyles:
@@ -117,10 +117,10 @@ def judged(
 
 
 _NOISY = 20
-"""Answer from which accuracy against coverage is drawn: before, it is mere noise."""
+"""Number of answers from which accuracy against coverage is drawn; with fewer it is noise."""
 
 _STEP = 1e-9
-"""By so much each point of a curve lies right of the one before it, where it rises straight up."""
+"""Distance by which each point of a curve is moved right of the one before, where the curve is vertical."""
 
 
 def mean_curve(curves: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
@@ -194,7 +194,7 @@ def line_of_rows(
 
 
 MANY_PANELS = 40
-"""Panels of a figure beyond which nobody compares them."""
+"""Number of panels above which a figure is drawn over all conditions."""
 
 _RELIABILITY = (
     "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
@@ -237,10 +237,10 @@ def reliability(
 
 
 reliability_overall: MakeFigure = partial(reliability, overall=True)
-"""Draws the same over all conditions."""
+"""Draw reliability diagrams over all conditions."""
 
 reliability_of_scores: MakeFigure = partial(reliability, caption=_RELIABILITY_OF_SCORES, outcomes=False)
-"""Draws the same where correctness is a probability that is known, not an outcome."""
+"""Draw reliability diagrams where correctness is a known probability, not an outcome."""
 
 
 def _reliability_panels(
@@ -325,4 +325,4 @@ def _selective(
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)
-"""The figures of a study that says nothing else."""
+"""Figures of a study that names none."""

@@ -90,7 +90,7 @@ class TableView:
 
     @property
     def spans(self) -> list[int]:
-        """How many rows the heading of each row covers: 0 for a row whose heading is that of the row above."""
+        """Return the number of rows that each row's heading covers; 0 where the row above has the same heading."""
         sizes: list[int] = []
         for _, same in groupby(row.label for row in self.rows):
             n = len(list(same))
@@ -101,13 +101,13 @@ class TableView:
 NOTHING = CellView("")
 
 MANY_ROWS = 12
-"""Rows of a table beyond which its intervals are not drawn."""
+"""Number of table rows above which intervals are not drawn."""
 
 MODELS_IN_FULL = 6
-"""Models of which a page shows every measure."""
+"""Number of models up to which a page shows every measure."""
 
 CONTRASTS_SHOWN = 80
-"""Rows of a table of contrasts."""
+"""Maximum number of rows in a table of contrasts."""
 
 _UNDRAWN = (math.nan, math.nan)
 """Range of a table whose intervals are not drawn: a long one, in which only what is unusual is said of a cell."""
@@ -330,10 +330,10 @@ def _n(entries: Sequence[Estimated | None]) -> str:
 # The first screen ---------------------------------------------------------------------------------------------
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
-"""What is better, in words."""
+"""Words for the better direction of a measure."""
 
 _NAMED = 3
-"""Differences, and models told apart, that are spelled out; of more, the number is given."""
+"""Maximum number of differences, and of models, that are named one by one; otherwise their number is given."""
 
 
 def sentences(results: TaskResults) -> list[str]:
@@ -396,11 +396,11 @@ _BEYOND_0 = {
     "overconfidence": ("overconfident", "underconfident"),
     "coverage_gap": ("too cautious, with intervals too wide,", "overconfident, with intervals too narrow,"),
 }
-"""Measures of which way confidence errs, and what a model is whose interval lies above 0, or below."""
+"""Measures of signed error, with the word for a model whose interval lies above 0, and below."""
 
 
 def _overconfidence(results: TaskResults) -> Iterator[str]:
-    """How many models state more, or less, confidence than their accuracy bears out."""
+    """Say how many models are overconfident, and how many underconfident."""
     where = results.reference
     for measure, (above, below) in _BEYOND_0.items():
         entries = [
@@ -434,13 +434,13 @@ def on_group(group: str) -> str:
 
 
 MOST_COMPARED = 9
-"""Models that the best one is compared with: those next to it."""
+"""Number of models, next in rank, that the best model is compared with."""
 
 MOST_RESAMPLES = 2_000
-"""Of a comparison: there may be many."""
+"""Maximum number of resamples for each of these comparisons."""
 
 FEW_MODELS = 5
-"""Models that stand in columns, beside one another; more stand in rows."""
+"""Number of models up to which models are columns of a table; more models are rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +459,7 @@ class Headline:
 
     @property
     def label(self) -> str:
-        """What the number is."""
+        """Label of the number."""
         label = f"{measure_label(self.measure.name)} {on_group(self.results.reference)}"
         return ", ".join(filter(None, (label, DIRECTIONS[self.measure.better])))
 

@@ -51,7 +51,7 @@ class FigureView:
 
     @property
     def left_out(self) -> str:
-        """How many panels are not shown; empty where all are."""
+        """Text with the number of panels that are not shown; empty if all are."""
         n, drawn = (sum(len(panels) for _, panels in its) for its in (self.figure.rows, self.rows))
         return f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
 
@@ -132,25 +132,25 @@ class TaskView(OverviewView):
 
 
 MANY_LINES = 12
-"""Lines of a figure beyond which they cannot be told apart."""
+"""Number of lines above which the lines of a figure cannot be told apart."""
 
 _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
 """Inches of a figure that stands alone: over several conditions, or over one."""
 
 PANELS_SHOWN = 24
-"""Panels of a figure that a page shows."""
+"""Maximum number of panels of a figure on a page."""
 
 SAMPLES_SHOWN, MOST_SAMPLES = 4, 24
 """Samples of a kind listed of each model, and of all models together."""
 
 ANSWER_SHOWN = 80
-"""Characters of an answer that are shown."""
+"""Maximum number of characters shown of an answer."""
 
 _READ_OF_ANSWER = 1000
-"""Characters of an answer that are looked at."""
+"""Maximum number of characters processed of an answer."""
 
 REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
-"""Values that mean something: drawn as a dashed line."""
+"""Reference values of measures, drawn as a dashed line."""
 
 
 def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
@@ -269,7 +269,7 @@ def figure_views(
 
 
 WORTH_WORKERS = 100
-"""Panels from which on starting processes saves time: they take about 5 s."""
+"""Number of panels above which worker processes, which take about 5 s to start, save time."""
 
 
 def _shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
@@ -369,7 +369,7 @@ def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewVi
 
 
 def _errs_on(overview: Overview) -> Iterator[str]:
-    """On which tasks models state more, or less, confidence than their accuracy bears out."""
+    """Name the tasks on which models are overconfident, or underconfident."""
     for word, side, sign, beyond in _BEYOND:
         counts: list[str] = []
         for column in overview.columns:

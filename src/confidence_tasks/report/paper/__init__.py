@@ -26,7 +26,7 @@ from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import rows_of
 
 Value: TypeAlias = "float | str | Interval | None"
-"""What a cell holds: NaN where it is undefined, None where a model was not asked."""
+"""Value of a cell: NaN where it is undefined, None where a model was not asked."""
 
 Compute: TypeAlias = "Callable[[Runs, Cell], Value]"
 Rule: TypeAlias = "Callable[[Runs, Cell], bool]"
@@ -34,7 +34,7 @@ Rule: TypeAlias = "Callable[[Runs, Cell], bool]"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Where a number of a paper's table comes from, and how it is printed.
+    """Origin and format of a number in a paper's table.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Cell:
 
     @property
     def parts(self) -> list[Cell]:
-        """Its numbers, each as a cell."""
+        """Numbers of this cell, each as a cell of its own."""
         return [replace(self, more=(), **changes) for changes in ({}, *self.more)]
 
     def printed(self, value: float | str) -> str:
@@ -129,7 +129,7 @@ class Heading:
 Axis: TypeAlias = tuple[Heading, ...]
 
 MODELS: Axis = (Heading(("model",), {"model": ""}),)
-"""In the place of this axis a table has the models of the report."""
+"""Placeholder for the axis that lists the models of the report."""
 
 
 def heading(*labels: str, **at: Any) -> Heading:
@@ -166,7 +166,7 @@ def crossed(axes: Sequence[Axis]) -> list[Heading]:
 
 @dataclass(frozen=True, slots=True)
 class PaperItem:
-    """What the paper numbers, a table or a figure, with its number and its caption."""
+    """A numbered table or figure of a paper, with its caption."""
 
     number: str
     caption: str
@@ -175,7 +175,7 @@ class PaperItem:
 
     @property
     def title(self) -> str:
-        """What the paper calls it, such as "Table 1"."""
+        """Name in the paper, such as "Table 1"."""
         return f"{self.kind.capitalize()} {self.number}"
 
     @property
@@ -257,7 +257,7 @@ class PaperFigure(PaperItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade(PaperItem):
-    """What cannot be made from logs, and why."""
+    """An item that cannot be made from logs, and the reason."""
 
     why: str
 

@@ -86,7 +86,7 @@ class Filled:
 
     @property
     def title(self) -> str:
-        """What the paper calls it."""
+        """Name in the paper."""
         return self.item.title
 
     @property

@@ -56,7 +56,7 @@ _DECIDING_END: dict[tuple[str, str], Literal["start", "end"]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How [0, 1] is cut; see :func:`~confidence_tasks.statistics.ece`."""
+    """Partition of [0, 1] into bins; see :func:`~confidence_tasks.statistics.ece`."""
 
     number: int  # of bins, the extra one not counted
     binning: Binning = "equal_width"

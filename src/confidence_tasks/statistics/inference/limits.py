@@ -78,7 +78,7 @@ contributes too, as in Satterthwaite's (doi:10.2307/3002019) for two means, one 
 
 
 _LARGEST_EXPONENT = 700.0
-"""Beyond, the exponential function overflows."""
+"""Largest exponent for which the exponential function does not overflow."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """How often each trial counts, in every resample."""
+    """Weights of trials, in every resample."""
 
     rows: FloatArray  # (R, n); a plain call has one row
     batch: bool  # whether the caller gave a row per resample, and so expects R numbers
@@ -245,7 +245,7 @@ Seed: TypeAlias = int | np.random.Generator
 
 
 def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """How often each unit is drawn in k resamples, shape (U, k); drawn in an order that does not depend on k."""
+    """Count how often each unit is drawn in k resamples, shape (U, k). The order of draws does not depend on k."""
     place = (rng.random((k, n_units)) * n_units).astype(np.intp)
     place *= k
     place += np.arange(k)[:, np.newaxis]

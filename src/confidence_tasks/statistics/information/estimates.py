@@ -38,7 +38,7 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class MetaInformation:
-    """What confidence tells about correctness, in bits and as shares, with a test against nothing.
+    """Information that confidence has about correctness, in bits and as shares, with a test against none.
 
     Attributes
     ----------
@@ -406,7 +406,7 @@ def log_factorials(n: int) -> FloatArray:
 
 
 _ROUNDING = 0.01
-"""By so much may probabilities add up to more than 1: their logarithms may have two decimals."""
+"""Amount by which a sum of probabilities may exceed 1: logarithms may have two decimals."""
 
 
 def token_entropy(probabilities: ArrayLike) -> float:

@@ -178,7 +178,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InformationTables:
-    """What the interval of meta-information, or of a mean of several, is made of."""
+    """Tables of counts that the interval of meta-information, or of a mean of several, is made of."""
 
     tables: tuple[_Table, ...]  # wrong answers and trials by bin of confidence, of each that is averaged
     dependence: float = 1.0  # variance of the mean, over what it would be if they were independent

@@ -21,7 +21,7 @@ Intervals: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class ConformalAdjustment:
-    """How far to move the ends of an interval, fitted on n calibration questions.
+    """Distances by which the ends of an interval are moved, fitted on n calibration questions.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ class Problems(Protocol):
 
 
 class Maximum(NamedTuple):
-    """Where the iteration ended."""
+    """Maximum that the iteration found."""
 
     border: FloatArray  # (P, B)
     thresholds: FloatArray  # (S, T, B)

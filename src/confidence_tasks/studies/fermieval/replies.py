@@ -144,7 +144,7 @@ EXPONENTS = {
     **dict.fromkeys(("lower", "upper"), Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT)),
     "truth": Domain(-LARGEST_KEY, LARGEST_KEY, needed=True),
 }
-"""Columns of orders of magnitude: what a reply says beyond these is none, and readers leave it out."""
+"""Orders of magnitude that readers accept; numbers outside are not read."""
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ RULES: Mapping[str, str] = {
     "wording": "Words or marks stand around an exponent on its line.",
     "swapped": "The lower end exceeds the upper one: they are exchanged.",
 }
-"""Names of the lenient rules, and what each does."""
+"""Names of the lenient rules, with what each does."""
 
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("", re.compile(r"[-+]?\d++")),

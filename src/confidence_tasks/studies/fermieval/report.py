@@ -50,7 +50,7 @@ from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.trial import Item, Question
 
 STATED, BY_LOGPROB, SAMPLED = _TASKS = "fermieval", "fermieval_logprob", "fermieval_sampling"
-"""Names of the studies, which are one a task."""
+"""Names of the three studies, one for each task."""
 
 MANY_DEGENERATE = 0.2
 """Share of intervals of a single exponent above which widths say little."""

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.intervals.conformal import Ends
 
 EXCLUDED = "excluded"
-"""The ``split`` of a trial that counts for neither half, as its truth or an end lies beyond ``max_exponent``."""
+"""The ``split`` of a trial in neither half: its truth or an end lies beyond ``max_exponent``."""
 
 
 class IntervalTrial(ReadTrial):
@@ -237,7 +237,7 @@ MEASURES: tuple[Measure, ...] = (
         "Number of replies of either half that are left out, as the truth or an end lies beyond `max_exponent`.",
     ),
 )
-"""Measures of the intervals as stated. Those but the last three, which tell of all replies, tell of the test half."""
+"""Measures of the intervals as stated, over the test half; the last three are over all replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ JACKKNIFE = Adjustment(
         (new["truth"], new["lower"], new["upper"]), level, weights
     ),
 )
-"""Adjusts the interval of each question by what the other questions call for, where no calibration half was spared."""
+"""Adjusts each question's interval by the other questions, where no calibration half was set aside."""
 
 
 def _shift(trials: Columns) -> float:
@@ -342,14 +342,14 @@ FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
     ("mean_width", _WIDTH, "Mean width of the intervals", "neither"),
     ("winkler", _WINKLER, "Winkler score of the intervals", "lower"),
 )
-"""What the intervals of one level are worth, however they were made."""
+"""Measures of the intervals of one level, however they were made."""
 
 _ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
     ("coverage", _COVERAGE, "Coverage", {"interval": "wilson"}),
     ("width", _WIDTH, "Mean width", _POSITIVE_MEAN),
     ("winkler", _WINKLER, "Winkler score", {"better": "lower", **_POSITIVE_MEAN}),
 )
-"""The same of adjusted intervals, and how the interval of each is read off."""
+"""Measures of adjusted intervals, with how the interval of each is computed."""
 
 
 def _adjusted_measures(
@@ -379,7 +379,7 @@ VARIANTS: Mapping[str, tuple[Adjustment, str]] = {
     "conformal_asymmetric": (conformal(asymmetric=True), "moved each by its own score"),
     "conformal_normalized": (conformal(normalized=True), "moved in proportion to the width"),
 }
-"""Ways to adjust intervals by the calibration half, and what each does to the ends."""
+"""Methods that adjust intervals by the calibration half, with what each does to the ends."""
 
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
     *(
@@ -420,7 +420,7 @@ JACKKNIFE_MEASURES: tuple[Measure, ...] = _adjusted_measures(
     "the intervals, with ends moved outwards as the other questions asked call for",
     ", which makes it the nominal one, up to ties.",
 )
-"""Measures of adjustment where no calibration half was spared."""
+"""Measures of intervals that are adjusted without a calibration half."""
 
 
 def _of_design(measure: Measure, *, calibration: bool) -> Measure:
@@ -442,7 +442,7 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
     *(_of_design(measure, calibration=True) for measure in CONFORMAL_MEASURES),
     *(_of_design(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
 )
-"""Measures of stated intervals, adjusted by the calibration half or, where none was asked, by each other."""
+"""Measures of stated intervals, adjusted by the calibration half or, without one, by each other."""
 
 
 def fermieval_summary(
@@ -479,10 +479,10 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
 
 
 CALIBRATED = ("all", "authors")
-"""Splits with a calibration half."""
+"""Splits that have a calibration half."""
 
 LOGGED = ("coverage", "coverage_gap", "mean_width", "winkler", "parse_rate")
-"""Measures that logs have by default of intervals that are made of exponents."""
+"""Measures that logs have by default for intervals of exponents."""
 
 
 def fermieval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:

@@ -234,7 +234,7 @@ INTEGERS = tuple(map(str, range(-fermi.LARGEST_EXPONENT, fermi.LARGEST_EXPONENT 
 """What may be the key of one of the archive's questions: on lm-eval each has its exact probability."""
 
 LONGEST_REPLY = 8
-"""Tokens: enough for a sign and the digits of any exponent."""
+"""Maximum number of tokens: enough for a sign and the digits of any exponent."""
 
 
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:

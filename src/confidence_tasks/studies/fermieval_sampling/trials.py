@@ -291,7 +291,7 @@ AGREEMENT: Mapping[str, str] = {
     "majority_accuracy": "Accuracy of the most frequent exponent, the smaller of equals",
     "agreement": "Share of the samples that are the most frequent exponent",
 }
-"""What self-consistency is told by."""
+"""Measures of self-consistency."""
 
 
 def agreement(name: str, trials: Columns, **cell: Any) -> Columns:
@@ -323,7 +323,7 @@ def _of_questions(trials: Columns, values: Mapping[str, float]) -> Columns:
 
 
 mean_of_questions = partial(of_intervals, compute=mean_of("value"))
-"""A measure of such values."""
+"""Make a measure of the mean of such values."""
 
 
 def samples_by_question(trials: Columns) -> dict[str, list[float]]:

@@ -36,7 +36,7 @@ CONFIDENCE_TOO = (
     "you believe it is that your answer is correct. Your response should be in a JSON format. For example:\n"
 )
 REASONING = "<Concise reasoning for the question. Give special consideration to how confident you should be>"
-"""What the directions of the paper's question sets also say."""
+"""Sentence that the paper adds to the directions of its question sets."""
 
 SYSTEM = (
     "You are a helpful assistant. Based on the context provided about the person, first reason using what you know "
@@ -105,7 +105,7 @@ def lifeeval_reply(guess: int, confidence: float, *, reasoning: str = "") -> str
 
 
 OLDEST = 150
-"""A guess above it, or below 0, is no age at death; no life table goes so far."""
+"""Largest guess that is an age at death; no life table goes so far."""
 
 
 # Questions and calls ------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def by_age(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Ite
 _SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
 _AGES = np.arange(0.0, 101.0)
 _SHIPPED = "None"
-"""What a run that names no life table has in its setup."""
+"""Setup value of a run that names no life table."""
 
 
 @figure_of(
@@ -371,7 +371,7 @@ _SETS = {
 """The question sets in the order of the paper's table 1."""
 
 _IN_ALPHABETICAL_ORDER = dict(sorted((name.removesuffix("-QA"), task) for name, task in _SETS.items()))
-"""The same in the order of tables 3 and 4."""
+"""The question sets in the order of the paper's tables 3 and 4."""
 
 _TASKS = tuple(_SETS.values())
 
@@ -416,7 +416,7 @@ def _of_set(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
 
 
 _OF_LIFEEVAL = {"Accuracy": "score", "Confidence": "confidence", "ECE": "ece", "(%) Rounded": "round_share"}
-"""What LifeEval calls the metrics of tables 3 and 4."""
+"""LifeEval's names for the metrics of tables 3 and 4."""
 
 
 _METRICS = tuple(heading(metric, measure=partial(_of_set, metric=metric)) for metric in _OF_LIFEEVAL)

@@ -315,11 +315,11 @@ GROUPINGS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "sex": lambda trial: f"sex={trial['sex']}",
     "age": lambda trial: age_band(trial["age"]),
 }
-"""What trials are grouped by, and the label of a trial's group."""
+"""Functions that label a trial's group, by the name of the grouping."""
 
 
 IN_BRIEF: Mapping[str, int] = {"sex": 4, "age": 4}
-"""Groupings of which a log holds only so many measures, the first ones; tables have all of them."""
+"""Number of measures, from the first, that a log holds for a grouping; tables have all of them."""
 
 
 def group_labels(radii: Sequence[int]) -> dict[str, list[str]]:

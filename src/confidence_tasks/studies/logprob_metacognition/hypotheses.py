@@ -39,7 +39,7 @@ Test: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a hypothesis or a robustness check.
+    """Outcome of a hypothesis or a robustness check.
 
     ``verdict`` is supported, not supported or cannot be tested, and ``rule`` says when it is supported. ``estimate``
     with its interval, NaN where nothing was tested, is of the case that decides, ``about``. ``tests`` have a row a
@@ -108,7 +108,7 @@ def _all(by_model: Mapping[str, Mapping[Any, Cell]]) -> list[Cell]:
 
 
 ENOUGH = f"at T = {TEMPERATURE:g} with {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
-"""What a cell needs, in words."""
+"""Words for what a cell needs."""
 
 
 def largest(tests: Sequence[Test]) -> Test:
@@ -122,7 +122,7 @@ def counted(n: int, thing: str) -> str:
 
 
 _BY = {"mratio_v1": "", "meta_information": " by meta-information"}
-"""What a hypothesis is called when it is put to a measure, behind its number."""
+"""Suffix of a hypothesis's number, by the measure that it is tested on."""
 
 
 def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") -> str:
@@ -131,13 +131,13 @@ def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") 
 
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
-"""Of H3."""
+"""Temperatures that H3 compares."""
 
 Correction: TypeAlias = Literal["none", "bonferroni"]
 _SAID: Mapping[Correction, str] = {"none": "as registered", "bonferroni": "corrected for the number of pairs"}
 
 DELTA = 0.3
-"""Difference of meta-d' that H3 takes for none; of d', what H4 calls similar."""
+"""Largest difference of meta-d' that H3 counts as none, and of d' that H4 counts as similar."""
 
 
 class Chance(NamedTuple):
@@ -464,13 +464,13 @@ OTHER_TRIALS = 0.3
 """Margin where the trials are others: the one that H3 was registered with."""
 
 LEVEL = 0.9
-"""Of the intervals: two one-sided tests at .05."""
+"""Level of the intervals, which makes two one-sided tests at .05."""
 
 _FEW = f"No model was asked {ENOUGH}."
 
 
 Changed: TypeAlias = Mapping[tuple[str, str], tuple[Cell, Distribution]]
-"""By model and way of computing it, another M-ratio, and the cell that it is of."""
+"""Another M-ratio and the cell that it is of, by model and method of computation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ LEXICON: Mapping[str, str] = dict(section.split("\n", 1) for section in _SECTION
 DOMAINS: tuple[str, ...] = (*LEXICON, UNCLASSIFIED)
 
 LONGEST = 5_000
-"""So many characters of a question are read."""
+"""Maximum number of characters that are read of a question."""
 
 
 def domain_of(question: str) -> str:
@@ -156,10 +156,10 @@ SHORT_ANSWERS = {"arithmetic": "arithmetic_number"}
 """Sources with options, and their form without."""
 
 KINDS = ("text", "number")
-"""What short answers may be."""
+"""Kinds of short answers."""
 
 LONGEST_REPLY = 64
-"""Tokens: enough for a short answer, too few for a model that reasons first."""
+"""Maximum number of tokens: enough for a short answer, too few for a model that reasons first."""
 
 
 def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
@@ -213,13 +213,13 @@ def key_shown(question: Question, condition: str, number: int) -> str:
 # Reading the answer --------------------------------------------------------------------------------
 
 SPAN = 2_000
-"""So many characters of a reply are read."""
+"""Maximum number of characters that are read of a reply."""
 
 LABEL = re.compile(r"\W{0,4}(?:(?:final|short|my)\s)?(?:answer|a)\W{0,4}[:：][\s\"'*_“‘]{0,4}", re.IGNORECASE)
 """A line that repeats what the prompt ends with, such as ``**Answer:**``."""
 
 AROUND = " \t\r\f\v\u00a0\"'`*_“”‘’«»"
-"""What may stand around an answer and is no part of it."""
+"""Characters that may surround an answer without being part of it."""
 
 _EXPLANATION = re.compile(
     r"""
@@ -359,7 +359,7 @@ SLOPPY_FORMS: tuple[tuple[str, str], ...] = (
     ("", "\n\nThis is well known."),
     ("", "\nQuestion: What else?\nAnswer: Nothing"),
 )
-"""What a sloppy subject says before and after its answer."""
+"""Texts that a sloppy subject puts before and after its answer."""
 
 EVASIONS = ("I don't know.", "")
 """Replies that answer nothing."""

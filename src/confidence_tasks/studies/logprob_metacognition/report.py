@@ -81,12 +81,12 @@ class Analysis:
 
     @cached_property
     def hypotheses(self) -> dict[str, Outcome]:
-        """What became of the hypotheses, by number; H2 and H4 also by meta-information."""
+        """Outcomes of the hypotheses, by number; H2 and H4 also by meta-information."""
         return {found.name: found for found in hypotheses(self.experiment)}
 
     @cached_property
     def robustness(self) -> dict[str, Outcome]:
-        """What became of the robustness checks, by number."""
+        """Outcomes of the robustness checks, by number."""
         return {found.name: found for found in (check(self.experiment) for check in ROBUSTNESS_CHECKS)}
 
     @cached_property
@@ -259,7 +259,7 @@ def _shown(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
     BY_CONSTRUCTION,
 )
 def m_ratio_by_construction(results: TaskResults) -> Iterable[str]:
-    """What version 1's M-ratio is not."""
+    """Name all models: the notice concerns each."""
     return [model.label for model in results.models]
 
 
@@ -286,7 +286,7 @@ def no_reference_temperature(results: TaskResults) -> Iterator[str]:
     " depends on the share of right answers; read d_a and meta-information instead.",
 )
 def unequal_variance(results: TaskResults) -> Iterator[str]:
-    """Where variances differ, which is what moves version 1's M-ratio."""
+    """Name where variances differ, which changes version 1's M-ratio."""
     for cell in _at_one(results):
         slope = results.estimate(cell.key.model, condition_of(TEMPERATURE), "z_roc_slope", cell.key.source)
         if slope and (slope.interval.low > 1.0 or slope.interval.high < 1.0):
@@ -403,7 +403,7 @@ def _lines(rows: pd.DataFrame, by: str, positions: Sequence[object], styles: Mod
 # How the study is planned -------------------------------------------------------------------------------------
 
 _GRID = 0.03
-"""Log-probabilities are rounded to this, in nats, so that questions are alike: a tenth of their spread."""
+"""Step in nats to which log-probabilities are rounded, so that questions are alike: a tenth of their spread."""
 
 
 def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:

@@ -44,10 +44,10 @@ from confidence_tasks.study.measures import (
 )
 
 TEMPERATURE = 1.0
-"""At which the hypotheses are tested and the edges of the bins lie."""
+"""Temperature at which the hypotheses are tested and which sets the edges of the bins."""
 
 PRIMARY_SOURCE = "trivia_qa"
-"""On which they are tested, where it was asked."""
+"""Source on which the hypotheses are tested, if it was asked."""
 
 PRIMARY = ""
 """Name of the study's own binning."""
@@ -57,10 +57,10 @@ RESAMPLED = "mratio_v1_resampled"
 an edge and another differs from study to study as it does from resample to resample."""
 
 SETTINGS = Settings(n_resamples=10_000, level=0.95, seed=42)
-"""The paper's."""
+"""Settings of the paper."""
 
 _INFORMATION_BINS = Bins(10, "equal_mass")
-"""Bins between which meta-information tells, as in ``meta_information``."""
+"""Number of bins, as in ``meta_information``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ BINNINGS: Mapping[str, Binning] = {
     "gold": Binning(evidence="gold_mean_logprob"),
     "balanced": Binning(balanced=True),
 }
-"""The study's own, and those of its robustness checks."""
+"""The study's own binning, and those of its robustness checks."""
 
 
 class CellKey(NamedTuple):
-    """What a cell is of; the domain is empty for all of them together."""
+    """Model, source, temperature, domain and binning of a cell; an empty domain stands for all together."""
 
     model: str
     source: str
@@ -122,7 +122,7 @@ class Cell:
 
     @cached_property
     def smaller_class(self) -> int:
-        """How many questions were answered right or wrong, whichever are fewer."""
+        """Number of questions in the smaller class, right or wrong."""
         return min(len(np.unique(self.asked[self.correct == value])) for value in (0.0, 1.0))
 
     @property

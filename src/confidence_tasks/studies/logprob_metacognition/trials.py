@@ -69,7 +69,7 @@ COVERAGES = (0.5, 0.8)
 CLASSIFIER_ROLE = "domain_classifier"
 
 DOMAIN_CHOICES = ("lexicon", "model")
-"""Who says which domain a question belongs to."""
+"""Methods that assign a question to a domain."""
 
 
 class LogprobTrial(Trial):

@@ -135,7 +135,7 @@ def _options_body(passage_label: str, question: Question) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """How one of the question sets is asked.
+    """Prompt of one of the question sets.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ _COLUMNS = {
     "stated": (("answer_correct", "correct"), ("answer_confidence", "confidence")),
     "token": (("token_correct", "correct"), ("token_confidence",) * 2),
 }
-"""Columns of a trial that has stated answers, as of a question set, or has not, as of LifeEval."""
+"""Names of the correctness and the confidence column by kind: in question sets, and in LifeEval."""
 
 
 def _pair(columns: Mapping[str, Any], kind: str) -> tuple[FloatArray, FloatArray]:

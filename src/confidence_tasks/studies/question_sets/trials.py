@@ -144,7 +144,7 @@ def _folded(answer: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OptionsReading(Reading):
-    """What a reply says about every option.
+    """Probabilities that a reply states for the options.
 
     Attributes
     ----------
@@ -462,7 +462,7 @@ FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {
     "options": OPTIONS_MEASURES,
     "judgement": JUDGEMENT_MEASURES,
 }
-"""What the sets of one form have beside `MEASURES`."""
+"""Further measures of the sets of one form, beside `MEASURES`."""
 
 ALL_MEASURES = MEASURES + BOOLEAN_MEASURES + OPTIONS_MEASURES + JUDGEMENT_MEASURES + TOKEN_MEASURES
 """The measures of all sets together; those that a set does not have are NaN or tell nothing."""
@@ -487,7 +487,7 @@ def question_set_summary(
 
 
 LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
-"""What a log has by default; the mean confidence is accuracy and overconfidence together."""
+"""Measures that logs have by default; accuracy and overconfidence give the mean confidence."""
 
 
 def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:

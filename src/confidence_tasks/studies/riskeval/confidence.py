@@ -28,7 +28,7 @@ IMPLIED_PERCENT = (10, 100)
 """A bare number above the first and up to the second is a percentage."""
 
 ROUNDING = 0.005
-"""Figures that differ by no more say the same."""
+"""Largest difference between two figures that state the same confidence."""
 
 _NUMBER = r"(?:\d{1,40}(?:\.\d{1,40}|,\d{1,2})?|0,\d{1,40}|\.\d{1,40})(?![\d_]|[.,]\d|e[-+]?\d)"
 _PERCENT = r"(?P<percent>\s?(?:%|percent\b))"
@@ -43,7 +43,7 @@ _RIGHT = r"(?:correct(?:ness)?|right)"
 _OF_BEING_RIGHT = (
     rf"(?:probability|likelihood|chance)(?:\sof\s(?:being\s)?{_RIGHT}|\sthat\s[^.\n]{{0,60}}?\b{_RIGHT})"
 )
-"""Chances other than that of being right belong to the question."""
+"""Words for the chance of being right; other chances belong to the question."""
 _LABEL = re.compile(
     rf"\b(?:(?:my|the|your|estimated|overall|(?P<revised>final|revised|updated)|initial)\s){{0,3}}"
     rf"\b(?:confidence|certainty|{_OF_BEING_RIGHT})(?:\s(?:level|score|rating|estimate))?"
@@ -68,7 +68,7 @@ _WORDS = re.compile(r"[^.,;:()\n|]{0,100}")
 _IN_BRACKETS = re.compile(rf"\s?\(\s?{_FIGURES}\s?\)", re.IGNORECASE)
 
 _SPAN = 120
-"""So many characters before and after a statement are its clause at most."""
+"""Maximum number of characters of the clause before, and after, a statement."""
 _CLAUSE_ENDS = re.compile(
     r"[.!?](?=\s|\Z)|[,;()|\n]|\s-\s|\b(?:so|but|and|while|yet|since|because|hence|thus)\b", re.IGNORECASE
 )
@@ -233,7 +233,7 @@ _ROWS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").splitl
 TABLE: tuple[tuple[float, str, str], ...] = tuple(
     (float(value), source, expressions) for value, source, expressions in (row.split(" | ") for row in _ROWS)
 )
-"""Probabilities, where they are from, and the expressions that stand for them."""
+"""Rows of a probability, its source, and the expressions that stand for it."""
 
 EXPRESSIONS: Mapping[str, float] = {
     expression: value for value, _, expressions in TABLE for expression in expressions.split(", ")
@@ -275,7 +275,7 @@ _BEHIND = re.compile(
 _LEAD = re.compile(r"(?:(?:my|the|final)\s){0,2}(?:answer|decision)\s?[:=]\s?", re.IGNORECASE)
 _ABSTAINS = re.compile(r"\W{0,4}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\W{0,4}", re.IGNORECASE)
 _SURE = frozenset({"option_text", "box", "latex", "wrapped", "lead_in", "leading_word", "unicode"})
-"""Rules of reading that leave no doubt what is meant."""
+"""Reading rules whose result is not ambiguous."""
 _MOST_LINES = 20
 
 

@@ -227,7 +227,7 @@ def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) 
 # Measures -------------------------------------------------------------------------------------------------------
 
 HIGH_PENALTY = 10.0
-"""From this penalty on the paper speaks of the high-penalty regime."""
+"""Smallest penalty of the paper's high-penalty regime."""
 
 REGIMES: Mapping[str, Callable[[float], bool]] = {
     "all": lambda penalty: True,
@@ -236,7 +236,7 @@ REGIMES: Mapping[str, Callable[[float], bool]] = {
 """The paper's two regimes, over this package's penalties. The paper's own are not printed; see ``docs/riskeval.md``."""
 
 N_RESAMPLES = 1000
-"""Resamples of the intervals shown in the log; the report takes more."""
+"""Number of resamples of the intervals shown in the log; the report takes more."""
 
 _POLICY = ("answered", "confidence", "penalty")
 _SCAFFOLD = ("outcome", "confidence", "penalty", "available")

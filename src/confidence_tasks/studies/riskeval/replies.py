@@ -191,7 +191,7 @@ DEFAULT_SOURCE = "gsm8k"
 """The paper's source that needs no token."""
 
 WHOLE = frozenset({"gpqa_diamond"})
-"""Sources that are asked whole, as in the paper."""
+"""Sources of which all questions are asked, as in the paper."""
 
 PAPER_SIZE = 128
 """Questions asked of any other source when ``n`` is not given."""
@@ -243,12 +243,12 @@ RiskDecision = Literal["answer", "abstain", ""]
 """What the model chose to do; empty when the reply commits to neither."""
 
 _WHOLE_REPLY = 300
-"""A reply without any label is itself the answer to a text question up to this length."""
+"""Maximum length of a reply without any label that is read as the answer to a text question."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiskReading(Reading):
-    """What a reply says.
+    """Decision, answer and confidence that a reply states.
 
     A model that abstains may name an ``answer`` as well; one to a multiple-choice question that is none of the options
     stands as it was said. ``confidence_raw`` is in [0, 1]; NaN when none is stated or it cannot be placed.

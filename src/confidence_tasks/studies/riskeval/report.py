@@ -50,7 +50,7 @@ NOT_COMPARABLE = (
     "Not comparable with the paper: the grid of penalties is this package’s, as the paper prints none. Its mean"
     " threshold is .626, and the paper’s tables imply .527 to .530."
 )
-"""Why means over all penalties do not."""
+"""Why means over all penalties do not compare with the paper's."""
 
 
 def over_penalties(
@@ -143,7 +143,7 @@ over_all_penalties = _side_by_side(
     f" scaffold’s utility is what the optimal policy makes of the same answers and confidences. {NOT_COMPARABLE}",
     "all",
 )
-"""Laid out as tables 2, 3 and 5 of the paper, which average over penalties that it does not print."""
+"""Tables 2, 3 and 5 of the paper, which average over penalties that it does not print."""
 
 over_high_penalties = _side_by_side(
     "high_penalties",
@@ -151,7 +151,7 @@ over_high_penalties = _side_by_side(
     f"The same over the penalties from 10 on, where declining to answer matters most. {COMPARABLE}",
     "high_penalty",
 )
-"""Laid out as tables 1, 4 and 6 of the paper."""
+"""Tables 1, 4 and 6 of the paper."""
 
 
 _AGREEMENT = tuple(

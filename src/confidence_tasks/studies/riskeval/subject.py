@@ -148,7 +148,7 @@ INSTRUMENTS: tuple[InstrumentResponder, ...] = (
     (re.compile(re.escape(PARSER_SYSTEM)), parse),
     (re.compile(re.escape(JUDGE_SYSTEM)), judge),
 )
-"""What prompts to a parser and to a judge contain, and how they are replied to."""
+"""Text by which prompts to a parser and to a judge are recognised, and how they are replied to."""
 
 
 def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

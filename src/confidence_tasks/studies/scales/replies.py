@@ -350,7 +350,7 @@ SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)
 a low confidence is for and favour no end of the scale."""
 
 REASONING = "I considered what the question asks and chose accordingly."
-"""What stands for the reasoning where a source gives no worked solution."""
+"""Text that replaces the reasoning where a source gives no worked solution."""
 
 
 def worked_example(question: Question, condition: str, number: int) -> str:
@@ -372,7 +372,7 @@ def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draw
 
 
 ENOUGH_ROUND_NUMBERS = 7
-"""A scale with fewer multiples within its bounds, such as 0-20, draws nobody to them."""
+"""Number of round values within its bounds below which a scale, such as 0-20, draws no subject to them."""
 
 
 def _stated(

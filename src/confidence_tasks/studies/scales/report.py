@@ -144,7 +144,7 @@ def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Iterato
     "Accuracy is too near one half for a two-choice observer. The ratio can take any value; read meta-d′ itself.",
 )
 def unstable_m_ratio(results: TaskResults) -> Iterator[str]:
-    """Where d' is too near 0 to divide by."""
+    """Name where d' is too near 0 to divide by."""
     for model, condition, columns in cells_of(results):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         fit = fit_meta_d_threshold(threshold_table(correct, confidence, HIGH_CONFIDENCE))

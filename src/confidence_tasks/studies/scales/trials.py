@@ -68,7 +68,7 @@ from confidence_tasks.study.standard import (
 from confidence_tasks.study.trial import Kind, Question, Reading, ReadTrial, read_trial
 
 SPAN = 500
-"""So many characters of a value are read."""
+"""Maximum number of characters that are read of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _strict_values(text: str, asked: Format) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: a confidence on a scale, an answer of a kind, in a format."""
+    """Scale, kind of answer and format that the prompt asks for."""
 
     scale: Scale
     kind: Kind
@@ -214,15 +214,15 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECAS
 _SAYS_SOMETHING = re.compile(r"[^\s!-/:-@\[-`{-~]")
 
 LONGEST_LINE = 1_000
-"""So many characters behind a label are looked at."""
+"""Maximum number of characters that are read behind a label."""
 
 MAX_LINES = 40
-"""Only so many lines without a label are looked at for an answer."""
+"""Maximum number of lines without a label that are searched for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a reply states from ``start`` to ``end``, its label included, and the rule by which it is found."""
+    """A statement of a reply, from ``start`` to ``end`` with its label, and the rule that found it."""
 
     value: str
     start: int

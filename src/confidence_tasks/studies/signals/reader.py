@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PERCENT = Scale(0, 100)
 
 SPAN = 2_000
-"""So many characters of a short reply are read."""
+"""Maximum number of characters that are read of a short reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def true_probability(tokens: Iterable[Token]) -> float:
 # Equal meaning -------------------------------------------------------------------------------------------------
 
 ENTAILMENT = "entailment"
-"""The key of a question's metadata that names the rule."""
+"""Key of a question's metadata that names the rule."""
 
 _SAME = "Do the two answers mean the same? Reply with yes or no and nothing else."
 

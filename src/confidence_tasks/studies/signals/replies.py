@@ -91,10 +91,10 @@ COMBINED = "combined"
 """The logistic regression on all the others, which needs no trial of its own."""
 
 DEFAULT: tuple[str, ...] = tuple(name for name, signal in SIGNALS.items() if not signal.stages)
-"""Those that need no further call."""
+"""Signals that need no further call."""
 
 GUESSES = 4
-"""Guesses of ``top_k``, the largest number in Tian et al. (2023)."""
+"""Number of guesses of ``top_k``, the largest in Tian et al. (2023)."""
 
 EXPRESSIONS: Mapping[str, float] = {
     "Almost certain": 0.95,
@@ -120,7 +120,7 @@ Fagen-Ulmschneider (2019), Perception of probability words. ``Probably``, the sa
 """
 
 ALTERNATIVES, ALTERNATIVES_OF_TRUE = 10, 20
-"""Alternatives asked for of each token: of an answer, and of True or False, which have many spellings."""
+"""Numbers of alternatives requested for each token: of an answer, and of True or False, which have many spellings."""
 
 JUDGE = "judge"
 
@@ -201,7 +201,7 @@ _PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
     ),
     "top_k": lambda question, *_: _top_k(question),
 }
-"""Prompts of the stages behind the answer, from the question, the answer that was given, and the replies."""
+"""Prompts of the stages after the answer, made from the question, the answer and the replies."""
 
 
 def _stage(name: str, **options: Any) -> Stage:
@@ -294,7 +294,7 @@ NOISE: Mapping[str, float] = {
     "samples": 0.4,
     "top_k": 1.0,
 }
-"""Standard deviation of each signal's noise; what is made of the answer's tokens, and of the samples, shares one."""
+"""Standard deviation of each signal's noise; signals of the same tokens, or of the same samples, share one."""
 
 _NORMAL = NormalDist()
 
@@ -390,4 +390,4 @@ def _compare(instrument: Instrument, prompt: str, seed: str) -> str:
 
 
 INSTRUMENTS = ((_TWO_ANSWERS, _compare),)
-"""What prompts to a judge contain, and how a simulated one replies."""
+"""Text by which prompts to a judge are recognised, and how a simulated judge replies."""

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 DISAGREEMENTS = 10
-"""Questions that are listed for a model."""
+"""Maximum number of questions that are listed for a model."""
 
 LONGEST = 80
-"""So many characters of an answer are shown."""
+"""Maximum number of characters that are shown of an answer."""
 
 
 @figure_by_model(
@@ -94,7 +94,7 @@ combined = side_by_side(
     ALL_TRIALS,
     [measure.name for measure in POOLED],
 )
-"""The AUROC of all signals together, and the gain over the best single one."""
+"""AUROC of all signals together, and its gain over the best single signal."""
 
 
 @extra_table(

@@ -229,7 +229,7 @@ _READERS: Mapping[str, Callable[[Answered], float]] = {
     "semantic_entropy_discrete": partial(_semantic_entropy, discrete=True),
     "top_k": top_k,
 }
-"""How each signal is read."""
+"""Reader of each signal."""
 
 
 def read_signal(question: Question, condition: str, replies: Replies) -> SignalTrial:
@@ -487,4 +487,4 @@ POOLED: tuple[Measure, ...] = (
         fitted=True,
     ),
 )
-"""Of all signals of a model together."""
+"""Measures of all signals of a model together."""
