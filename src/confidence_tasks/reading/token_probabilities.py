@@ -1,6 +1,6 @@
 """What a model's token probabilities say about the answer that it wrote, beside the confidence that it stated.
 
-Which tokens are the answer's is told by their texts. What is no part of it, such as reasoning, labels, explanations,
+The tokens of the answer are found by their texts. What is no part of it, such as reasoning, labels, explanations,
 stop and end tokens and padding, lies outside of the answer's characters.
 """
 

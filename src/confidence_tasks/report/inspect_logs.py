@@ -287,7 +287,7 @@ def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summar
     Raises
     ------
     NotTrialsError
-        If the file has more than so many bytes, or is mostly brackets.
+        If the file has more than ``most`` bytes, or is mostly brackets.
     ValueError, msgspec.ValidationError
         If it is no such array.
     """

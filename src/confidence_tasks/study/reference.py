@@ -105,10 +105,10 @@ def statistic(name: str) -> Any:
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
-    """Check that a function of ``confidence_tasks.statistics``, or a class method of a class, can be called so.
+    """Check a call of a function of ``confidence_tasks.statistics``, or of a class method, with columns and options.
 
-    It is given so many columns by position, and keyword options. ValueError if there is no such function, it has no
-    such option, or it takes fewer columns.
+    Columns are positional, options are keywords. ValueError if there is no such function, it has no such option, or it
+    takes fewer columns.
 
     Examples
     --------

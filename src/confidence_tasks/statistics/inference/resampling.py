@@ -327,7 +327,7 @@ def bootstrap(
         * ``"none"``: for what resamples say nothing of, such as a number of distinct values.
     n_informative : float, optional
         How many units decide the statistic, such as the questions answered wrong for an AUROC; by default all. Fewer
-        than five give no interval, and Student's t has no more degrees of freedom than so many less one.
+        than five give no interval, and Student's t has at most ``n_informative`` - 1 degrees of freedom.
     bounds : tuple of float, default (0, 1)
         Values between which a statistic lies whose interval is ``"transformed"``; the upper may be infinite.
 

@@ -42,7 +42,7 @@ _N_TRIED = 17
 """Populations that are tried at a time."""
 
 _N_COUNTS = 24
-"""Numbers of errors in a bin whose probabilities are summed: all of them, or so many that are evenly spaced."""
+"""Numbers of errors in a bin whose probabilities are summed: all of them, or this number, evenly spaced."""
 
 _REACH, _EXTRA = 5.0, 6.0
 """Half-width of these sums in standard deviations, and what is added for skewed distributions."""
@@ -166,7 +166,7 @@ class _Table:
         return np.asarray(self.wrong.sum() / self.count.sum())
 
     def _effective(self, count: FloatArray) -> FloatArray:
-        """Return the effective number of independent trials of so many."""
+        """Return the effective number of independent trials."""
         return np.maximum(np.rint(count / self.dispersion), 1.0)
 
     def _standardised(self, values: FloatArray) -> FloatArray:

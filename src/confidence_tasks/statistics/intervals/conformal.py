@@ -221,7 +221,7 @@ def _ranks(weights: FloatArray, new: int, nominal: float, asymmetric: bool = Fal
 
 
 def _kth(scores: FloatArray, weights: FloatArray, k: IntArray) -> FloatArray:
-    """Return the k-th smallest score of each row, infinite where there are not so many."""
+    """Return the k-th smallest score of each row, infinite in a row with fewer scores."""
     order = np.argsort(scores, kind="stable")
     # Weights are whole: k is reached where the sum passes k - 1/2.
     limits = k.astype(np.float64) - 0.5

@@ -126,7 +126,7 @@ _BY = {"mratio_v1": "", "meta_information": " by meta-information"}
 
 
 def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") -> str:
-    """Return names behind a colon; nothing where there is none, or where they are all ``of`` so many."""
+    """Return names behind a colon; empty if there are none, or if they are all of the ``of`` names."""
     return f": {separator.join(names)}" if names and len(names) != of else ""
 
 

@@ -166,7 +166,7 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 # How the study is planned -------------------------------------------------------------------------------------
 
 _MOST_STEPS = 200
-"""Steps of a wider scale are taken together, to so many or fewer, so that questions are alike."""
+"""Maximum number of steps: the steps of a wider scale are grouped, so that questions are alike."""
 
 
 def _scale_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
