@@ -55,6 +55,16 @@ def test_one_model_stands_on_what_it_answered(tmp_path: Path) -> None:
     assert "On the 36 of 44 questions that the model answered" in table.note
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report on a study in which every question was answered, and on one of another kind."""
+    folder = tmp_path_factory.mktemp("answered")
+    for study in ("lifeeval", "scales"):
+        for model in UNANSWERED:
+            write(folder / f"{study}-{model[4:]}.jsonl", rows(study, model))
+    return undrawn_report(collect(folder), settings=FEW)
+
+
 def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None:
     table = next(extra for extra in report.extras if extra.name == "lifeeval_overview").frame
     results = next(each for each in report.results if each.task_trials.task == "lifeeval")
