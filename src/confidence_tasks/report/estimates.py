@@ -422,8 +422,8 @@ def tabulate(
         return [CellTable(gathered, alike, tuple(measures))]
     # All of one total, because some measures work out a part of themselves for every number of trials.
     even = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
-    probe = np.random.default_rng(0).permuted(even, axis=1)
-    of_kinds = (by_trial.members @ probe.T).T
+    probe = SharedWeights.of(np.random.default_rng(0).permuted(even, axis=1))
+    of_kinds = SharedWeights.of((by_trial.members @ probe.T).T)
     served = [
         measure
         for measure in measures
