@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unit.report.full_studies import ALPHA, SETTINGS, Setting, rejections
 
 from confidence_tasks.report.power import power_curve
 from confidence_tasks.simulation.subject import Subject, make_subject
@@ -37,3 +38,22 @@ def test_predicted_power_is_that_of_studies_one_by_one(n: int) -> None:
     assert abs(found / N_STUDIES - curve.power[0]) < 3.5 * error
     assert 0.1 < curve.power[0] < 0.95
     print(n, found / N_STUDIES, curve.power[0])
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting.study}-{setting.measure}")
+def test_predicted_power_is_what_many_whole_studies_found(setting: Setting) -> None:
+    curve = power_curve(setting.study, setting.measure, setting.effect, n=[setting.n], n_studies=3_000)
+    recorded = setting.rejected / setting.studies
+    error = math.sqrt(recorded * (1 - recorded) * (1 / 3_000 + 1 / setting.studies))
+    assert abs(curve.power[0] - recorded) < 3 * error
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting.study}-{setting.measure}")
+def test_a_few_whole_studies_reject_as_often_as_was_recorded(setting: Setting) -> None:
+    """The record is not stale: further studies, gone through reply by reply, agree with it within their error."""
+    pair = power_curve(setting.study, setting.measure, setting.effect, n=[setting.n], n_studies=100).pair
+    recorded = setting.rejected / setting.studies
+    assert ALPHA < recorded < 1.0
+    error = math.sqrt(recorded * (1 - recorded) * (1 / setting.again + 1 / setting.studies))
+    found = rejections(setting, pair, range(10_000, 10_000 + setting.again)) / setting.again
+    assert abs(found - recorded) < 3 * error

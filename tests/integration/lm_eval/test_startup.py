@@ -335,7 +335,8 @@ def test_installed_and_uninstalled(tool, editable, tmp_path):
 
     run([*uninstall, "confidence-tasks"])
     assert json.loads(run([python, "-c", FOUND])) == []
-    assert not list(tmp_path.rglob("*confidence_tasks*"))
+    left = [path for path in tmp_path.rglob("*confidence_tasks*") if path.parent.name != "__pycache__"]
+    assert not left  # uv leaves what Python compiled of a single module, which cannot be imported without it
 
 
 def run(command, **environment):

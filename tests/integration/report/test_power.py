@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal
-from tests.unit.report.full_studies import ALPHA, SETTINGS, Setting, rejections, whole_study
+from tests.unit.report.full_studies import Setting, whole_study
 
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.cli import main
@@ -241,27 +241,6 @@ def test_the_command_says_what_is_wrong(arguments: list[str], said: str) -> None
     shown = CliRunner().invoke(main, ["power", "fermieval", *arguments])
     assert shown.exit_code == 2
     assert said in shown.output
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting.study}-{setting.measure}")
-def test_predicted_power_is_what_many_whole_studies_found(setting: Setting) -> None:
-    curve = power_curve(setting.study, setting.measure, setting.effect, n=[setting.n], n_studies=3_000)
-    recorded = setting.rejected / setting.studies
-    error = math.sqrt(recorded * (1 - recorded) * (1 / 3_000 + 1 / setting.studies))
-    assert abs(curve.power[0] - recorded) < 3 * error
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting.study}-{setting.measure}")
-def test_a_few_whole_studies_reject_as_often_as_was_recorded(setting: Setting) -> None:
-    """The record is not stale: further studies, gone through reply by reply, agree with it within their error."""
-    pair = power_curve(setting.study, setting.measure, setting.effect, n=[setting.n], n_studies=100).pair
-    recorded = setting.rejected / setting.studies
-    assert ALPHA < recorded < 1.0
-    error = math.sqrt(recorded * (1 - recorded) * (1 / setting.again + 1 / setting.studies))
-    found = rejections(setting, pair, range(10_000, 10_000 + setting.again)) / setting.again
-    assert abs(found - recorded) < 3 * error
 
 
 def _planned_replies(subject: Subject, scale: Scale) -> dict[str, np.ndarray]:
