@@ -1,31 +1,24 @@
-"""The ``confidence-tasks`` command, whose commands are imported when they are called; the skeleton of a new study."""
+"""The ``confidence-tasks`` command: a thin group whose commands are imported when they are called."""
 
 from __future__ import annotations
 
 import codecs
 import io
-import keyword
-import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.resources import files
-from importlib.util import find_spec
-from pathlib import Path
-from string import Template
 from typing import Any
 
 import click
 
-from confidence_tasks import studies
-from confidence_tasks.sources.source import SourceError, write_atomically
+from confidence_tasks.sources import SourceError
 
 COMMANDS: Mapping[str, str] = {
     "cache": "confidence_tasks.report.commands.report:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
     "lm-eval-path": "confidence_tasks.harness.lm_eval.groups:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
-    "new-study": "confidence_tasks.cli:new_study",
+    "new-study": "confidence_tasks.new_study:new_study",
     "power": "confidence_tasks.report.commands.compare:power",
     "report": "confidence_tasks.report.commands.report:report",
     "rescore": "confidence_tasks.report.commands.score:rescore",
@@ -105,92 +98,3 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="confidence-tasks")
 def main() -> None:
     """Measure how well language models know what they know."""
-
-
-# The skeleton of a study, in this repository or as a package of its own --------------------------------------------
-
-_IN_REPOSITORY: Mapping[str, str] = {
-    "src/confidence_tasks/studies/$name/__init__.py": "study.txt",
-    "src/confidence_tasks/studies/$name/replies.py": "replies.txt",
-    "tests/integration/test_$name.py": "test.txt",
-}
-"""Files of a study in this repository, and their templates."""
-
-_PACKAGE: Mapping[str, str] = {
-    "$distribution/pyproject.toml": "pyproject.txt",
-    "$distribution/src/$name/__init__.py": "study.txt",
-    "$distribution/src/$name/replies.py": "replies.txt",
-    "$distribution/tests/test_$name.py": "test.txt",
-}
-"""Files of a study in a package of its own, and their templates."""
-
-
-def write_study(name: str, folder: Path, *, package: bool = False) -> list[Path]:
-    """Write the skeleton of a study, which runs as it is, and return its files.
-
-    The name is that of the study and of its task, in lower-case letters, digits and underscores. The folder is the
-    checkout of this repository or, for a ``package`` of its own, that in which it is made.
-
-    ValueError if the name cannot be one, is taken, or a file is there already. Nothing is written then.
-    """
-    from confidence_tasks.catalogue import studies as installed_studies
-
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} is no name of a study: use lower-case letters, digits and underscores")
-    if name in {study.name for study in installed_studies()}:
-        raise ValueError(f"there is a study called {name}")
-    if package and find_spec(name) is not None:
-        raise ValueError(f"there is a module called {name}: the package needs another name")
-    words = name.split("_")
-    values = {
-        "name": name,
-        "title": " ".join(words).capitalize(),
-        "class_name": "".join(word.capitalize() for word in words),
-        "module": name if package else f"{studies.__name__}.{name}",
-        "distribution": name.replace("_", "-"),
-    }
-    templates = files("confidence_tasks") / "new_study"
-    made = {
-        folder / Template(path).substitute(values): Template(
-            (templates / template).read_text(encoding="utf-8")
-        ).substitute(values)
-        for path, template in (_PACKAGE if package else _IN_REPOSITORY).items()
-    }
-    if there := [str(path) for path in made if path.exists()]:
-        raise ValueError(f"{', '.join(there)} exists already")
-    for path, text in made.items():
-        write_atomically(path, text.encode())
-    return list(made)
-
-
-def checkout() -> Path | None:
-    """Return the checkout of this repository that the package is imported from; None for an installed copy."""
-    root = Path(next(iter(studies.__path__))).parents[2]
-    return root if (root / "tests").is_dir() and (root / "pyproject.toml").is_file() else None
-
-
-@click.command("new-study")
-@click.argument("name")
-@click.option("--package", is_flag=True, help="Write an installable package into the working directory.")
-def new_study(name: str, package: bool) -> None:
-    """Write the running skeleton of a study called NAME: two files and a test.
-
-    The study is added to the checkout of this repository that is installed (pip install --editable); with --package, it
-    gets a folder of its own.
-    """
-    folder = Path() if package else checkout()
-    if folder is None:
-        raise click.ClickException(
-            "confidence-tasks is not installed from a checkout of its repository: add --package"
-        )
-    try:
-        written = write_study(name, folder, package=package)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    for path in written:
-        click.echo(path)
-    task = f"{name}/{name}" if package else f"confidence_tasks/{name}"
-    if package:
-        click.echo(f"pip install --editable {name.replace('_', '-')}")
-    click.echo(f"inspect eval {task} --model simulated/ideal -T n=100")
-    click.echo(f"lm_eval --tasks {name} --model simulated --limit 100")

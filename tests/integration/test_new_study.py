@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai.log import read_eval_log
 
-from confidence_tasks.cli import main, write_study
+from confidence_tasks.cli import main
+from confidence_tasks.new_study import write_study
 from confidence_tasks.report.rescore import metrics_of
 
 ROOT = Path(__file__).parents[2]

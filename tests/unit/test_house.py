@@ -15,7 +15,7 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 45_108
+LINES_IN_ALL = 45_116
 """The aim is 30,000."""
 
 CALLED_BY_OTHERS = [

@@ -147,7 +147,7 @@ def same_trial_twice(results: TaskResults) -> Iterable[str]:
 
 
 def mixed_versions(results: TaskResults) -> Iterator[Notice]:
-    """Files written by different versions."""
+    """Find packages whose versions differ between the files of a report."""
     files = [model.files[i] for model in results.models for i in np.unique(model.columns["file"])]
     names = sorted({name for file in files for name in file.versions})
     seen = {

@@ -89,7 +89,7 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
 
 @contextmanager
 def _local(path: str) -> Iterator[str]:
-    """Give the path of a file on this machine that is the same as another one."""
+    """Yield a local path of a file: its own or, for a remote file, that of a temporary copy."""
     system, root = fsspec.core.url_to_fs(path)
     if "file" in np.atleast_1d(system.protocol):
         yield root

@@ -234,7 +234,7 @@ def load_life_table(path: str | Path | None = None) -> LifeTable:
 
 
 def _figures(row: list[str], age: int, where: str) -> tuple[float, float]:
-    """Probabilities of one age, both sexes."""
+    """Read the probabilities of dying at an age, male and female, from a row of the life table."""
     try:
         found, male, female = (float(cell) for cell in row)
     except ValueError as error:

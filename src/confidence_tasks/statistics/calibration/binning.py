@@ -278,7 +278,7 @@ def independent_trials(
     """Return the effective number of independent trials of each bin if a question is always right or always wrong."""
     same_length(questions=questions, confidence=confidence)
     distinct, number = np.unique(questions, return_inverse=True)
-    # One number for a bin and a question: sorting pairs takes fifty times as long.
+    # One number for a bin and a question: sorting pairs takes thirty times as long.
     pairs, sizes = np.unique(partition.numbers(confidence) * len(distinct) + number, return_counts=True)
     bins = pairs // max(len(distinct), 1)
     squares = np.bincount(bins, sizes**2, minlength=partition.size).astype(np.float64)

@@ -46,6 +46,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
+from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial, read_trial
 
 
@@ -414,8 +415,9 @@ def true_values(
         for name, question in asked.items():
             guess, chance = belief(question, subject, score)
             for noise, weight_of_noise in noises:
-                for percent, probability in reports(subject.restated(chance, noise), PERCENT, subject):
-                    key = name, lifeeval_reply(guess, percent / 100)
+                stated = np.array([subject.restated(chance, noise)])
+                for (percent,), probability in reports(stated, PERCENT, subject):
+                    key = name, lifeeval_reply(guess, int(percent) / 100)
                     found[key] = found.get(key, 0.0) + weight * weight_of_noise * probability
     total = sum(found.values())
     trials = [

@@ -269,7 +269,7 @@ def m_ratio_by_construction(results: TaskResults) -> Iterable[str]:
     "Edges of bins are those of the nearest temperature, and the hypotheses cannot be tested.",
 )
 def no_reference_temperature(results: TaskResults) -> Iterator[str]:
-    """Models that were not asked at the temperature that edges and hypotheses are of."""
+    """Name models that were not asked at temperature 1, which sets the bins and is tested."""
     experiment = results.analysis.experiment
     for model in experiment.models:
         for source in experiment.sources:

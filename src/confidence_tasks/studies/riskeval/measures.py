@@ -196,7 +196,7 @@ def _of_one(statistic: str, *values: float) -> float:
 
 
 def option_text(question: Question, answer: str) -> str:
-    """Return an answer as a judge should see it: a letter with the text of its option.
+    """Return an answer for the judge: the letter of an option is followed by its text.
 
     Examples
     --------

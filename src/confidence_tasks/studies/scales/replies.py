@@ -27,7 +27,7 @@ from confidence_tasks.study.trial import Kind, with_key
 
 if TYPE_CHECKING:
     from confidence_tasks.report.power import Draws
-    from confidence_tasks.statistics.core import BoolArray, FloatArray
+    from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 
 _LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
 
@@ -305,14 +305,14 @@ def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> i
     return int(_stated(subject, confidence, Scale(0, 100) if ignores_bounds else scale, rounds))
 
 
-def reports(confidence: FloatArray | float, scale: Scale, subject: Subject) -> list[tuple[Any, float]]:
-    """Return everything that :func:`report` may return, with its probability; of several confidences, lists of it."""
-    ways = [
-        (_stated(subject, confidence, of, rounds).astype(int).tolist(), of_scale * of_rounding)
+def reports(confidence: FloatArray, scale: Scale, subject: Subject) -> list[tuple[IntArray, float]]:
+    """Return each way to report confidences of shape (n,): the integers reported, (n,), and its probability."""
+    return [
+        (_stated(subject, confidence, of, rounds).astype(np.int64), of_scale * of_rounding)
         for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
         for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
+        if of_scale * of_rounding
     ]
-    return [(raw, probability) for raw, probability in ways if probability]
 
 
 def report_distribution(
@@ -328,7 +328,8 @@ def report_distribution(
     ways = reports(confidence, scale, subject)
     for i, (correct, _, chance) in enumerate(decided):
         for raw, probability in ways:
-            found[correct, raw[i]] = found.get((correct, raw[i]), 0.0) + chance * probability
+            reported = correct, int(raw[i])
+            found[reported] = found.get(reported, 0.0) + chance * probability
     return found
 
 
