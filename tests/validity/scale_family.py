@@ -21,7 +21,7 @@ from confidence_tasks.report.task_trials import TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
-from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, Scale, reported
+from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, Scale, simulated_reports
 from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.measures import Columns, Measure
 
@@ -47,7 +47,7 @@ def population() -> tuple[dict[str, Columns], ...]:
         trials = {}
         for scale in ALL_SCALES:
             correct, confidence = decide(subject, draws, BASELINE.label)
-            raw = reported(subject, confidence, scale, draws)
+            raw = simulated_reports(subject, confidence, scale, draws)
             trials[scale.label] = {
                 "correct": correct.astype(np.float64),
                 "confidence": (raw - scale.lower) / scale.width,

@@ -23,7 +23,7 @@ from confidence_tasks.studies.scales.replies import (
     ENOUGH_ROUND_NUMBERS,
     GRANULARITY,
     Scale,
-    report,
+    report_confidence,
 )
 from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.measures import Columns, columns
@@ -129,7 +129,10 @@ def stated(subject: Subject, n: int, seed: int) -> dict[str, tuple[np.ndarray, n
     made = {}
     for scale in GRANULARITY:
         decisions = [subject.decide(f"q{i}", scale.label, seed) for i in range(n)]
-        raw = [report(d.confidence, scale, subject, seed, i, scale.label) for i, d in enumerate(decisions)]
+        raw = [
+            report_confidence(d.confidence, scale, subject, seed, i, scale.label)
+            for i, d in enumerate(decisions)
+        ]
         made[scale.label] = (
             np.array([float(d.correct) for d in decisions]),
             np.array([scale.normalise(r) for r in raw]),

@@ -21,7 +21,7 @@ from confidence_tasks.studies.fermieval.subject import stated_interval
 from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.report import answered_shortly
 from confidence_tasks.studies.scales import replies as scales
-from confidence_tasks.studies.scales.replies import BASELINE, Scale, reported
+from confidence_tasks.studies.scales.replies import BASELINE, Scale, simulated_reports
 
 NAMES = [f"q-{i}" for i in range(400)]
 """Questions."""
@@ -55,13 +55,13 @@ def test_the_subject_on_arrays_is_the_subject_in_words(subject: Subject, scale: 
         rounding=lambda q: (7, q, scale.label, "rounding"),
     )
     correct, confidence = decide(subject, drawn, scale.label)
-    stated = reported(subject, confidence, scale, drawn)
+    stated = simulated_reports(subject, confidence, scale, drawn)
 
     wanted = [subject.decide(name, scale.label, 7) for name in NAMES]
     assert correct.tolist() == [decision.correct for decision in wanted]
     np.testing.assert_allclose(confidence, [decision.confidence for decision in wanted], rtol=1e-9)
     reports = [
-        scales.report(decision.confidence, scale, subject, 7, name, scale.label)
+        scales.report_confidence(decision.confidence, scale, subject, 7, name, scale.label)
         for name, decision in zip(NAMES, wanted, strict=True)
     ]
     assert stated.tolist() == reports
@@ -261,7 +261,7 @@ def test_up_to_two_hundred_steps_are_planned_for_one_by_one() -> None:
     scale, subject = Scale(7, 207), Subject(rounding=0.5, round_to=5)
     of_first, _ = paired_draws(12, 0.0, np.random.default_rng(5))
     _, confidence = decide(subject, of_first[0], scale.label)
-    exact = reported(subject, confidence, scale, of_first[0])
+    exact = simulated_reports(subject, confidence, scale, of_first[0])
     np.testing.assert_array_equal(_planned_replies(subject, scale)["confidence_raw"], exact)
 
 
@@ -273,7 +273,7 @@ def test_steps_taken_together_leave_the_measures_as_they_are(name: str) -> None:
     plan = power_designs()["scales"]
     exact = {
         "correct": correct.astype(float),
-        "confidence_raw": reported(subject, confidence, scale, of_first[0]),
+        "confidence_raw": simulated_reports(subject, confidence, scale, of_first[0]),
     }
     of_all, of_steps = (
         float(plan.measures[name].compute(plan.trials(replies, scale.label), None))

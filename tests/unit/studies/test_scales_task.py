@@ -17,9 +17,9 @@ from confidence_tasks.studies.scales.replies import (
     GRANULARITY,
     NONSTANDARD,
     Scale,
-    report,
-    reported,
+    report_confidence,
     scale_prompt,
+    simulated_reports,
 )
 
 # the design
@@ -179,5 +179,5 @@ def test_a_subject_states_in_a_run_what_it_states_in_a_plan(anchors, rounding) -
     draws = {"rounding": np.zeros(41)}
 
     for scale in ALL_SCALES:
-        planned = reported(subject, confidence, scale, draws)
-        assert [report(float(each), scale, subject, 0) for each in confidence] == planned.tolist()
+        planned = simulated_reports(subject, confidence, scale, draws)
+        assert [report_confidence(float(each), scale, subject, 0) for each in confidence] == planned.tolist()

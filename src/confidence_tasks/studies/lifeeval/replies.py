@@ -24,7 +24,7 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, said
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
 from confidence_tasks.sources.generated import RADII, load_life_table
-from confidence_tasks.studies.scales.replies import Scale, report
+from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import NumberedConditions, one_of
 from confidence_tasks.study.reference import np
@@ -166,8 +166,6 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 
 # The simulated subject -----------------------------------------------------------------------------------------
 
-PERCENT = Scale(0, 100)
-
 
 def belief(question: Question, subject: Subject, score: float) -> tuple[int, float]:
     """Return the best guess by the subject's own life table, and its chance by that table.
@@ -198,7 +196,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     stated = subject.restate(chance, question.id, request.seed)
     reply = lifeeval_reply(
         guess,
-        report(stated, PERCENT, subject, *key) / 100,
+        report_confidence(stated, PERCENT, subject, *key) / 100,
         reasoning="I followed the life table as I remember it.",
     )
     return Reply(said(reply, subject, *key), stated)

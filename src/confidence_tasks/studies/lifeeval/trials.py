@@ -23,12 +23,11 @@ from confidence_tasks.sources.generated import lifeeval_questions, load_life_tab
 from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
     OLDEST,
-    PERCENT,
     belief,
     even_scores,
     lifeeval_reply,
 )
-from confidence_tasks.studies.scales.replies import reports
+from confidence_tasks.studies.scales.replies import PERCENT, possible_reports
 from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     CONFIDENCE,
@@ -416,7 +415,7 @@ def true_values(
             guess, chance = belief(question, subject, score)
             for noise, weight_of_noise in noises:
                 stated = np.array([subject.restated(chance, noise)])
-                for (percent,), probability in reports(stated, PERCENT, subject):
+                for (percent,), probability in possible_reports(stated, PERCENT, subject):
                     key = name, lifeeval_reply(guess, int(percent) / 100)
                     found[key] = found.get(key, 0.0) + weight * weight_of_noise * probability
     total = sum(found.values())

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, said
 from confidence_tasks.sources import load_asked
-from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, PERCENT, REASONING
-from confidence_tasks.studies.scales.replies import report
+from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
+from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import Question, Stage
 from confidence_tasks.study.trial import LETTERS
 
@@ -285,7 +285,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     believed = belief_in_form(
         form, question, {decision.correct: chosen}, decision.confidence, decision.correct
     )
-    stated = report(believed, PERCENT, subject, *key) / 100
+    stated = report_confidence(believed, PERCENT, subject, *key) / 100
     if request.prompt.endswith('"Confidence": "'):
         reply = continued_reply(stated)
     else:

@@ -29,7 +29,6 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
 from confidence_tasks.simulation.reply import answer, ways_to_say
 from confidence_tasks.simulation.subject import Subject, long_run
-from confidence_tasks.studies.lifeeval.replies import PERCENT
 from confidence_tasks.studies.question_sets.replies import (
     QUESTION_SETS,
     Form,
@@ -37,7 +36,7 @@ from confidence_tasks.studies.question_sets.replies import (
     belief_in_form,
     reply_in_form,
 )
-from confidence_tasks.studies.scales.replies import report_distribution
+from confidence_tasks.studies.scales.replies import PERCENT, report_distribution
 from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     ACCURACY,

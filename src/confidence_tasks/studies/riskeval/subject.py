@@ -37,10 +37,13 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
 )
 from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
-from confidence_tasks.studies.scales.replies import Scale, report, report_distribution, reported
+from confidence_tasks.studies.scales.replies import (
+    PERCENT,
+    report_confidence,
+    report_distribution,
+    simulated_reports,
+)
 from confidence_tasks.study.trial import LETTERS, Kind, Question
-
-PERCENT = Scale(0, 100)
 
 
 def in_other_words(decided: str, percent: int) -> list[str]:
@@ -61,7 +64,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     penalty, subject, seed = penalty_of(request.condition), request.subject, request.seed
     decision = subject.decide(question.id, request.condition, seed)
     key = (seed, question.id, penalty)
-    percent = report(decision.confidence, PERCENT, subject, *key)
+    percent = report_confidence(decision.confidence, PERCENT, subject, *key)
     reply, decided = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
     otherwise = in_other_words(decided, percent)
     return Reply(said(reply, subject, *key, otherwise=otherwise), decision.confidence)
@@ -157,7 +160,7 @@ def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> C
     for penalty, of_reply in zip(PENALTIES, draws, strict=True):
         label = condition_of_penalty(penalty)
         _, confidence = decide(subject, of_reply, label)
-        stated = reported(subject, confidence, PERCENT, of_reply) / PERCENT.width
+        stated = simulated_reports(subject, confidence, PERCENT, of_reply) / PERCENT.width
         replies[label] = (stated >= subject.answering_threshold(penalty)).astype(np.float64)
     return replies
 

@@ -1,13 +1,13 @@
-"""Replies of the confidence-scale study: its scales and prompts, and how a simulated subject replies to them.
+"""Scales and prompts of the confidence-scale study, and the replies of its simulated subject.
 
-The prompts are the general template of Dai (2026), arXiv:2603.09309, appendix B.1. The wording is the
-instrument: only the question, its choices and the bounds vary. The section labels that the appendix prints in brackets
-name the parts and are not sent.
+The prompts follow the general template of Dai (2026), arXiv:2603.09309, appendix B.1. Only the question, its options
+and the bounds of the scale vary. The section labels that the appendix prints in brackets are not sent.
 
-The appendix prints two wordings of the confidence instruction. The default, ``b1``, is that of the template: "After
-providing your answer, rate your confidence ...". ``b2`` is that of the list of "exact" instructions in appendix B.2:
-"Rate your confidence ...". How options look is printed nowhere: the template says ``Choices: {choices}`` on the line
-after the question, which ``b2`` keeps to, with the first option on that line; ``b1`` sets them apart.
+The appendix prints two wordings of the confidence instruction. The default, ``b1``, comes from the template: "After
+providing your answer, rate your confidence ...". The other, ``b2``, comes from the list of "exact" instructions in
+appendix B.2: "Rate your confidence ...". The paper does not show how it formats the options; the template only has
+``Choices: {choices}`` on the line after the question. ``b2`` puts the first option on that line. ``b1`` starts a new
+paragraph.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 _LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
 
 VIOLATION_MARGIN = 0.05
-"""A report outside the bounds by more than this share of the width is a violation (section 3.3)."""
+"""Share of the scale's width by which a report may exceed a bound before it is a violation (section 3.3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Integer confidence between ``lower`` (no confidence at all) and ``upper`` (absolute certainty).
+    """A scale of integers from ``lower`` (no confidence at all) to ``upper`` (absolute certainty).
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Scale:
 
     @classmethod
     def parse(cls, label: str) -> Self:
-        """Read ``0-20`` or ``[0, 20]``; ValueError says what a scale looks like."""
+        """Parse ``0-20`` or ``[0, 20]``; raise ValueError for any other text."""
         match = _LABEL.fullmatch(label)
         if match is None:
             known = ", ".join(scale.label for scale in ALL_SCALES)
@@ -69,7 +69,7 @@ class Scale:
 
     @classmethod
     def label_of(cls, text: str) -> str:
-        """Return the label of a scale that a user names."""
+        """Return the label of the scale that a user's text names."""
         return cls.parse(text).label
 
     @property
@@ -83,12 +83,12 @@ class Scale:
         return self.upper - self.lower
 
     def violates(self, raw: float) -> bool:
-        """Return whether ``raw`` lies outside the bounds by more than 5% of the width."""
+        """Return True if ``raw`` exceeds a bound by more than 5% of the width."""
         margin = VIOLATION_MARGIN * self.width
         return not self.lower - margin <= raw <= self.upper + margin
 
     def normalise(self, raw: float) -> float:
-        """Map ``raw`` linearly to [0, 1] (equation 1); what lies beyond a bound is clipped to it."""
+        """Map ``raw`` linearly to [0, 1] (equation 1), clipping values outside the bounds."""
         return min(max((raw - self.lower) / self.width, 0.0), 1.0)
 
 
@@ -96,17 +96,20 @@ GRANULARITY = (Scale(0, 5), Scale(0, 10), Scale(0, 20), Scale(0, 50), Scale(0, 1
 BOUNDARY = (Scale(0, 100), Scale(20, 100), Scale(40, 100), Scale(60, 100))
 NONSTANDARD = (Scale(0, 100), Scale(0, 73), Scale(14, 86), Scale(7, 79), Scale(3, 38), Scale(0, 97))
 
-BASELINE = Scale(0, 100)
+PERCENT = Scale(0, 100)
+"""The scale of percentages, to which a subject that ignores the bounds also reports."""
+
+BASELINE = PERCENT
 ALL_SCALES = tuple(dict.fromkeys(GRANULARITY + BOUNDARY + NONSTANDARD))
 
 
 Elicitation = Literal["verbal", "cot", "top_k"]
-"""``verbal`` is the paper's; ``cot`` asks for reasoning first; ``top_k`` asks for several guesses."""
+"""``verbal`` is the paper's method; ``cot`` asks for reasoning first; ``top_k`` asks for several guesses."""
 
 ELICITATIONS: tuple[Elicitation, ...] = get_args(Elicitation)
 
 Prompt = Literal["b1", "b2"]
-"""Which of the paper's two wordings of the confidence instruction: the template's or that of appendix B.2."""
+"""The paper's two wordings of the confidence instruction: the template's, and that of appendix B.2."""
 
 PROMPTS: tuple[Prompt, ...] = get_args(Prompt)
 
@@ -131,65 +134,64 @@ _GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own c
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format that the prompt asks for, simulated subjects keep to, and other replies depart from.
+    """Format of the reply that a prompt asks for.
 
     Attributes
     ----------
     labels : tuple of str
-        How its last lines begin, an answer's and a confidence's by turns.
-    free : str
-        How the free text before them begins; empty where there is none.
-    answer : str
-        What the prompt says of an answer.
-    counts : int
-        Which of several answers counts: 0 for the first, -1 for the last.
+        Labels of the last lines, alternately of an answer and of its confidence.
+    reasoning_label : str
+        Label of the free text before those lines; empty if the format has none.
+    placeholder : str
+        Text that stands for an answer in the prompt.
+    answer_index : int
+        Index of the answer that is scored if a reply gives several: 0 for the first, -1 for the last.
     """
 
     labels: tuple[str, ...] = ("Answer:", "Confidence:")
-    free: str = ""
-    answer: str = "<your answer>"
-    counts: int = -1
+    reasoning_label: str = ""
+    placeholder: str = "<your answer>"
+    answer_index: int = -1
 
-    def written(self, free: str, values: Sequence[str]) -> str:
-        """Return a text in the format; where there are fewer values than labels, the last of these are left out."""
-        before = [f"{self.free} {free}"] if self.free else []
-        return "\n".join(
-            [*before, *(f"{label} {value}" for label, value in zip(self.labels, values, strict=False))]
-        )
+    def fill(self, reasoning: str, values: Sequence[str]) -> str:
+        """Return a reply in the format; labels without a value are left out."""
+        lines = [f"{self.reasoning_label} {reasoning}"] if self.reasoning_label else []
+        lines += [f"{label} {value}" for label, value in zip(self.labels, values, strict=False)]
+        return "\n".join(lines)
 
-    def asked_for(self, scale: Scale) -> str:
+    def template(self, scale: Scale) -> str:
         """Return the format as the prompt shows it."""
-        free = f"<your step-by-step {self.free.rstrip(':').lower()}>"
-        values = (self.answer, f"<integer between {scale.lower} and {scale.upper}>")
-        return self.written(free, values * (len(self.labels) // 2))
+        reasoning = f"<your step-by-step {self.reasoning_label.rstrip(':').lower()}>"
+        values = (self.placeholder, f"<integer between {scale.lower} and {scale.upper}>")
+        return self.fill(reasoning, values * (len(self.labels) // 2))
 
 
 ANSWER_AND_CONFIDENCE = Format()
 """Two lines and nothing else."""
 
-_GUESSED = Format(
+_GUESSES_FORMAT = Format(
     tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")),
-    answer="<your guess>",
-    counts=0,
+    placeholder="<your guess>",
+    answer_index=0,
 )
 
 
-def format_of(kind: Kind, elicitation: Elicitation) -> Format:
-    """Return the format of replies to a kind of question; that of numbers has a solution, however one asks."""
+def reply_format(kind: Kind, elicitation: Elicitation) -> Format:
+    """Return the format that the prompt asks for; numerical questions ask for a solution with ``verbal``, too."""
     if elicitation == "top_k":
-        return _GUESSED
+        return _GUESSES_FORMAT
     if kind == "number":
         return Format(("Final Answer:", "Confidence:"), "Solution:", "<numerical answer>")
-    return Format(free="Reasoning:") if elicitation == "cot" else ANSWER_AND_CONFIDENCE
+    return Format(reasoning_label="Reasoning:") if elicitation == "cot" else ANSWER_AND_CONFIDENCE
 
 
 def scale_prompt(
     question: Question, scale: Scale, elicitation: Elicitation = "verbal", prompt: Prompt = "b1"
 ) -> str:
-    """Return what is asked about ``question`` on ``scale``.
+    """Return the prompt for ``question`` on ``scale``, in one of the paper's two wordings.
 
-    Questions with a numerical answer get the paper's variant for GSM8K, which asks for the solution first; for
-    them ``cot`` is therefore the same prompt as ``verbal``. ``prompt`` is which of the paper's wordings is used.
+    Questions with a numerical answer use the paper's variant for GSM8K, which asks for the solution first. For these
+    questions, ``cot`` and ``verbal`` give the same prompt.
 
     Examples
     --------
@@ -209,13 +211,13 @@ def scale_prompt(
     Answer: <your answer>
     Confidence: <integer between 0 and 20>
     """
-    form = "number" if question.kind == "number" else "answer"
+    task = _TASK["number" if question.kind == "number" else "answer"].format(question=question.text)
     options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
-    bounds = {"l": scale.lower, "u": scale.upper}
-    asked = _TASK[form].format(question=question.text) + (_CHOICES[prompt] + options if options else "")
-    reply = _FORMAT + format_of(question.kind, elicitation).asked_for(scale)
-    several = _GUESSES if elicitation == "top_k" else ""
-    return "\n\n".join((asked, _CONFIDENCE[prompt].format(**bounds), several + reply))
+    choices = _CHOICES[prompt] + options if options else ""
+    confidence = _CONFIDENCE[prompt].format(l=scale.lower, u=scale.upper)
+    guesses = _GUESSES if elicitation == "top_k" else ""
+    template = reply_format(question.kind, elicitation).template(scale)
+    return f"{task}{choices}\n\n{confidence}\n\n{guesses}{_FORMAT}{template}"
 
 
 def reply_in_format(
@@ -225,9 +227,9 @@ def reply_in_format(
     *,
     reasoning: str = "",
 ) -> str:
-    r"""Return the reply that the prompt asks for, as worked examples and simulated subjects give it.
+    r"""Return a reply in the format that the prompt asks for.
 
-    Answers come with their confidences on the scale, the best first; only ``top_k`` shows more than the first.
+    ``guesses`` holds answers and their confidences on the scale, best first. Only ``top_k`` replies show more than one.
 
     Examples
     --------
@@ -236,18 +238,18 @@ def reply_in_format(
     'Answer: A\nConfidence: 17'
     """
     values = [str(value) for guess in guesses for value in guess]
-    return format_of(question.kind, elicitation).written(reasoning, values)
+    return reply_format(question.kind, elicitation).fill(reasoning, values)
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
 
 PAPER_SIZES = {"mmlu": 1000}
-"""Questions asked of a source when ``n`` is not given; other sources are asked whole."""
+"""Default number of questions of a source; all questions of the sources that are not listed."""
 
 
 def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions of every source."""
-    asked: dict[str, list[Question]] = {}
+    """Return the questions of every source; raise ValueError if two sources share a name."""
+    by_source: dict[str, list[Question]] = {}
     for source in listed(parameters["sources"], "sources"):
         size = parameters["n"]
         if size is None and source in PAPER_SIZES:
@@ -255,18 +257,18 @@ def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
         questions = with_key(
             load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
         )
-        if (name := questions[0].source) in asked:
+        if (name := questions[0].source) in by_source:
             raise ValueError(
                 f"{source} and another of the sources are both named {name}: rename one of the files"
             )
-        asked[name] = [
+        by_source[name] = [
             question.with_metadata(elicitation=parameters["elicitation"]) for question in questions
         ]
-    return [question for questions in asked.values() for question in questions]
+    return [question for questions in by_source.values() for question in questions]
 
 
 def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call."""
+    """Return the study's only stage."""
 
     def ask(question: Question, condition: str, replies: Replies) -> str:
         return scale_prompt(question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"])
@@ -278,7 +280,7 @@ def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 
 
 def out_of_format(answer: str, raw: int, scale: Scale) -> list[str]:
-    """Return ways to stray from the format; the last two leave out what was asked for."""
+    """Return replies that depart from the format; the last two have no confidence."""
     return [
         f"**Answer:** {answer}\n**Confidence:** {raw}",
         f"Answer: {answer}\nConfidence: {raw}/{scale.upper}",
@@ -290,28 +292,32 @@ def out_of_format(answer: str, raw: int, scale: Scale) -> list[str]:
     ]
 
 
-def report(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
-    """Put a confidence in [0, 1] as an integer on ``scale``, with the subject's habits.
+def report_confidence(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
+    """Return the integer on ``scale`` that the subject reports for a confidence in [0, 1].
+
+    ``key`` determines whether the subject rounds and whether it ignores the bounds.
 
     Examples
     --------
-    >>> report(0.87, Scale(0, 20), Subject(), 0, "q-1")
+    >>> report_confidence(0.87, Scale(0, 20), Subject(), 0, "q-1")
     17
-    >>> report(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
+    >>> report_confidence(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
     85
     """
     ignores_bounds = uniform(*key, "bounds") < subject.ignores_bounds
     rounds = uniform(*key, "rounding") < subject.rounding
-    return int(_stated(subject, confidence, Scale(0, 100) if ignores_bounds else scale, rounds))
+    return int(_to_scale(subject, confidence, PERCENT if ignores_bounds else scale, rounds))
 
 
-def reports(confidence: FloatArray, scale: Scale, subject: Subject) -> list[tuple[IntArray, float]]:
-    """Return each way to report confidences of shape (n,): the integers reported, (n,), and its probability."""
+def possible_reports(confidence: FloatArray, scale: Scale, subject: Subject) -> list[tuple[IntArray, float]]:
+    """Return the reports, of shape (n,), of n confidences for each combination of habits, and its probability."""
+    scales = ((PERCENT, subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
+    roundings = ((True, subject.rounding), (False, 1.0 - subject.rounding))
     return [
-        (_stated(subject, confidence, of, rounds).astype(np.int64), of_scale * of_rounding)
-        for of, of_scale in ((Scale(0, 100), subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
-        for rounds, of_rounding in ((True, subject.rounding), (False, 1.0 - subject.rounding))
-        if of_scale * of_rounding
+        (_to_scale(subject, confidence, used_scale, rounds).astype(np.int64), p_scale * p_rounding)
+        for used_scale, p_scale in scales
+        for rounds, p_rounding in roundings
+        if p_scale * p_rounding
     ]
 
 
@@ -319,27 +325,30 @@ def report_distribution(
     subject: Subject,
     condition: str,
     scale: Scale,
-    of: Callable[[float, bool], float] = lambda confidence, correct: confidence,
+    transform: Callable[[float, bool], float] = lambda confidence, correct: confidence,
 ) -> dict[tuple[bool, int], float]:
-    """Return the probability of each outcome with each report on a scale; ``of`` a function of what is decided."""
-    found: dict[tuple[bool, int], float] = {}
-    decided = list(decisions(subject, condition))
-    confidence = np.array([of(confidence, correct) for correct, confidence, _ in decided])
-    ways = reports(confidence, scale, subject)
-    for i, (correct, _, chance) in enumerate(decided):
-        for raw, probability in ways:
-            reported = correct, int(raw[i])
-            found[reported] = found.get(reported, 0.0) + chance * probability
-    return found
+    """Return the joint probability of each outcome, right or wrong, and each report on ``scale``.
+
+    ``transform(confidence, correct)`` returns the confidence that is reported.
+    """
+    distribution: dict[tuple[bool, int], float] = {}
+    outcomes = list(decisions(subject, condition))
+    confidence = np.array([transform(confidence, correct) for correct, confidence, _ in outcomes])
+    reports = possible_reports(confidence, scale, subject)
+    for i, (correct, _, p_outcome) in enumerate(outcomes):
+        for raw, p_report in reports:
+            key = correct, int(raw[i])
+            distribution[key] = distribution.get(key, 0.0) + p_outcome * p_report
+    return distribution
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """Answer ``question`` and state a confidence in the format asked for, or sloppily."""
+    """Answer ``question`` and report a confidence, in the requested format unless the subject is sloppy."""
     scale, subject, seed = Scale.parse(request.condition), request.subject, request.seed
     decision = subject.decide(question.id, scale.label, seed)
     text = answer(question, correct=decision.correct, seed=seed)
     key = (seed, question.id, scale.label)
-    raw = report(decision.confidence, scale, subject, *key)
+    raw = report_confidence(decision.confidence, scale, subject, *key)
     guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
     elicitation = question.metadata.get("elicitation", "verbal")
     reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
@@ -347,39 +356,41 @@ def respond(question: Question, request: StageRequest) -> Reply:
 
 
 SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)
-"""Confidences of the examples, in turn. Those below one half come with a wrong answer, so that the examples show what
-a low confidence is for and favour no end of the scale."""
+"""Confidences of the worked examples, in turn. Examples below one half have a wrong answer, so that they show the use
+of low confidences and favour neither end of the scale."""
 
 REASONING = "I considered what the question asks and chose accordingly."
-"""Text that replaces the reasoning where a source gives no worked solution."""
+"""Reasoning of a worked example whose source has no worked solution."""
 
 
 def worked_example(question: Question, condition: str, number: int) -> str:
-    """Return a reply in format to a question on a scale."""
+    """Return a reply in the requested format, as a worked example."""
     scale, confidence = Scale.parse(condition), SHOWN_CONFIDENCE[number % len(SHOWN_CONFIDENCE)]
     raw = round(scale.lower + confidence * scale.width)
-    right = confidence >= 0.5 or question.kind == "text"  # a wrong text says what the answer is not
-    best = answer(question, correct=right, seed="fewshot")
+    correct = (
+        confidence >= 0.5 or question.kind == "text"
+    )  # a wrong text is "not" and the key: it shows the key
+    best = answer(question, correct=correct, seed="fewshot")
     guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
     reasoning = question.metadata.get("solution", REASONING)
     return reply_in_format(question, guesses, question.metadata["elicitation"], reasoning=reasoning)
 
 
-def reported(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
-    """Return the integers on ``scale`` that the subject states, with its habits."""
+def simulated_reports(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
+    """Return the subject's reports on ``scale``; the normal ``draws`` determine which of them are rounded."""
     from scipy.special import ndtr
 
-    return _stated(subject, confidence, scale, ndtr(draws["rounding"]) < subject.rounding)
+    return _to_scale(subject, confidence, scale, ndtr(draws["rounding"]) < subject.rounding)
 
 
 ENOUGH_ROUND_NUMBERS = 7
-"""Number of round values within its bounds below which a scale, such as 0-20, draws no subject to them."""
+"""Minimum number of round values on a scale for a subject to round; 0-20 has fewer."""
 
 
-def _stated(
+def _to_scale(
     subject: Subject, confidence: FloatArray | float, scale: Scale, rounds: BoolArray | bool
 ) -> FloatArray:
-    """Return the integers on ``scale`` for confidences, or multiples where the subject rounds and there are enough."""
+    """Return confidences in [0, 1] as integers on ``scale``, rounded to multiples of ``round_to`` where ``rounds``."""
     if subject.anchors:
         confidence = _nearest(np.sort(subject.anchors), confidence)
     raw = scale.lower + confidence * scale.width
@@ -391,6 +402,6 @@ def _stated(
 
 
 def _nearest(grid: FloatArray, values: FloatArray | float) -> FloatArray:
-    """Return for each value the entry of the ascending ``grid`` that is nearest; of two, the lower."""
-    middles = (grid[1:] + grid[:-1]) / 2.0
-    return np.asarray(grid[np.searchsorted(middles, values)])
+    """Return the nearest entry of the ascending ``grid`` for each value; ties go to the lower entry."""
+    midpoints = (grid[1:] + grid[:-1]) / 2.0
+    return np.asarray(grid[np.searchsorted(midpoints, values)])

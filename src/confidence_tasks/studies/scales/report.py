@@ -42,7 +42,7 @@ from confidence_tasks.studies.scales.replies import (
     GRANULARITY,
     NONSTANDARD,
     Scale,
-    reported,
+    simulated_reports,
 )
 from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.parameter import one_of
@@ -172,7 +172,7 @@ _MOST_STEPS = 200
 def _scale_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
     scale = Scale.parse(condition)
     correct, confidence = decide(subject, draws[0], condition)
-    raw = reported(subject, confidence, scale, draws[0])
+    raw = simulated_reports(subject, confidence, scale, draws[0])
     step = -(-scale.width // _MOST_STEPS)
     nearest = scale.lower + step * np.rint((raw - scale.lower) / step)
     return {"correct": correct.astype(np.float64), "confidence_raw": np.minimum(nearest, scale.upper)}

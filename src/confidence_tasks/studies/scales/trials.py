@@ -2,10 +2,11 @@
 
 Dai (2026), arXiv:2603.09309, section 3.3.
 
-A reply to the letter of the format that was asked for is ``ok``. Any other is read by a few rules once `cleaning` has
-cleared away what surrounds it. The confidence is what the last line that begins with ``Confidence`` states, or what
-that word introduces behind an answer on its line. The answer stands behind ``Answer:``, else behind ``the answer is``,
-else in a box, else alone before the confidence. The reading names the rules that it took. Nothing is ever filled in.
+A reply that follows the requested format exactly is ``ok``. Any other reply is cleaned first and then read by lenient
+rules. The confidence follows the last label ``Confidence`` at the start of a line; if there is none, it follows that
+word on the line of an answer. The answer is searched for in this order: after ``Answer:``, after ``the answer is``, in
+a box, alone on a line before the confidence. The reading lists the rules that were used. A value that the reply does
+not state is left missing.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from confidence_tasks.studies.scales.replies import (
     Elicitation,
     Format,
     Scale,
-    format_of,
     out_of_format,
+    reply_format,
     reply_in_format,
     report_distribution,
 )
@@ -49,6 +50,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     UNIT,
+    Better,
     Bounds,
     Measure,
     calibration_error,
@@ -68,7 +70,7 @@ from confidence_tasks.study.standard import (
 from confidence_tasks.study.trial import Kind, Question, Reading, ReadTrial, read_trial
 
 SPAN = 500
-"""Maximum number of characters that are read of a value."""
+"""Maximum number of characters of a value that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,9 @@ class ScaleReport:
     Attributes
     ----------
     raw : float
-        The number, in the units of the scale, wherever it lies; NaN when there is none.
+        The number in the units of the scale, even if it is out of bounds; NaN when there is none.
     rules : tuple of str
-        The lenient rules used, or why there is no number; empty for a plain integer.
+        The lenient rules that were used, or the reason why there is no number; empty for a plain integer.
     """
 
     raw: float
@@ -92,8 +94,8 @@ _NUMBER = r"\d{1,300}(?:\.\d{1,20})?(?![\d.,_]*\d)"
 
 
 @lru_cache(maxsize=64)
-def _report(scale: Scale) -> re.Pattern[str]:
-    """Match a number and what may stand around it; a remark may name the bounds of the scale."""
+def _report_pattern(scale: Scale) -> re.Pattern[str]:
+    """Match a number and the text that may surround it; a remark may name the bounds of the scale."""
     bounds = rf"(?<![\d.]){scale.lower}\s?(?:-|to|,|and)\s?{scale.upper}(?![\d%])"
     return re.compile(
         rf"""
@@ -110,10 +112,10 @@ def _report(scale: Scale) -> re.Pattern[str]:
 
 
 def read_confidence(value: str, scale: Scale) -> ScaleReport:
-    """Read the confidence that a short text, such as what follows ``Confidence:``, states.
+    """Read the confidence in a short text, such as the rest of the line after ``Confidence:``.
 
-    The first `SPAN` characters of ``value`` are read. The number is as said, on the scale that was asked for or off it;
-    NaN when none is stated.
+    Only the first `SPAN` characters of ``value`` are read. The number is returned as stated, inside the bounds or not;
+    it is NaN if the text states none.
 
     Examples
     --------
@@ -130,75 +132,78 @@ def read_confidence(value: str, scale: Scale) -> ScaleReport:
     value = value[:SPAN].strip()
     if _INTEGER.fullmatch(value):
         return ScaleReport(float(value))
-    value, used = clean_value(value)
-    match = _report(scale).fullmatch(value)
+    value, cleaning_rules = clean_value(value)
+    match = _report_pattern(scale).fullmatch(value)
     if match is None:
-        return ScaleReport(math.nan, used)
-    number, other = float(match["number"]), match["range"]
+        return ScaleReport(math.nan, cleaning_rules)
+    number, range_start = float(match["number"]), match["range"]
     forms = {
         "decimal": "." in match["number"],
         "hedge": match["hedge"],
-        "range": other,
+        "range": range_start,
         "percent": match["percent"],
         "of_upper": match["whole"],
         "remark": match["remark"] or re.search(r"\w", match["rest"]),
     }
-    rules = (*used, *(name for name, applies in forms.items() if applies)) or ("numeral",)
-    if other:
-        low, high = float(other), number
-        echoed = (low, high) == (scale.lower, scale.upper)
-        number = math.nan if echoed or not scale.lower <= low < high <= scale.upper else (low + high) / 2
-    of_another_scale = (forms["decimal"] and 0 <= number <= 1) or (
+    rules = (*cleaning_rules, *(name for name, applies in forms.items() if applies)) or ("numeral",)
+    if range_start:
+        low, high = float(range_start), number
+        repeats_bounds = (low, high) == (scale.lower, scale.upper)
+        number = (
+            math.nan if repeats_bounds or not scale.lower <= low < high <= scale.upper else (low + high) / 2
+        )
+    on_another_scale = (forms["decimal"] and 0 <= number <= 1) or (
         match["whole"] and float(match["whole"]) != scale.upper
     )
-    return ScaleReport(math.nan if of_another_scale else number, rules)
+    return ScaleReport(math.nan if on_another_scale else number, rules)
 
 
-# The format asked for -------------------------------------------------------------------------------------------
+# Replies in the requested format --------------------------------------------------------------------------------
 
 
-def _strict_values(text: str, asked: Format) -> list[str] | None:
-    """Return what follows each label of a format, None where the text departs from it."""
+def _strict_values(text: str, expected: Format) -> list[str] | None:
+    """Return the text after each label of a format, or None if the reply departs from the format."""
+    n_labels = len(expected.labels)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    free, lines = lines[: -len(asked.labels)], lines[-len(asked.labels) :]
-    kept = (
-        text.lstrip().startswith(asked.free or asked.labels[0])
-        and len(lines) == len(asked.labels)
-        and all(map(str.startswith, lines, asked.labels))
-        and bool(free) == bool(asked.free)
-        and not any(line.startswith(asked.labels) for line in free)
+    reasoning, lines = lines[:-n_labels], lines[-n_labels:]
+    matches = (
+        text.lstrip().startswith(expected.reasoning_label or expected.labels[0])
+        and len(lines) == n_labels
+        and all(map(str.startswith, lines, expected.labels))
+        and bool(reasoning) == bool(expected.reasoning_label)
+        and not any(line.startswith(expected.labels) for line in reasoning)
     )
-    return [*map(str.strip, map(str.removeprefix, lines, asked.labels))] if kept else None
+    return [*map(str.strip, map(str.removeprefix, lines, expected.labels))] if matches else None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Scale, kind of answer and format that the prompt asks for."""
+class ExpectedReply:
+    """Scale, kind of answer, options and format that the prompt asks for."""
 
     scale: Scale
     kind: Kind
     choices: Sequence[str]
-    form: Format
+    format: Format
 
-    def read(self, value: str) -> Answer:
-        """Read a text as an answer."""
+    def read_answer(self, value: str) -> Answer:
+        """Read a text as an answer to the question."""
         return read_answer(value, self.kind, self.choices)
 
 
-def _read_strictly(text: str, asked: Asked) -> Reading | None:
-    """Read a reply to the letter of the format; None for any other."""
-    values = _strict_values(text, asked.form)
+def _read_strictly(text: str, expected: ExpectedReply) -> Reading | None:
+    """Read a reply that follows the format exactly; return None for any other reply."""
+    values = _strict_values(text, expected.format)
     if values is None:
         return None
-    answers = [asked.read(value) for value in values[::2]]
-    reports = [read_confidence(value, asked.scale) for value in values[1::2]]
+    answers = [expected.read_answer(value) for value in values[::2]]
+    reports = [read_confidence(value, expected.scale) for value in values[1::2]]
     if any(answer.rules or not answer.text for answer in answers) or any(report.rules for report in reports):
         return None
-    inside = all(asked.scale.lower <= report.raw <= asked.scale.upper for report in reports)
+    inside = all(expected.scale.lower <= report.raw <= expected.scale.upper for report in reports)
     return Reading(answers[0].text, reports[0].raw, "ok") if inside else None
 
 
-# Any other reply ------------------------------------------------------------------------------------------------
+# Other replies --------------------------------------------------------------------------------------------------
 
 _COLON = r"(?:[ ]is)?[ ]{0,3}[:=]"
 _ANSWER_LABEL = re.compile(rf"{LINE_START}{ANSWER_NAME}{_COLON}", re.IGNORECASE | re.MULTILINE)
@@ -211,10 +216,10 @@ _CONFIDENCE_LABEL = re.compile(
 _CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECASE)
-_SAYS_SOMETHING = re.compile(r"[^\s!-/:-@\[-`{-~]")
+_NOT_PUNCTUATION = re.compile(r"[^\s!-/:-@\[-`{-~]")
 
 LONGEST_LINE = 1_000
-"""Maximum number of characters that are read behind a label."""
+"""Maximum number of characters after a label that are read."""
 
 MAX_LINES = 40
 """Maximum number of lines without a label that are searched for an answer."""
@@ -222,7 +227,10 @@ MAX_LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a reply, from ``start`` to ``end`` with its label, and the rule that found it."""
+    """A part of a reply that states a value.
+
+    It spans from ``start``, where its label begins, to ``end``; ``rule`` names the lenient rule that found it.
+    """
 
     value: str
     start: int
@@ -231,32 +239,33 @@ class Statement:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing but signs, or the template's own words."""
+        """True if the value has no letter or digit, or repeats the placeholder of the prompt."""
         return not any(map(str.isalnum, self.value)) or is_placeholder(self.value)
 
 
 def _statements(text: str) -> tuple[list[Statement], list[Statement], list[Statement]]:
-    """Return the labelled answers, those behind ``the answer is``, and the confidences, in order, up to the line's end.
+    """Return the labelled answers, the answers after ``the answer is``, and the confidences, in order of appearance.
 
-    An answer ends at a confidence on its line, which counts only where no other line begins with one.
+    A statement ends with its line. An answer also ends where a confidence begins on its line. Such a confidence counts
+    only if no line begins with one.
     """
-    confidences = [_behind(text, label) for label in _CONFIDENCE_LABEL.finditer(text)]
-    inner: dict[int, Statement] = {}
+    confidences = [_statement_after(label, text) for label in _CONFIDENCE_LABEL.finditer(text)]
+    same_line: dict[int, Statement] = {}
     answers: list[Statement] = []
     cued: list[Statement] = []
-    for pattern, found in ((_ANSWER_LABEL, answers), (_ANSWER_CUE, cued)):
+    for pattern, statements in ((_ANSWER_LABEL, answers), (_ANSWER_CUE, cued)):
         for label in pattern.finditer(text):
-            answer = _behind(text, label)
-            if second := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), answer.end):
-                inner[second.start()] = _behind(text, second)
-                answer = _behind(text, label, second.start())
-            found.append(answer)
-    stated = [confidence for confidence in confidences if not confidence.empty]
-    return answers, cued, stated or [inner[start] for start in sorted(inner) if not inner[start].empty]
+            answer = _statement_after(label, text)
+            if confidence := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), answer.end):
+                same_line[confidence.start()] = _statement_after(confidence, text)
+                answer = _statement_after(label, text, confidence.start())
+            statements.append(answer)
+    own_line = [confidence for confidence in confidences if not confidence.empty]
+    return answers, cued, own_line or [part for _, part in sorted(same_line.items()) if not part.empty]
 
 
-def _behind(text: str, label: re.Match[str], end: int = -1) -> Statement:
-    """Return what stands behind a label, up to the end of the line if no other is given."""
+def _statement_after(label: re.Match[str], text: str, end: int = -1) -> Statement:
+    """Return the text after a label, by default up to the end of the line."""
     if end < 0:
         end = text.find("\n", label.end(), label.end() + LONGEST_LINE)
         end = end if end >= 0 else min(len(text), label.end() + LONGEST_LINE)
@@ -264,103 +273,116 @@ def _behind(text: str, label: re.Match[str], end: int = -1) -> Statement:
 
 
 def _find_answer(
-    text: str, answers: Sequence[Statement], cued: Sequence[Statement], before: int, asked: Asked
+    text: str,
+    answers: Sequence[Statement],
+    cued: Sequence[Statement],
+    confidence_start: int,
+    expected: ExpectedReply,
 ) -> Statement | None:
-    """Return what stands at the first sort of place where an answer may stand, however it reads.
+    """Return the statement of the answer; the order of the search is that of the module's docstring.
 
-    ``before`` is where the confidence begins, or -1.
+    ``confidence_start`` is the position of the confidence, -1 if there is none.
     """
     if labelled := [answer for answer in answers if not answer.empty]:
-        return labelled[asked.form.counts]
+        return labelled[expected.format.answer_index]
     for cue in cued[-1:]:
-        sentence = stated_sentence(cue.value, _SENTENCE_END, asked.kind, asked.choices)
-        if asked.read(sentence).found:
+        sentence = stated_sentence(cue.value, _SENTENCE_END, expected.kind, expected.choices)
+        if expected.read_answer(sentence).found:
             end = text.find(sentence, cue.start) + len(sentence)
             return Statement(sentence, cue.start, end, "cue")
     if box := last_box(text):
         start = text.rfind(box)
         return Statement(box, start, start + len(box), "box")
-    bare = [] if answers else _bare_answers(text, before, asked)
-    agree = len({asked.read(answer.value).text for answer in bare}) == 1
+    bare = [] if answers else _bare_answers(text, confidence_start, expected)
+    agree = len({expected.read_answer(answer.value).text for answer in bare}) == 1
     return bare[-1] if agree else None
 
 
-def _bare_answers(text: str, before: int, asked: Asked) -> list[Statement]:
-    """Return what stands alone before the confidence, or is the whole reply.
+def _bare_answers(text: str, confidence_start: int, expected: ExpectedReply) -> list[Statement]:
+    """Return the answers without a label before the confidence, or in the whole reply if it states no confidence.
 
-    Beside other lines, those count that are an option or a word and nothing else; a number may end the last line.
+    Of several lines, a line counts if it consists of an option, or of yes or no. A numerical answer is read from the
+    last line before the confidence, or from a reply of one line.
     """
-    shown = _LINE.finditer(text if before < 0 else text[:before])
-    lines = [Statement(line[0].strip(), line.start(), line.end(), "bare_answer") for line in shown]
-    alone, number = len(lines) == 1, asked.kind == "number"
-    if number and before >= 0:
+    matches = _LINE.finditer(text if confidence_start < 0 else text[:confidence_start])
+    lines = [Statement(line[0].strip(), line.start(), line.end(), "bare_answer") for line in matches]
+    alone, numerical = len(lines) == 1, expected.kind == "number"
+    if numerical and confidence_start >= 0:
         lines = lines[-1:]
-    elif asked.kind in {"number", "text"} and not alone:
+    elif expected.kind in {"number", "text"} and not alone:
         return []
-    leniently = before >= 0 and (alone or number)
-    readings = [(line, asked.read(line.value)) for line in lines[:MAX_LINES]]
-    return [line for line, reading in readings if reading.found and (leniently or not reading.rules)]
+    lenient = confidence_start >= 0 and (alone or numerical)
+    readings = [(line, expected.read_answer(line.value)) for line in lines[:MAX_LINES]]
+    return [line for line, reading in readings if reading.found and (lenient or not reading.rules)]
 
 
-def _departures(text: str, answer: Statement, report: Statement, free: str) -> Iterator[str]:
-    """Name how the two parts depart from the order and the lines of the format."""
+def _departures(text: str, answer: Statement, report: Statement, reasoning_label: str) -> Iterator[str]:
+    """Yield the rules by which answer and confidence depart from the order and the lines of the format."""
     first, second = sorted((answer, report), key=lambda statement: statement.start)
     if first is not answer:
         yield "order"
     if "\n" not in text[first.end : second.start]:
         yield "one_line"
     before, rest = text[: first.start], text[first.end : second.start] + text[second.end :]
-    if _SAYS_SOMETHING.search(rest if free and before.startswith(free) else before + rest):
+    has_reasoning = reasoning_label and before.startswith(reasoning_label)
+    if _NOT_PUNCTUATION.search(rest if has_reasoning else before + rest):
         yield "extra_text"
 
 
-def _unpaired(answers: Sequence[Statement], answer: Statement, report: Statement, asked: Asked) -> bool:
-    """Return whether the last answer replaces an earlier one without a new confidence."""
-    before = [one for one in answers if one.start < report.start and not one.empty]
+def _is_unpaired(
+    answers: Sequence[Statement], answer: Statement, report: Statement, expected: ExpectedReply
+) -> bool:
+    """Return True if the last answer replaces an earlier one without a new confidence."""
+    earlier = [each for each in answers if each.start < report.start and not each.empty]
     return (
-        bool(before)
+        bool(earlier)
         and answer.start > report.start
-        and asked.read(before[-1].value).text != asked.read(answer.value).text
+        and expected.read_answer(earlier[-1].value).text != expected.read_answer(answer.value).text
     )
 
 
-def _read_leniently(text: str, asked: Asked) -> Reading:
-    """Read any reply by the rules."""
-    cleaned, used = clean(text)
+def _read_leniently(text: str, expected: ExpectedReply) -> Reading:
+    """Read a reply that departs from the format."""
+    cleaned, cleaning_rules = clean(text)
     reading, cut = read_first_turn(
         cleaned,
-        lambda turn: _read_turn(turn, asked),
+        lambda turn: _read_turn(turn, expected),
         lambda reading: reading.answer or not math.isnan(reading.confidence_raw),
     )
-    rules = tuple(dict.fromkeys((*used, *(("next_turn",) if cut else ()), *reading.rules)))
+    rules = tuple(dict.fromkeys((*cleaning_rules, *(("next_turn",) if cut else ()), *reading.rules)))
     return replace(reading, rules=rules or (("label",) if reading.status == "repaired" else ()))
 
 
-def _read_turn(text: str, asked: Asked) -> Reading:
-    """Read what one speaker says."""
-    scale = asked.scale
-    text, layouts = apply_rules(LAYOUTS, text)
+def _read_turn(text: str, expected: ExpectedReply) -> Reading:
+    """Read one turn of a conversation."""
+    scale = expected.scale
+    text, layout_rules = apply_rules(LAYOUTS, text)
     answers, cued, confidences = _statements(text)
-    stated = confidences[asked.form.counts] if confidences else None
-    report = read_confidence(stated.value.rstrip(".") if stated else "", scale)
-    answer = _find_answer(text, answers, cued, stated.start if stated else -1, asked)
-    reading, raw = asked.read(answer.value) if answer else Answer(""), report.raw
-    place = (answer.rule,) if answer and answer.rule else ()
-    rules = [*layouts, *place, *reading.rules, *report.rules]
-    said = reading.text
-    if answer and asked.kind != "text" and takes_back(text[answer.end :]):
-        said = ""
+    confidence = confidences[expected.format.answer_index] if confidences else None
+    report = read_confidence(confidence.value.rstrip(".") if confidence else "", scale)
+    answer = _find_answer(text, answers, cued, confidence.start if confidence else -1, expected)
+    reading, raw = expected.read_answer(answer.value) if answer else Answer(""), report.raw
+    place_rules = (answer.rule,) if answer and answer.rule else ()
+    rules = [*layout_rules, *place_rules, *reading.rules, *report.rules]
+    answer_text = reading.text
+    if answer and expected.kind != "text" and takes_back(text[answer.end :]):
+        answer_text = ""
         rules.append("taken_back")
-    elif answer and stated and asked.form.counts < 0 and _unpaired(answers, answer, stated, asked):
+    elif (
+        answer
+        and confidence
+        and expected.format.answer_index < 0
+        and _is_unpaired(answers, answer, confidence, expected)
+    ):
         raw = math.nan
         rules.append("unpaired")
-    if answer and stated:
-        rules.extend(_departures(text, answer, stated, asked.form.free))
-    refused = not said and ("refusal" in rules or is_refusal(text))
+    if answer and confidence:
+        rules.extend(_departures(text, answer, confidence, expected.format.reasoning_label))
+    refused = not answer_text and ("refusal" in rules or is_refusal(text))
     if refused:
         rules.append("refusal")
     status = status_of(
-        answered=bool(said),
+        answered=bool(answer_text),
         stated=not math.isnan(raw),
         inside=not scale.violates(raw),
         refused=refused,
@@ -368,7 +390,7 @@ def _read_turn(text: str, asked: Asked) -> Reading:
     )
     if status == "repaired" and not scale.lower <= raw <= scale.upper:
         rules.append("clipped")
-    return Reading(said, raw, status, tuple(rules))
+    return Reading(answer_text, raw, status, tuple(rules))
 
 
 def read_scale_reply(
@@ -378,26 +400,37 @@ def read_scale_reply(
     kind: Kind,
     choices: Sequence[str] = (),
     elicitation: Elicitation = "verbal",
-    asked: Format | None = None,
+    expected_format: Format | None = None,
 ) -> Reading:
     r"""Read the answer and the confidence that a reply states.
 
-    A total function: any text in, a reading out, in time linear in its length. It says what the reply claims, never
-    whether that is right.
+    The function accepts any text and takes time linear in its length. It does not grade the answer.
 
-    ``choices`` are the options in the order shown, needed for ``choice``; of the guesses of ``top_k`` the first, which
-    is the best, is read. ``asked`` is the format that was asked for, by default that of the kind and the elicitation.
+    Parameters
+    ----------
+    text : str
+        The reply.
+    scale : Scale
+        The scale of the prompt.
+    kind : {"choice", "number", "text", "boolean"}
+        Kind of the answer.
+    choices : sequence of str
+        The options in the order shown; required for ``choice``.
+    elicitation : {"verbal", "cot", "top_k"}
+        Elicitation method of the prompt; of the guesses of ``top_k``, the first and best one is read.
+    expected_format : Format, optional
+        Format of the prompt; by default the format of the kind and the elicitation method.
 
     Returns
     -------
     Reading
-        The answer in canonical form, the confidence as stated, the names of the rules used, and the status:
+        The answer in canonical form, the confidence as stated, the names of the lenient rules, and the status:
 
-        * ``ok`` for a reply to the letter of the format, its confidence an integer within the bounds;
-        * ``repaired`` where lenient rules were needed, also for a confidence off the scale by at most 5% of its width;
-        * ``out_of_range`` for one further off, which is kept as stated;
-        * ``missing_confidence``, ``missing_answer``, or ``unreadable`` where neither was found;
-        * ``refused`` where there is no answer because the model declines to give one.
+        * ``ok``: the reply follows the format exactly, and the confidence is an integer within the bounds;
+        * ``repaired``: lenient rules were needed; the confidence exceeds a bound by at most 5% of the scale's width;
+        * ``out_of_range``: the confidence exceeds a bound by more, and is kept as stated;
+        * ``missing_confidence``, ``missing_answer``, or ``unreadable`` if both are missing;
+        * ``refused``: the model declines to answer.
 
     Examples
     --------
@@ -409,9 +442,9 @@ def read_scale_reply(
     >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
-    text, form = bounded(text), asked or format_of(kind, elicitation)
-    wanted = Asked(scale, kind, choices, form)
-    return _read_strictly(text, wanted) or _read_leniently(text, wanted)
+    text = bounded(text)
+    expected = ExpectedReply(scale, kind, choices, expected_format or reply_format(kind, elicitation))
+    return _read_strictly(text, expected) or _read_leniently(text, expected)
 
 
 # Trials and measures -------------------------------------------------------------------------------------------
@@ -423,9 +456,9 @@ class ScaleTrial(ReadTrial):
     Attributes
     ----------
     confidence_raw : float
-        The confidence as stated, on the scale asked for; kept when it violates the bounds.
+        The confidence as stated, in the units of the scale, even if it violates the bounds.
     lower, upper : float
-        The bounds of the scale.
+        Bounds of the scale.
     """
 
     confidence_raw: float
@@ -434,30 +467,30 @@ class ScaleTrial(ReadTrial):
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:
-    r"""Read the answer and the confidence, a number on the scale of the condition.
+    r"""Read the answer and the confidence on the scale of the condition.
 
-    If the metadata of the question say ``strict``, a reply that strays from the format counts as unreadable: the paper
-    excludes those "that do not conform to the specified format" (appendix B.3).
+    With ``strict`` in the metadata of the question, a reply that departs from the format is unreadable. The paper
+    excludes replies "that do not conform to the specified format" (appendix B.3).
 
     Examples
     --------
-    >>> asked = {"elicitation": "verbal", "strict": False}
-    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"), metadata=asked)
+    >>> parameters = {"elicitation": "verbal", "strict": False}
+    >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"), metadata=parameters)
     >>> trial = read_reply(question, "0-20", {"answer": [ModelReply("Answer: A\nConfidence: 17")]})
     >>> trial["correct"], trial["confidence"], trial["status"]
     (1.0, 0.85, 'ok')
     """
-    scale, about = Scale.parse(condition), question.metadata
+    scale = Scale.parse(condition)
     reading = read_scale_reply(
         replies["answer"][0].text,
         scale,
         kind=question.kind,
         choices=question.choices,
-        elicitation=about["elicitation"],
+        elicitation=question.metadata["elicitation"],
     )
-    # A confidence off the scale, and a refusal, keep to the format all the same.
-    to_the_letter = reading.status in ("ok", "refused", *(() if reading.rules else ("out_of_range",)))
-    if about["strict"] and not to_the_letter:
+    # A refusal, or a confidence outside the bounds, does not depart from the format.
+    in_format = reading.status in ("ok", "refused", *(() if reading.rules else ("out_of_range",)))
+    if question.metadata["strict"] and not in_format:
         reading = replace(reading, answer="", confidence_raw=math.nan, status="unreadable")
     usable = reading.status != "out_of_range" and not math.isnan(reading.confidence_raw)
     correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
@@ -470,10 +503,18 @@ def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTri
     )
 
 
-def _reports(name: str, statistic: str, description: str, *, bounds: Bounds = ANY, **options: Any) -> Measure:
-    """Make a diagnostic of the raw confidences, whether they keep to the bounds or not."""
+def _of_reports(
+    name: str,
+    statistic: str,
+    description: str,
+    better: Better = "neither",
+    *,
+    bounds: Bounds = ANY,
+    **options: Any,
+) -> Measure:
+    """Make a measure of the confidences as stated, inside the bounds or not."""
     compute = statistic_of(statistic, "confidence_raw", **options)
-    return Measure(name, compute, description, interval="none", bounds=bounds)
+    return Measure(name, compute, description, better, interval="none", bounds=bounds)
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -495,51 +536,48 @@ MEASURES: tuple[Measure, ...] = (
     of_threshold(
         "meta_d",
         "meta_d",
-        "Sensitivity of an ideal observer with this type-2 hit and false-alarm rate, split at 0.9.",
+        "Sensitivity of an ideal observer with the same type-2 hit and false-alarm rates, split at 0.9.",
     ),
     of_threshold("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
     of_threshold("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
     META_INFORMATION,
-    _reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
-    _reports("top3_share", "top_share", "Share of the three most frequent reports.", bounds=UNIT, k=3),
-    _reports("distinct", "distinct_values", "Number of different reports."),
-    _reports("entropy", "confidence_entropy", "Shannon entropy of the reports in bits."),
+    _of_reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
+    _of_reports("top3_share", "top_share", "Share of the three most frequent reports.", bounds=UNIT, k=3),
+    _of_reports("distinct", "distinct_values", "Number of different reports."),
+    _of_reports("entropy", "confidence_entropy", "Shannon entropy of the reports in bits."),
     share(
         "round_share",
         statistic_of("round_share", "confidence_raw", constants=("lower", "upper")),
-        "Share of reports that are multiples of five within bounds.",
+        "Share of reports that are multiples of five within the bounds.",
     ),
     share(
         "violation_rate",
         statistic_of("violation_share", "confidence_raw", constants=("lower", "upper")),
-        "Share of reports off the scale by more than 5% of its width.",
+        "Share of reports that exceed a bound of the scale by more than 5% of its width.",
         "lower",
     ),
-    replace(
-        _reports(
-            "utilization",
-            "scale_utilization",
-            "Distance of the 5th and the 95th percentile of reports as a share of the scale's width.",
-            constants=("lower", "upper"),
-        ),
-        better="higher",
+    _of_reports(
+        "utilization",
+        "scale_utilization",
+        "Distance between the 5th and the 95th percentile of reports, as a share of the scale's width.",
+        "higher",
+        constants=("lower", "upper"),
     ),
 )
 
 
 def explain(trial: ScaleTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read and what became of it."""
+    """Return the rows of the explanation that the log viewer shows."""
     scale = Scale(int(trial["lower"]), int(trial["upper"]))
-    used = "" if math.isnan(trial["confidence"]) else f", that is {trial['confidence']:.3f} of 1"
-    stated = f"{number(trial['confidence_raw'])} on {scale.label}{used}"
-    return {**answer_and_key(trial, question), "Confidence": stated}
+    normalised = "" if math.isnan(trial["confidence"]) else f", that is {trial['confidence']:.3f} of 1"
+    confidence = f"{number(trial['confidence_raw'])} on {scale.label}{normalised}"
+    return {**answer_and_key(trial, question), "Confidence": confidence}
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures on a scale are in the long run, asked as the paper asks.
+    """Return the true values of a subject's measures on a scale, with the paper's elicitation method.
 
-    The task and its parameters make no difference. The number of distinct values, which grows with the number of
-    questions, is left out.
+    The task and its parameters are ignored. ``distinct`` is left out, since it grows with the number of questions.
 
     Examples
     --------
@@ -548,13 +586,13 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     {'accuracy': 0.773, 'ece': 0.0, 'overconfidence': 0.0, 'auroc': 0.734}
     """
     scale = Scale.parse(condition)
-    asked = {"elicitation": "verbal", "strict": False}
-    question = Question("true", "true", "How many?", "number", "7", metadata=asked)
+    parameters = {"elicitation": "verbal", "strict": False}
+    question = Question("true", "true", "How many?", "number", "7", metadata=parameters)
     trials = []
-    for (correct, raw), chance in report_distribution(subject, condition, scale).items():
-        said = answer(question, correct=correct, seed=0)
-        reply = reply_in_format(question, [(said, raw)], "verbal")
-        for text, probability in ways_to_say(reply, subject, out_of_format(said, raw, scale)):
+    for (correct, raw), p_report in report_distribution(subject, condition, scale).items():
+        chosen = answer(question, correct=correct, seed=0)
+        reply = reply_in_format(question, [(chosen, raw)])
+        for text, p_text in ways_to_say(reply, subject, out_of_format(chosen, raw, scale)):
             trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
-            trials.append((trial, chance * probability))
+            trials.append((trial, p_report * p_text))
     return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)

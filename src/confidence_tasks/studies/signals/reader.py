@@ -19,7 +19,7 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
-from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, Scale
+from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
 from confidence_tasks.study.reference import np
@@ -27,7 +27,6 @@ from confidence_tasks.study.reference import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PERCENT = Scale(0, 100)
 
 SPAN = 2_000
 """Maximum number of characters that are read of a short reply."""
@@ -54,7 +53,7 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     AnswerReply(answer='Jane Austen', confidence_raw=85.0, status='ok', rules=(), begin=8, end=19)
     """
     reading = read_scale_reply(
-        reply, PERCENT, kind=question.kind, choices=question.choices, asked=ANSWER_AND_CONFIDENCE
+        reply, PERCENT, kind=question.kind, choices=question.choices, expected_format=ANSWER_AND_CONFIDENCE
     )
     begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
     return AnswerReply(
