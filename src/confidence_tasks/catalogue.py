@@ -73,7 +73,7 @@ def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
 @cache
 def power_designs() -> Mapping[str, Any]:
     """Return how studies are simulated for power analysis, by name of the study."""
-    loaded = {study: study.power.load() for study in studies() if study.power and study.subject}
+    loaded = {study: study.power.load() for study in studies() if study.power and study.simulate_reply}
     return {
         study.name: design
         for study, power in loaded.items()

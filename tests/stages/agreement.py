@@ -76,6 +76,6 @@ STUDY = Study(
     trial=AgreementTrial,
     measures=(ACCURACY,),
     designs={"agreement": Design("Agreement", "Do samples agree?")},
-    headline=("accuracy",),
-    subject=subject,
+    headline_measures=("accuracy",),
+    simulate_reply=subject,
 )

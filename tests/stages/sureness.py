@@ -71,8 +71,8 @@ STUDY = Study(
         PARSE_RATE,
     ),
     designs={"sureness": Design("Sureness", "Does a model know more when it is asked?", baseline="stated")},
-    headline=("auroc", "ece", "accuracy"),
-    tested=("auroc", "ece"),
-    subject=subject,
-    columns=("tokens",),
+    headline_measures=("auroc", "ece", "accuracy"),
+    tested_measures=("auroc", "ece"),
+    simulate_reply=subject,
+    viewer_columns=("tokens",),
 )

@@ -33,7 +33,7 @@ STUDY = Study(
     trial=Trial,
     measures=(ACCURACY,),
     designs={{"elsewhere": Design("Elsewhere", "Is there a study in another package?")}},
-    headline=("accuracy",),
+    headline_measures=("accuracy",),
 )
 """
 
@@ -100,19 +100,28 @@ def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
     ("changes", "said"),
     [
         (
-            {"headline": ("acuracy",)},
-            "headline names 'acuracy', which is none of its own; did you mean 'accuracy'",
+            {"headline_measures": ("acuracy",)},
+            "headline_measures names an unknown measure, 'acuracy'; did you mean 'accuracy'",
         ),
-        ({"tested": ("auroc2",)}, "tested names 'auroc2', which is none of its own; did you mean 'auroc'"),
-        ({"witnesses": {"mratio": ("zzz",)}}, "witnesses names 'zzz', which is none of its own$"),
-        ({"domains": {"confidense": Domain()}}, "domains names 'confidense', .*; did you mean 'confidence'"),
-        ({"ordered": (("lower", "uper"),)}, "ordered names 'uper', .*; did you mean 'upper'"),
+        (
+            {"tested_measures": ("auroc2",)},
+            "tested_measures names an unknown measure, 'auroc2'; did you mean 'auroc'",
+        ),
+        (
+            {"corroborating_measures": {"mratio": ("zzz",)}},
+            "corroborating_measures names an unknown measure, 'zzz'$",
+        ),
+        ({"domains": {"confidense": Domain()}}, "domains names an unknown column, 'confidense'; did you"),
+        ({"domains": {"lower": Domain(not_above="uper")}}, "domains names .* 'uper'; did you mean 'upper'"),
         ({"measures": SCALES.measures * 2}, "two measures are called accuracy, "),
         (
             {"measures": (*SCALES.measures, ODD)},
-            "measure odd names 'corect', .*; did you mean 'correct'",
+            "measure odd names an unknown column, 'corect'; did you mean 'correct'",
         ),
-        ({"columns": ("confidence_rw",)}, "columns names 'confidence_rw', .*; did you mean 'confidence_raw'"),
+        (
+            {"viewer_columns": ("confidence_rw",)},
+            "viewer_columns names an unknown column, 'confidence_rw'; did you mean 'confidence_raw'",
+        ),
         ({"stages": ()}, "it needs stages$"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
@@ -166,11 +175,10 @@ STAGED = sureness.STUDY
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"read": None}, "it needs read"),
         ({"module": ""}, "it needs module"),
         ({"designs": {}}, "it needs designs"),
         ({"parameters": STAGED.parameters * 2}, "two parameters are called level, mirror, n, source"),
-        ({"conditions": ("stated", "stated")}, "two conditions have one label"),
+        ({"conditions": ("stated", "stated")}, "two conditions are called stated"),
         (
             {"conditions": ("stating", "asked")},
             "the baseline 'stated' is no condition; did you mean 'stating'",

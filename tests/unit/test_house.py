@@ -33,7 +33,7 @@ CALLED_BY_OTHERS = [
         "*_scorer",
     ),  # entry points and files name them
     *("true_values", "true_auroc", "to_frame"),  # users
-    "cited",  # the template of the page
+    "citation",  # the template of the page
 ]
 """Names that a framework or a user calls, as patterns."""
 

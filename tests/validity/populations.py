@@ -80,7 +80,7 @@ def scale_contrast(subject: Subject) -> Population:
         subject,
         scale_items(two, ["arithmetic"], n=N),
         lambda item, reply: scale_trial(item.question, Scale.parse(item.condition), reply),
-        [measure for measure in scales.MEASURES if measure.name in SCALES.tested],
+        [measure for measure in scales.MEASURES if measure.name in SCALES.tested_measures],
     )
     return replace(whole, contrast=True)
 

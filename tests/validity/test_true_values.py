@@ -145,7 +145,7 @@ def test_estimates_of_many_trials_are_the_true_values(
     true = true_values(study, subject, condition, task)
     assert len(true) > 4
     for name, value in true.items():
-        measure = STUDIES[study].measure[name]
+        measure = STUDIES[study].measures_by_name[name]
         found = float(measure.compute(trials, None))
         without = np.asarray(measure.compute(trials, kept))
         error = math.sqrt((GROUPS - 1) / GROUPS * np.sum((without - without.mean()) ** 2))

@@ -41,7 +41,7 @@ _LARGEST_SEED = 2**31 - 1
 
 
 def load_study(reference: str) -> Study:
-    """Return the study that :attr:`~confidence_tasks.study.Study.reference` names."""
+    """Return the study that :attr:`~confidence_tasks.study.Study.address` names."""
     study = resolve_name(reference)
     assert isinstance(study, Study)
     return study
@@ -86,7 +86,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
     """Return the model roles that must be bound: those of stages, and those that the study's own scorer asks."""
-    own = study.roles(parameters, questions) if study.roles else ()
+    own = study.scorer_roles(parameters, questions) if study.scorer_roles else ()
     return list(dict.fromkeys([*own, *(stage.role for stage in study.stages_of(parameters) if stage.role)]))
 
 
@@ -95,8 +95,8 @@ def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
 
     None where each question has a condition of its own.
     """
-    if study.chosen is not None:
-        chosen = list(study.chosen(parameters))
+    if study.select_conditions is not None:
+        chosen = list(study.select_conditions(parameters))
     else:
         name = study.condition_parameter
         named = parameters.get(name)
@@ -137,7 +137,6 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     ValueError if there are no questions, the first stage has not one prompt, a trial lacks a column, or a measure reads
     another one.
     """
-    assert study.questions is not None
     fewshot, wanted = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
     if parameters.get("n") is not None:
         wanted["n"] += fewshot
@@ -176,8 +175,8 @@ def conditions_of(study: Study, question: Question, conditions: Sequence[str]) -
 
 def _example(study: Study, first: Stage, item: Item, number: int) -> str:
     """Return the reply of a worked example: the study's own, or an ideal subject's."""
-    if study.example is not None:
-        return study.example(item.question, item.condition, number)
+    if study.worked_example is not None:
+        return study.worked_example(item.question, item.condition, number)
     # A wrong text of a simulated subject says what the answer is not, which a small model copies: show right ones.
     subject = make_subject("ideal", **({"d_prime": 4.0} if item.question.kind == "text" else {}))
     call = StageCall(study, item.question, item.condition, first.name, {})
@@ -186,7 +185,7 @@ def _example(study: Study, first: Stage, item: Item, number: int) -> str:
 
 def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
     """Check that every measure reads columns that trials have."""
-    for measure in study.measures + study.pooled:
+    for measure in study.measures + study.pooled_measures:
         try:
             with warnings.catch_warnings(action="ignore"):
                 measure.compute(columns(trials), None)
@@ -194,7 +193,7 @@ def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
             name = str(error.args[0])
             raise ValueError(
                 f"study {study.name}: measure {measure.name} reads {name!r}, which is no column of its trial"
-                f"{meant(name, study.record)}"
+                f"{meant(name, study.column_types)}"
             ) from error
 
 
@@ -202,9 +201,9 @@ def _item(study: Study, first: Stage, question: Question, condition: str) -> Ite
     prompts = first.prompts(question, condition, {})
     if len(prompts) != 1:
         raise ValueError(f"stage {first.name!r} is the first one and has {len(prompts)} prompts, not 1")
-    kept = question.metadata.keys() if study.kept is None else study.kept
+    kept = question.metadata.keys() if study.metadata_keys is None else study.metadata_keys
     about = {
-        STUDY: study.reference,
+        STUDY: study.address,
         **{key: question.metadata[key] for key in kept if key in question.metadata},
     }
     if taken := sorted(
@@ -229,7 +228,7 @@ def conversations_of(
     A prompt that repeats the ``first`` one follows the same worked examples. ``begun(system, prompt)`` begins a
     conversation, and ``continued(conversation, prompt)`` continues one of the ``earlier`` stages.
     """
-    if not call.replies or stage.given:
+    if not call.replies or stage.forced_reply:
         yield first
         return
     for prompt in stage.prompts(call.question, call.condition, call.replies):
@@ -278,17 +277,17 @@ def trial_of(
 
     ValueError if the trial has not the columns that the study declares, or one of another type.
     """
-    assert study.read is not None
-    if study.options:
-        question = question.with_metadata(**{name: options[name] for name in study.options})
+    if study.scorer_options:
+        question = question.with_metadata(**{name: options[name] for name in study.scorer_options})
     trial = dict(study.read(question, condition, replies))
-    if lacking := [name for name in study.record if name not in trial]:
+    if lacking := [name for name in study.column_types if name not in trial]:
         raise ValueError(f"study {study.name}: read returns a trial without {', '.join(lacking)}")
     for name, value in trial.items():
-        kind = study.record.get(name)
+        kind = study.column_types.get(name)
         if kind is None:
             raise ValueError(
-                f"study {study.name}: read returns {name!r}, which is no column of its trial{meant(name, study.record)}"
+                f"study {study.name}: read returns {name!r}, which is no column of its trial"
+                f"{meant(name, study.column_types)}"
             )
         if not isinstance(value, str if kind is str else int | float):
             raise ValueError(
@@ -302,7 +301,7 @@ def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     """Return what the log of a task has as metrics: by default every measure in every condition."""
     if study.metrics is not None:
         return study.metrics(parameters, conditions)
-    arguments = {"study": study.reference, "conditions": list(conditions)}
+    arguments = {"study": study.address, "conditions": list(conditions)}
     return TaskMetrics(None, arguments, study.measures, conditions[0])
 
 

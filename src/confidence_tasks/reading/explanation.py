@@ -77,7 +77,7 @@ def explanation(
     """Return the table of what a study says of a trial, how the reply was read, and by which rules."""
     status = trial["status"]
     rows = dict((study.explain or _rows)(trial, question, tokens))
-    meaning = rows.pop("Reading", "") or {**MEANING, **study.meanings}[status]
+    meaning = rows.pop("Reading", "") or {**MEANING, **study.status_descriptions}[status]
     rows["Reading"] = f"{status.replace('_', ' ')}: {meaning}"
     if trial.get("rules"):
         rows["Rules"] = plain(trial["rules"].replace("+", ", "))

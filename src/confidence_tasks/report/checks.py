@@ -209,7 +209,7 @@ def unlike_of_one_id(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[
 def unread_replies(results: TaskResults) -> Iterator[Notice]:
     """Replies that lack an answer or a confidence."""
     # The study's own measure: a study may leave replies out that no number is of.
-    read = results.task_trials.study.measure.get(PARSE_RATE.name, PARSE_RATE)
+    read = results.task_trials.study.measures_by_name.get(PARSE_RATE.name, PARSE_RATE)
     rates = {
         f"{model}, {condition}": float(read.compute(columns, None))
         for model, condition, columns in cells_of(results)
@@ -414,7 +414,7 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
     ValueError if no task has a measure or a condition that is named: a gate that nothing passes through is left open.
     """
     for requirement in requirements:
-        known = [name for results in every for name in results.task_trials.study.measure]
+        known = [name for results in every for name in results.task_trials.study.measures_by_name]
         if requirement.measure not in known:
             raise ValueError(
                 f"{requirement}: there is no measure {requirement.measure!r}{meant(requirement.measure, known)}"

@@ -92,11 +92,11 @@ def compare(
     ValueError if the study has no measure of a given name, or no such column, or that has very many values.
     """
     study, settings = task_trials.study, settings or Settings()
-    pooled = [measure.name for measure in study.pooled]
-    names = list(measures or dict.fromkeys((*study.headline, *study.tested, *pooled)))
-    if unknown := [name for name in names if name not in study.measure]:
+    pooled = [measure.name for measure in study.pooled_measures]
+    names = list(measures or dict.fromkeys((*study.headline_measures, *study.tested_measures, *pooled)))
+    if unknown := [name for name in names if name not in study.measures_by_name]:
         raise ValueError(
-            f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measure)}"
+            f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measures_by_name)}"
         )
     conditions = _shared_conditions(first, second)
     whole = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
@@ -190,8 +190,8 @@ def _split(
     if not by:
         yield "", first, second
         return
-    if study.record.get(by) is not str:
-        texts = [name for name, kind in study.record.items() if kind is str]
+    if study.column_types.get(by) is not str:
+        texts = [name for name, kind in study.column_types.items() if kind is str]
         raise ValueError(f"{study.name} has no column of texts {by!r}; it has {', '.join(texts)}")
     values = sorted({*map(str, first.columns[by])} & {*map(str, second.columns[by])})
     if len(values) > MOST_VALUES:
@@ -218,7 +218,7 @@ def compared_models(
     """
     (its,) = (each for each in studies() if each.name == study)
     columns, side = paired_trials(first, second, conditions)
-    chosen = [its.measure[name] for name in measures]
+    chosen = [its.measures_by_name[name] for name in measures]
     return list(compared_measures(columns, side, chosen, settings)) if len(side) else []
 
 
@@ -395,7 +395,7 @@ def credibly_worse(each: Comparison, study: Study, margin: float) -> bool:
     All of the interval must say so, and the p-value that is corrected for the conditions; a measure that is neither
     better nor worse when it is higher says nothing.
     """
-    better = study.measure[each.measure].better
+    better = study.measures_by_name[each.measure].better
     limit = {"higher": each.difference.low, "lower": -each.difference.high}.get(better, -math.inf)
     return limit > margin and each.p_adjusted <= 1.0 - each.difference.level
 

@@ -75,7 +75,7 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
     for summary in told:
         scores = summary.scores or {}
         if study is None and (study := study_of_scores(scores)):
-            scorer, keys = study.scorer_name, tuple(study.record)
+            scorer, keys = study.scorer_name, tuple(study.column_types)
         metadata = summary.metadata or _NOTHING
         # Of a sample run twice, the later summary counts, in the place of the first.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
@@ -396,7 +396,7 @@ def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
             **effort_settings(effort),
             **({"base_url": spec.model_base_url} if spec.model_base_url else {}),
             **spec.model_args,
-            **study.how(parameters),
+            **study.protocol_parameters(parameters),
             **_solver(spec),
             **_roles(spec),
         }

@@ -30,7 +30,7 @@ from confidence_tasks.report.trial_files import (
     trial_columns,
     without_garbage_collection,
 )
-from confidence_tasks.study.definition import Study, shown
+from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
@@ -91,7 +91,7 @@ def read_sample_file(path: str) -> TrialFile:
         raise NotTrialsError("it is not named as lm-eval names its sample files")
     task, time = match["task"], match["time"]
     study = _study(task)
-    keys = tuple(study.record)
+    keys = tuple(study.column_types)
     rows, n_lines = _rows(path, keys)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
@@ -200,7 +200,9 @@ def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
             **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
             **_parsed(config.get("gen_kwargs")),
             **_parsed(config.get("model_args")),
-            **{key: value for key, value in study.how(asked).items() if key not in _OF_A_STUB},
+            **{
+                key: value for key, value in study.protocol_parameters(asked).items() if key not in _OF_A_STUB
+            },
             "fewshot": fewshot,
         }
     )
@@ -303,9 +305,9 @@ def _study_of_rows(rows: pd.DataFrame) -> Study:
         named = str(rows["study"].iloc[0])
         known = {study.name: study for study in studies()}
         if named not in known:
-            raise NotTrialsError(f"study {shown(named)} is not one of {', '.join(known)}")
+            raise NotTrialsError(f"study {short_repr(named)} is not one of {', '.join(known)}")
         return known[named]
-    own = {study: len((set(study.record) - set(_CORE)) & names) for study in studies()}
+    own = {study: len((set(study.column_types) - set(_CORE)) & names) for study in studies()}
     best = max(own.values())
     fitting = [study for study, count in own.items() if count == best]
     if len(fitting) > 1:
@@ -318,7 +320,7 @@ def _csv(path: str) -> tuple[pd.DataFrame, int]:
     refused = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
     with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file:
         names = Counter(next(csv.reader(file), []))
-    if twice := [shown(name) for name, count in names.items() if count > 1]:
+    if twice := [short_repr(name) for name, count in names.items() if count > 1]:
         raise NotTrialsError(f"it has two columns {', '.join(twice)}: delete or rename one")
     with fsspec.open(path, "rt", encoding="utf-8-sig") as file, refused:
         return pd.read_csv(
@@ -349,7 +351,7 @@ def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
 
 
 _CORE = tuple(Trial.__annotations__)
-_TEXTS = {key: str for study in studies() for key, kind in study.record.items() if kind is str}
+_TEXTS = {key: str for study in studies() for key, kind in study.column_types.items() if kind is str}
 _READERS: Mapping[str, Callable[[str], tuple[pd.DataFrame, int]]] = {
     ".csv": _csv,
     ".jsonl": _jsonl,

@@ -208,7 +208,7 @@ def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
             logged.name = "confidence_tasks/study_metrics"
             options = {
                 "summary": reference_of(condition_summary),
-                "arguments": {"study": study.reference, "conditions": conditions},
+                "arguments": {"study": study.address, "conditions": conditions},
             }
         logged.options = {**options, "measures": None, "overall": []}
 

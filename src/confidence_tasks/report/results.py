@@ -82,7 +82,7 @@ class TaskResults:
         """The measures of the main table, but for those that no model has a value of, if others are left."""
         study = self.task_trials.study
         valued = {entry.measure for entry in self.estimates if not math.isnan(entry.interval.estimate)}
-        every = [study.measure[name] for name in study.headline]
+        every = [study.measures_by_name[name] for name in study.headline_measures]
         return [measure for measure in every if measure.name in valued] or every
 
     @property
@@ -90,7 +90,9 @@ class TaskResults:
         """The group to compare models on: the design's, else its baseline, else the first one."""
         labels = [group.label for groups in self.groups.values() for group in groups]
         design = self.task_trials.design
-        return next((label for label in (design.reference, design.baseline) if label in labels), labels[0])
+        return next(
+            (label for label in (design.reference_group, design.baseline) if label in labels), labels[0]
+        )
 
     @cached_property
     def conditions(self) -> list[str]:
@@ -217,7 +219,11 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     (its,) = (each for each in studies() if each.name == study)
     groups = its.grouping(columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    own = its.distributions(columns, cells, settings) if its.distributions else {}
+    own = (
+        its.cross_condition_distributions(columns, cells, settings)
+        if its.cross_condition_distributions
+        else {}
+    )
     named = {name for _, name in own}
     others = [measure for measure in its.measures if measure.name not in named]
     drawn = {**distributions(columns, cells, others, settings), **own}
@@ -227,18 +233,18 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
         for group in groups
         if group.by == BY_CONDITION
     ]
-    tested = [its.measure[name] for name in its.tested]
+    tested = [its.measures_by_name[name] for name in its.tested_measures]
     compared = contrasts(columns, conditions, baseline, tested, drawn, settings)
     for every in _whole(its, columns):
-        pooled = distributions(columns, every.cells, its.pooled, settings)
-        found += estimates([every], its.pooled, pooled, settings)
+        pooled = distributions(columns, every.cells, its.pooled_measures, settings)
+        found += estimates([every], its.pooled_measures, pooled, settings)
     return found, compared
 
 
 def _whole(study: Study, columns: Columns) -> list[Group]:
     """Return the group of all trials, if the study has measures of it."""
     chosen = np.ones(len(columns["question_id"]), dtype=bool)
-    return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled else []
+    return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled_measures else []
 
 
 # As tables ----------------------------------------------------------------------------------------------------------

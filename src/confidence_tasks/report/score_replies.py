@@ -124,14 +124,14 @@ def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
 
     stages = study.stages_of(default_parameters(study))
-    if not is_single(stages) or stages[0].logprobs == "required" or study.repeats:
+    if not is_single(stages) or stages[0].logprobs == "required" or study.repeats_parameter:
         return {}
     several = len(study.conditions) > 1
 
     def item(question: Question, row: Row) -> Item:
         label = str(row["condition"]) if several else study.conditions[0]
         condition = one_of(study.conditions, label, "condition")
-        about = {STUDY: study.reference, **question.metadata}
+        about = {STUDY: study.address, **question.metadata}
         return Item(question, condition, question.text, metadata=about)
 
     return {

@@ -242,7 +242,9 @@ def metrics(
     """
     settings = _settings(level, n_resamples, seed)
     tasks = collected(paths)
-    asked = _named(measures, list(dict.fromkeys(name for task in tasks for name in task.study.measure)))
+    asked = _named(
+        measures, list(dict.fromkeys(name for task in tasks for name in task.study.measures_by_name))
+    )
     table = estimates_frame(compute_results(tasks, settings))
     table = table[(table["source"] == "") & table["measure"].isin(asked)]
     return table.rename(columns={"group": "condition"})[

@@ -22,7 +22,7 @@ from msgspec import MsgspecError, convert
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
-from confidence_tasks.study.definition import BINARY, Domain, Study, shown
+from confidence_tasks.study.definition import BINARY, Domain, Study, short_repr
 from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.trial import STATUSES
 
@@ -159,21 +159,13 @@ def trial_columns(
     n_trials = len(values["epoch"])
     missing = [None] * n_trials
     columns: dict[str, NDArray[Any]] = {}
-    for key, kind in study.record.items():
+    for key, kind in study.column_types.items():
         columns[key], wrong = (_numbers if kind is float else _texts)(values.get(key, missing))
         note(key, wrong)
         domain = study.domains.get(key) or _COMMON.get(key) or Domain()
         note(key, domain.faults(columns[key]))
-    for first, second in study.ordered:
-        low, high = columns[first], columns[second]
-        rows = np.flatnonzero((low > high) | (np.isnan(low) != np.isnan(high))).tolist()
-        note(
-            f"{first} and {second}",
-            ((row, f"are no interval: {low[row]:g} and {high[row]:g}") for row in rows),
-        )
-    for key, other in study.binary_where:
-        present = np.flatnonzero(~np.isnan(columns[other])).tolist()
-        note(key, ((present[row], what) for row, what in BINARY.faults(columns[key][present])))
+    for key, found in _faults_between_columns(study, columns):
+        note(key, found)
     note("condition", _settle(study, columns))
     for key in (*DIGESTS, "sample_id"):
         columns[key], _ = _texts(values.get(key, missing))
@@ -193,16 +185,34 @@ def trial_columns(
     return {key: column[kept] for key, column in columns.items()} if faults else columns, left_out
 
 
+def _faults_between_columns(
+    study: Study, columns: Mapping[str, NDArray[Any]]
+) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
+    """Yield the faults of columns whose domain depends on another column, with the names of the columns."""
+    for key, domain in study.domains.items():
+        if other := domain.not_above:
+            low, high = columns[key], columns[other]
+            rows = np.flatnonzero((low > high) | (np.isnan(low) != np.isnan(high))).tolist()
+            yield (
+                f"{key} and {other}",
+                [(row, f"are no interval: {low[row]:g} and {high[row]:g}") for row in rows],
+            )
+        if other := domain.binary_where:
+            present = np.flatnonzero(~np.isnan(columns[other])).tolist()
+            yield key, [(present[row], fault) for row, fault in BINARY.faults(columns[key][present])]
+
+
 def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[int, str]]:
     """Set the columns that the condition settles; yield the trials whose condition is none of the study's."""
     for condition in dict.fromkeys(columns["condition"]):
         rows = np.flatnonzero(columns["condition"] == condition).tolist()
         try:
-            for key, value in study.condition_numbers(condition).items():
+            for key, value in study.condition_columns(condition).items():
                 columns[key][rows] = value
         except ValueError as error:
             yield from (
-                (row, f"is {shown(condition)}, which is no condition of the study: {error}") for row in rows
+                (row, f"is {short_repr(condition)}, which is no condition of the study: {error}")
+                for row in rows
             )
 
 
@@ -240,9 +250,9 @@ _SHARE = Domain(0.0, 1.0)
 _COMMON: Mapping[str, Domain] = {
     **dict.fromkeys(("correct", "confidence", "token_correct", "token_confidence", "level", "mas"), _SHARE),
     "penalty": Domain(0.0),
-    "question_id": Domain(needed=True),
-    "condition": Domain(needed=True),
-    "status": Domain(values=STATUSES, needed=True),
+    "question_id": Domain(required=True),
+    "condition": Domain(required=True),
+    "status": Domain(values=STATUSES, required=True),
 }
 """Columns that every measure needs."""
 
@@ -262,7 +272,7 @@ def _numbers(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]
         try:
             found[row] = np.nan if value is None or value == "" else float(value)
         except (TypeError, ValueError, OverflowError):
-            wrong.append((row, f"is {shown(value)}, which is no number"))
+            wrong.append((row, f"is {short_repr(value)}, which is no number"))
     return found, wrong
 
 
@@ -278,7 +288,7 @@ def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
             if type(value) is not str:
                 is_one = np.ndim(value) == 0 and not isinstance(value, Mapping)
                 if not is_one:
-                    wrong.append((row, f"is {shown(value)}, which is no text"))
+                    wrong.append((row, f"is {short_repr(value)}, which is no text"))
                 texts[row] = "" if is_one and (value is None or value != value) else str(value)
     every = "".join(texts)
     if "\0" in every or not every.isascii():

@@ -65,12 +65,12 @@ class StageCall:
 
     def reply(self, subject: Subject, prompt: str, *, seed: str) -> Reply:
         """Return the subject's reply; ValueError if the study has no subject."""
-        if self.study.subject is None:
+        if self.study.simulate_reply is None:
             raise ValueError(
                 f"{self.study.name} does not say how a simulated subject replies: declare its subject"
             )
         request = StageRequest(subject, prompt, self.condition, self.stage, self.replies, seed)
-        reply: Reply = self.study.subject(self.question, request)
+        reply: Reply = self.study.simulate_reply(self.question, request)
         return reply
 
 
@@ -279,7 +279,10 @@ def make_instrument(name: str, **changes: Any) -> Instrument:
 def instrument_responders() -> tuple[InstrumentResponder, ...]:
     """Return how simulated parsers and judges reply in every study."""
     return tuple(
-        responder for study in studies() if study.instruments for responder in study.instruments.load()
+        responder
+        for study in studies()
+        if study.simulated_roles
+        for responder in study.simulated_roles.load()
     )
 
 

@@ -1,4 +1,4 @@
-"""A study: everything that the harnesses, the report and the commands need to know of it."""
+"""The declaration of a study, from which the harnesses, the report and the commands derive everything else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, SEED, Parameter, meant
+from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, MIRROR, SEED, Parameter, meant
 from confidence_tasks.study.reference import LazyModule, Reference, np
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Question, Status, Trial
@@ -19,33 +19,43 @@ if TYPE_CHECKING:
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _general = LazyModule("confidence_tasks.report.figures.general")
-_planning = LazyModule("confidence_tasks.report.power")
-_trials = LazyModule("confidence_tasks.report.task_trials")
-_staged = LazyModule("confidence_tasks.harness.inspect.staged")
+_power = LazyModule("confidence_tasks.report.power")
+_task_trials = LazyModule("confidence_tasks.report.task_trials")
+_inspect_staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Publication of a study."""
+    """The paper that a study implements.
+
+    Attributes
+    ----------
+    authors : str
+        Last names of the authors, as a citation prints them.
+    year : int
+        Year of publication.
+    arxiv : str
+        arXiv identifier, such as ``2603.09309``.
+    """
 
     authors: str
     year: int
     arxiv: str
 
     @property
-    def cited(self) -> str:
-        """Citation.
+    def citation(self) -> str:
+        """Citation in one line.
 
         Examples
         --------
-        >>> Paper("Dai", 2026, "2603.09309").cited
+        >>> Paper("Dai", 2026, "2603.09309").citation
         'Dai (2026), arXiv:2603.09309'
         """
         return f"{self.authors} ({self.year}), arXiv:{self.arxiv}"
 
     @property
     def url(self) -> str:
-        """Address of its page."""
+        """Address of the paper's page on arXiv."""
         return f"https://arxiv.org/abs/{self.arxiv}"
 
 
@@ -56,97 +66,108 @@ class Design:
     Attributes
     ----------
     title : str
-        The task in a few words.
+        Title of the task in reports.
     question : str
-        What it asks of a model, in a sentence.
+        The research question of the task, in one sentence.
     baseline : str
-        The condition that the others are compared with; empty for no comparison.
-    reference : str
-        The group of trials that models are compared on in a sentence; by default the baseline, or the first group.
+        Condition that the other conditions are compared with; empty for no comparison.
+    reference_group : str
+        Group of trials by which a summary compares models; by default the baseline, or else the first group.
     conditions : tuple of str
-        The conditions that it asks by default; by default those of the study.
+        Conditions that are asked by default; by default those of the study.
     parameters : tuple of Parameter
-        Parameters of its task; by default those of the study.
-    offline : str
-        Generated source of further lm-eval tasks, which need no data; by default that of the study.
+        Parameters of the task; by default those of the study.
+    offline_source : str
+        ``Study.offline_source`` for this task; by default that of the study.
     """
 
     title: str
     question: str
     baseline: str = ""
-    reference: str = ""
+    reference_group: str = ""
     conditions: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
-    offline: str = ""
+    offline_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskMetrics:
-    """Metrics in the log of a task.
+    """The metrics that the log of a task contains.
 
     Attributes
     ----------
-    summary, arguments
-        ``summary(trials, names=None, **arguments)``: the measures that are named, or all, keyed ``measure/condition``;
-        None for each measure of the study in each of the ``conditions`` that are named in the arguments. Logs name it,
-        with its arguments as JSON holds them, so that it can be called again when they are scored anew.
+    summary : callable, optional
+        ``summary(trials, names=None, **arguments)`` returns metrics keyed ``measure/condition``, of the measures in
+        ``names``, or of all measures. A log stores the address of the function, so that ``rescore`` can call it again.
+        None computes every measure of the study in each of ``arguments["conditions"]``.
+    arguments : mapping
+        Keyword arguments of ``summary``. A log stores them as JSON.
     measures : tuple of Measure
-        The measures that it computes.
-    headline : str
-        Condition of the headline metric.
+        The measures that ``summary`` computes.
+    headline_condition : str
+        Condition of the log's headline metric.
     overall : tuple of str
-        The conditions that come first; of the others a log has the first headline measure only.
-    names : tuple of str
-        The measures that are logged by default, if other than the study's headline.
+        Conditions that are logged first. Of the other conditions a log has the first headline measure only.
+    default_measures : tuple of str
+        Measures that are logged by default; by default the headline measures of the study.
     """
 
     summary: Callable[..., Mapping[str, float]] | None
     arguments: Mapping[str, Any]
     measures: tuple[Measure, ...]
-    headline: str
+    headline_condition: str
     overall: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    default_measures: tuple[str, ...] = ()
 
 
-def shown(value: Any) -> str:
-    """Return a value out of a file, short and escaped.
+_MAX_REPR_LENGTH = 80
+
+
+def short_repr(value: Any) -> str:
+    """Return the representation of a value from a file, cut to 80 characters.
 
     Examples
     --------
-    >>> shown("banana"), shown(0.5), len(shown(["x"] * 100))
+    >>> short_repr("banana"), short_repr(0.5), len(short_repr(["x"] * 100))
     ("'banana'", '0.5', 81)
     """
     text = f"{value:g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
-_LONGEST_SHOWN = 80
+    return text if len(text) <= _MAX_REPR_LENGTH else f"{text[:_MAX_REPR_LENGTH]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The values that a column of trials may hold; a trial with another is left out when a file is read.
+    """The values that a column of trials may have. Trials with other values are left out when a file is read.
 
     Attributes
     ----------
     low, high : float
-        Bounds of a number, which is finite.
+        Bounds of a number. Numbers must be finite.
     values : tuple of str or of float
-        The only values; empty for any.
-    needed : bool
-        Whether a trial without a value cannot be used. By default a value may be missing: NaN or the empty text.
+        The only allowed values; empty to allow any.
+    required : bool
+        Whether every trial must have a value. By default a value may be missing: NaN or the empty text.
     check : callable, optional
-        Raises ValueError for a text that is none.
+        ``check(text)`` raises ValueError for a text that is not allowed.
+    not_above : str
+        Another column that is an upper bound of this one. A trial has a number in both columns or in neither.
+    binary_where : str
+        Another column. In trials that have a number there, this column is 0, 1 or missing.
     """
 
     low: float = -math.inf
     high: float = math.inf
     values: tuple[str, ...] | tuple[float, ...] = ()
-    needed: bool = False
+    required: bool = False
     check: Callable[[str], object] | None = None
+    not_above: str = ""
+    binary_where: str = ""
 
     def faults(self, column: NDArray[Any]) -> Iterator[tuple[int, str]]:
-        """Yield the positions of the values that are none, with what is wrong."""
+        """Yield the position of each value that is not allowed, and what is wrong with it.
+
+        ``not_above`` and ``binary_where``, which need other columns, are not checked here.
+        """
         if column.dtype == object:
             missing = column == ""
             wrong = ~np.isin(column, [*self.values, ""]) if self.values else np.zeros(len(column), dtype=bool)
@@ -155,10 +176,11 @@ class Domain:
             wrong = ~missing & ~(np.isfinite(column) & (column >= self.low) & (column <= self.high))
             if self.values:
                 wrong |= ~missing & ~np.isin(column, self.values)
-        if self.needed:
+        if self.required:
             yield from ((row, "is missing") for row in np.flatnonzero(missing).tolist())
         yield from (
-            (row, f"is {shown(column[row])}, {self._allowed()}") for row in np.flatnonzero(wrong).tolist()
+            (row, f"is {short_repr(column[row])}, {self._allowed()}")
+            for row in np.flatnonzero(wrong).tolist()
         )
         if self.check is not None:
             for text in dict.fromkeys(column):
@@ -166,7 +188,7 @@ class Domain:
                     self.check(text)
                 except ValueError as error:
                     rows = np.flatnonzero(column == text).tolist()
-                    yield from ((row, f"is {shown(text)}: {error}") for row in rows)
+                    yield from ((row, f"is {short_repr(text)}: {error}") for row in rows)
 
     def _allowed(self) -> str:
         if self.values:
@@ -178,252 +200,262 @@ class Domain:
 
 
 BINARY = Domain(values=(0.0, 1.0))
-"""A number that is 0, 1 or missing."""
+"""Domain of a number that is 0, 1 or missing."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Study:
-    """One study. Functions and tables that are needed late may be given as references.
+    """Declaration of a study: its tasks, questions, prompts, reader, measures and report.
+
+    Both harnesses, the report and all commands work from this object. An attribute that is a function or a table may
+    be a :class:`Reference` to one, which is imported when it is first used.
+
+    Several attributes are functions of ``parameters``: a mapping with the value of every parameter of the task, and
+    with the name of the task as ``task``.
 
     Attributes
     ----------
-    name, title : str
-        Its name in commands and in words.
-    trial : type
-        The typed dictionary that a trial is.
-    measures : sequence of Measure
-        Every measure, the headline first.
-    designs : mapping of str to Design
-        Its tasks by name.
-    headline : tuple of str
-        Measures of the main table.
-    paper : Paper, optional
-        Where it was published.
-    scorer : Reference or str
-        Makes the scorer whose scores are trials, and names it in logs. A study whose ``read`` scores needs none, or a
-        name only; by default it is ``<name>_scorer``. Parameters of the task are passed on to options of the same name.
+    name : str
+        Name of the study in commands and logs.
+    title : str
+        Title of the study in reports.
     module : str
-        Name of the module that holds the study as ``STUDY``: ``__name__``. Inspect's tasks are called after its first
-        part.
-    stages : tuple of Stage or callable
-        The calls of a model that a trial is made of, or ``stages(parameters)`` that returns them. With these, both
-        harnesses run the study without code of its own, each design as a task. ``parameters`` are those of the task,
-        with its name as ``task``.
-    questions : callable
-        ``questions(parameters)``: the questions, in the order in which they are asked. The parameters also have the
-        labels of the ``conditions``, and the number of worked examples as ``fewshot``, which ``n`` includes.
-    conditions : tuple of str
-        The conditions; with several, the task has a parameter ``conditions`` that chooses some. A study with
-        ``condition_of`` may have none.
-    condition_parameter : str
-        Name of the parameter that chooses some, where it is among the study's own.
-    read_condition : callable, optional
-        ``read_condition(text)``: the label of a condition as a user names it, where ``conditions`` are not all that
-        there may be; ValueError for none.
-    condition_of : callable, optional
-        ``condition_of(question)``: the only condition under which a question is asked, where questions and conditions
-        are not crossed.
-    chosen : callable, optional
-        ``chosen(parameters)``: the conditions that are asked, in place of a parameter.
-    source : str
-        Source of its questions, where its tasks have no parameter of it; by default its name.
-    repeats : str
-        Name of the parameter that says how often each question is asked under each condition, where each reply is a
-        trial of its own; empty for once.
-    kept : tuple of str, optional
-        What samples keep of a question's metadata for ``read`` and simulated subjects; by default all.
-    read : callable
-        ``read(question, condition, replies)``: the trial, whatever the replies; ``replies[stage][sample]`` is a
-        :class:`~confidence_tasks.study.stage.ModelReply`. It never raises.
-    options : tuple of str
-        Parameters that say how replies are read: options of the scorer, which ``read`` finds in the question's
-        metadata.
-    explain : callable, optional
-        ``explain(trial, question, tokens)``: the rows of the table that the log viewer shows beside a trial, markdown
-        by name, with the tokens of the first reply. Status and rules of reading are added; a row ``Reading`` has other
-        words for the status.
-    meanings : mapping of Status to str
-        What a status means, where that differs from other studies.
-    metrics : callable, optional
-        ``metrics(parameters, conditions)``: what a log has as metrics (:class:`TaskMetrics`); by default every measure
-        in every condition.
-    roles : callable, optional
-        ``roles(parameters, questions)``: the model roles that its own scorer asks.
-    example : callable, optional
-        ``example(question, condition, number)``: the reply shown in the worked example of that number, from 0; by
-        default that of an ideal simulated subject.
-    parameters : tuple of Parameter
-        Parameters of the tasks, beside ``seed``, ``fewshot``, ``efforts``, ``metrics`` and ``cache``.
-    subject : callable, optional
-        ``subject(question, request)``: the reply of a simulated subject to a call of the study
-        (:class:`~confidence_tasks.simulation.reply.StageRequest`).
-    columns : tuple of str
-        Keys of a trial that the log viewer shows after the common ones, as far as 80 pixels go at a width of 1,280; the
-        others are in the metadata of the score.
-    short_condition : callable
-        The label of a condition as the log viewer's column has room for: 14 letters.
+        Name of the module that holds the study as ``STUDY``: pass ``__name__``. Inspect names the tasks of the study
+        after its top-level package.
     version : str
         Version of the tasks, such as ``1-A``.
-    offline : str
-        Generated source of further lm-eval tasks, which need no data; empty for none.
-    tested : tuple of str
-        Measures whose difference from the baseline is tested. They may read nothing but columns that mean the same
-        under every condition.
-    witnesses : mapping of str to tuple of str
-        By tested measure that depends on a threshold, the tested measures without one: a sentence says of its
-        differences which of these agree in sign and significance.
-    pooled : tuple of Measure
-        Measures of all trials of a model together, of whatever condition.
-    condition_numbers : callable
-        Gives the columns of a trial that its condition settles, such as the penalty; raises ValueError for a label
-        that is no condition of the study.
+    paper : Paper, optional
+        The paper that the study implements.
+    designs : mapping of str to Design
+        The tasks of the study, by name. Both harnesses run each of them.
+    parameters : tuple of Parameter
+        Parameters of the tasks. Every task also has ``seed``, ``fewshot``, ``efforts``, ``metrics`` and ``cache``.
+    questions : callable
+        ``questions(parameters)`` returns the questions in the order in which they are asked. The mapping also has the
+        labels of the ``conditions``, and the number of worked examples as ``fewshot``, which ``n`` includes.
+    source : str
+        Name of the question source, if the tasks have no parameter for it; by default the name of the study.
+    offline_source : str
+        A source of generated questions, such as ``arithmetic``. lm-eval then has further tasks that ask these
+        questions and download nothing.
+    conditions : tuple of str
+        Labels of the conditions. Every question is asked under every condition, unless ``condition_of`` is given.
+    condition_parameter : str
+        Name of the parameter by which a user selects conditions. If there are several conditions and ``parameters``
+        has no parameter of this name, the tasks get a parameter ``conditions``.
+    select_conditions : callable, optional
+        ``select_conditions(parameters)`` returns the conditions that are asked. By default the condition parameter
+        lists them.
+    read_condition : callable, optional
+        ``read_condition(text)`` returns the label of the condition that a user names, if there are more conditions than
+        those in ``conditions``. It raises ValueError for a text that names none.
+    condition_of : callable, optional
+        ``condition_of(question)`` returns the only condition under which the question is asked.
+    condition_columns : callable
+        ``condition_columns(label)`` returns the columns of a trial that follow from its condition, such as the penalty.
+        It raises ValueError for a label that is not a condition of the study.
+    short_condition : callable
+        ``short_condition(label)`` returns the label for the log viewer, whose column has room for 14 characters.
+    stages : tuple of Stage or callable
+        The model calls of a trial, or ``stages(parameters)`` that returns them.
+    repeats_parameter : str
+        Name of the parameter that holds how often each question is asked under each condition, if each of these replies
+        is a trial of its own. By default each question is asked once.
+    metadata_keys : tuple of str, optional
+        Keys of a question's metadata that are stored with each sample, where ``read`` and simulated subjects find them;
+        by default all keys.
+    worked_example : callable, optional
+        ``worked_example(question, condition, number)`` returns the reply shown in a few-shot example, numbered from 0.
+        By default an ideal simulated subject replies.
+    trial : type
+        Typed dictionary of a trial: the columns that ``read`` returns.
+    read : callable
+        ``read(question, condition, replies)`` reads the replies into a trial, where ``replies[stage][sample]`` is a
+        :class:`~confidence_tasks.study.stage.ModelReply`. It never raises, whatever a model replied.
+    scorer_options : tuple of str
+        Names of parameters that change how replies are read. They are options of the scorer, so that a log can be
+        scored again with other values. ``read`` finds them in the metadata of the question.
+    scorer : Reference or str
+        Name of the scorer in logs, or a function that makes the scorer; by default ``<name>_scorer``, which calls
+        ``read``. A parameter of the task is passed to the option of the same name.
+    scorer_roles : callable, optional
+        ``scorer_roles(parameters, questions)`` returns the model roles that the scorer itself calls, such as a judge.
+    explain : callable, optional
+        ``explain(trial, question, tokens)`` returns the rows of the table that the log viewer shows beside a trial:
+        markdown by the name of the row. ``tokens`` are those of the first reply. Rows for the status and the reading
+        rules are added; a row ``Reading`` replaces the description of the status.
+    status_descriptions : mapping of Status to str
+        Description of a status in the log viewer, where the general one does not fit the study.
+    viewer_columns : tuple of str
+        Columns of a trial that the log viewer lists beside the common ones, which leave about 80 of 1,280 pixels. All
+        columns are in the metadata of a score.
+    measures : tuple of Measure
+        All measures of the study, the headline first.
+    headline_measures : tuple of str
+        Names of the measures in the main table of the report, and of those that a log contains by default.
+    tested_measures : tuple of str
+        Names of the measures whose differences from the baseline are tested. They may only read columns that mean the
+        same under every condition.
+    corroborating_measures : mapping of str to tuple of str
+        For a tested measure that depends on a confidence threshold, the tested measures that do not. The report says
+        whether one of them differs significantly in the same direction.
+    pooled_measures : tuple of Measure
+        Further measures, computed over the trials of all conditions together.
+    metrics : callable, optional
+        ``metrics(parameters, conditions)`` returns the :class:`TaskMetrics` of a log; by default every measure in every
+        condition.
     domains : mapping of str to Domain
-        What its measures take for granted of the columns of its own; those of all trials have theirs already.
-    ordered : tuple of (str, str)
-        Pairs of columns that have both a number or neither, the first not above the second.
-    binary_where : tuple of (str, str)
-        Pairs of columns: a trial with a number in the second has 0, 1 or nothing in the first.
-    grouping : callable
-        Puts trials in the groups that the tables have.
-    figures : tuple of callable or Reference
-        Make its figures. An entry may also be a tuple of these.
-    tables : tuple of callable or Reference
-        Make what its paper sets side by side beyond the measures.
-    checks : tuple of callable or Reference
-        Look for what calls its numbers into question.
+        Allowed values of the study's own columns. The common columns have domains already.
     subset_parameters : frozenset of str
-        Parameters of the tasks that say which questions and conditions are asked, not how.
+        Names of parameters that select questions or conditions and change nothing else, beside ``n``, ``mirror`` and
+        the condition parameter. Reports pool runs that differ in these only.
     protocol_values : frozenset of (str, str)
-        Such parameters with the values that say how all the same.
-    distributions : callable or Reference, optional
-        ``distributions(columns, cells, settings)``: those of the measures that a condition shares something of with the
-        others, such as the edges of bins, as :func:`confidence_tasks.report.estimates.distributions` returns them. A
-        log, whose metrics are of one condition each, does not have what is shared.
-    analysis : callable or Reference, optional
-        ``analysis(trials, settings)``: what its own tables and figures share, of all models of a task; computed once.
-    true_values : callable or Reference, optional
-        ``true_values(subject, condition, task, parameters)``: by name of a measure, what it is in the long run for a
-        simulated subject (:mod:`confidence_tasks.simulation.subject`); ValueError for a condition that is none.
-    instruments : Reference, optional
-        Tuple of pairs of a pattern that its prompts to a parser or a judge contain and the function by which a
-        simulated one replies (:class:`~confidence_tasks.simulation.reply.Instrument`).
-    reply_forms : Reference, optional
-        By name, how files of replies to it are scored without a model
-        (:class:`~confidence_tasks.report.score_replies.ReplyForm`).
-    power : Reference, optional
-        How it is simulated for power analysis (:class:`~confidence_tasks.report.power.PowerDesign`): by default
-        as answers with a confidence; None for not at all.
+        Values of subset parameters that do change what a trial means: pairs of a parameter and its value.
+    grouping : callable
+        ``grouping(columns)`` returns the groups of trials that the tables have as rows; by default one per condition.
+    cross_condition_distributions : callable, optional
+        ``cross_condition_distributions(columns, subsets, settings)`` returns the resampling distributions of the
+        measures that depend on trials of other conditions, for example by the edges of bins, like
+        :func:`confidence_tasks.report.estimates.distributions`. The metrics of a log are computed without it.
+    analysis : callable, optional
+        ``analysis(trials, settings)`` returns what several tables and figures of the study use. It is computed once per
+        task, from the trials of all models.
+    figures : tuple of callable
+        Functions that draw the figures of the report. An entry may be a tuple of functions.
+    tables : tuple of callable
+        Functions that make tables of the report, beside the table of measures.
+    checks : tuple of callable
+        Functions that find reasons to doubt the results, which the report prints as warnings.
     overviews : Reference, optional
-        Tuple of tables that set its tasks beside those of other studies
-        (:class:`~confidence_tasks.report.extra_tables.OverviewDesign`).
+        Tuple of :class:`~confidence_tasks.report.extra_tables.OverviewDesign`: tables that compare tasks of several
+        studies.
     replication : Reference, optional
-        The tables and figures of its paper (:class:`~confidence_tasks.report.paper.Replication`). Of several studies of
-        one paper, one has it.
+        :class:`~confidence_tasks.report.paper.Replication`: the tables and figures of the paper. If a paper has several
+        studies, one of them has the replication.
+    reply_forms : Reference, optional
+        :class:`~confidence_tasks.report.score_replies.ReplyForm` by name: how files with replies are scored without a
+        model. By default there is one form, for studies with a single call.
+    power : Reference, optional
+        :class:`~confidence_tasks.report.power.PowerDesign` of the study, for power analysis. By default its trials are
+        simulated as right or wrong answers with a confidence; None for no power analysis.
+    simulate_reply : callable, optional
+        ``simulate_reply(question, request)`` returns the reply of a simulated subject to one call, described by a
+        :class:`~confidence_tasks.simulation.reply.StageRequest`.
+    true_values : callable, optional
+        ``true_values(subject, condition, task, parameters)`` returns the expected value of each measure for a simulated
+        subject (:class:`~confidence_tasks.simulation.subject.Subject`), by name. It raises ValueError for an unknown
+        condition.
+    simulated_roles : Reference, optional
+        Tuple of pairs: a pattern that recognises a prompt to a parser or a judge, and the function that replies to the
+        prompt as a simulated one (:class:`~confidence_tasks.simulation.reply.RoleResponder`).
     """
 
     name: str
     title: str
-    trial: type[Trial]
-    measures: tuple[Measure, ...]
-    designs: Mapping[str, Design]
-    headline: tuple[str, ...]
+    module: str
+    version: str = "1-A"
     paper: Paper | None = None
-    scorer: Reference | str = ""
-    module: str = ""
-    stages: tuple[Stage, ...] | Callable[[Mapping[str, Any]], Sequence[Stage]] = ()
-    questions: Callable[[Mapping[str, Any]], Sequence[Question]] | None = None
+    designs: Mapping[str, Design]
+    parameters: tuple[Parameter, ...] = ()
+    questions: Callable[[Mapping[str, Any]], Sequence[Question]]
+    source: str = ""
+    offline_source: str = ""
     conditions: tuple[str, ...] = ()
     condition_parameter: str = "conditions"
+    select_conditions: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
     read_condition: Callable[[str], str] | None = None
     condition_of: Callable[[Question], str] | None = None
-    chosen: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
-    source: str = ""
-    repeats: str = ""
-    kept: tuple[str, ...] | None = None
-    read: Callable[[Question, str, Replies], Trial] | None = None
-    options: tuple[str, ...] = ()
-    explain: Callable[[Any, Question, Sequence[Token]], Mapping[str, str]] | None = None
-    meanings: Mapping[Status, str] = field(default_factory=dict)
-    metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
-    roles: Callable[[Mapping[str, Any], Sequence[Question]], Sequence[str]] | None = None
-    example: Callable[[Question, str, int], str] | None = None
-    parameters: tuple[Parameter, ...] = ()
-    subject: Callable[..., Any] | None = None
-    columns: tuple[str, ...] = ()
+    condition_columns: Callable[[str], Mapping[str, float]] = lambda label: {}
     short_condition: Callable[[str], str] = str
-    version: str = "1-A"
-    offline: str = ""
-    tested: tuple[str, ...] = ()
-    witnesses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    pooled: tuple[Measure, ...] = ()
-    condition_numbers: Callable[[str], Mapping[str, float]] = lambda label: {}
+    stages: tuple[Stage, ...] | Callable[[Mapping[str, Any]], Sequence[Stage]]
+    repeats_parameter: str = ""
+    metadata_keys: tuple[str, ...] | None = None
+    worked_example: Callable[[Question, str, int], str] | None = None
+    trial: type[Trial]
+    read: Callable[[Question, str, Replies], Trial]
+    scorer_options: tuple[str, ...] = ()
+    scorer: Reference | str = ""
+    scorer_roles: Callable[[Mapping[str, Any], Sequence[Question]], Sequence[str]] | None = None
+    explain: Callable[[Any, Question, Sequence[Token]], Mapping[str, str]] | None = None
+    status_descriptions: Mapping[Status, str] = field(default_factory=dict)
+    viewer_columns: tuple[str, ...] = ()
+    measures: tuple[Measure, ...]
+    headline_measures: tuple[str, ...]
+    tested_measures: tuple[str, ...] = ()
+    corroborating_measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pooled_measures: tuple[Measure, ...] = ()
+    metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
     domains: Mapping[str, Domain] = field(default_factory=dict)
-    ordered: tuple[tuple[str, str], ...] = ()
-    binary_where: tuple[tuple[str, str], ...] = ()
-    grouping: Callable[..., Any] = _trials.by_condition
+    subset_parameters: frozenset[str] = frozenset({"source", "sources"})
+    protocol_values: frozenset[tuple[str, str]] = frozenset()
+    grouping: Callable[..., Any] = _task_trials.by_condition
+    cross_condition_distributions: Callable[..., Any] | None = None
+    analysis: Callable[..., Any] | None = None
     figures: tuple[Any, ...] = (_general.GENERAL,)
     tables: tuple[Any, ...] = ()
     checks: tuple[Any, ...] = (_checks.GENERAL,)
-    subset_parameters: frozenset[str] = field(
-        default=frozenset({"sources", "source", "n", "mirror", "conditions"})
-    )
-    protocol_values: frozenset[tuple[str, str]] = frozenset()
-    distributions: Callable[..., Any] | None = None
-    analysis: Callable[..., Any] | None = None
-    true_values: Callable[..., Mapping[str, float]] | None = None
-    instruments: Reference | None = None
-    reply_forms: Reference | None = None
-    power: Reference | None = _planning.default_designs
     overviews: Reference | None = None
     replication: Reference | None = None
+    reply_forms: Reference | None = None
+    power: Reference | None = _power.default_designs
+    simulate_reply: Callable[..., Any] | None = None
+    true_values: Callable[..., Mapping[str, float]] | None = None
+    simulated_roles: Reference | None = None
 
     def __post_init__(self) -> None:
-        """Check that what the study names is there: a mistake must not show after the calls have been paid for."""
-        names = [measure.name for measure in self.measures + self.pooled]
-        if doubled := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"study {self.name}: two measures are called {', '.join(doubled)}")
-        if lacking := sorted(Trial.__annotations__.keys() - self.record.keys()):
-            raise ValueError(f"study {self.name}: its trial lacks {', '.join(lacking)}; derive it from Trial")
-        for field_name, named, known in (
-            ("headline", self.headline, names),
-            ("tested", self.tested, names),
-            (
-                "witnesses",
-                [*self.witnesses, *(name for those in self.witnesses.values() for name in those)],
-                names,
-            ),
-            ("domains", self.domains, self.record),
-            ("ordered", [name for pair in self.ordered for name in pair], self.record),
-            ("binary_where", [name for pair in self.binary_where for name in pair], self.record),
-            ("columns", self.columns, self.record),
-            *(
-                (f"measure {measure.name}", columns, self.record)
-                for measure in self.measures + self.pooled
-                for columns in measure.columns
-            ),
-        ):
-            for name in named:
-                if name not in known:
-                    raise ValueError(
-                        f"study {self.name}: {field_name} names {name!r}, which is none of its own{meant(name, known)}"
-                    )
+        """Check the names and the stages, so that a mistake shows when the study is loaded, not after paid calls."""
         try:
-            self._check_stages()
+            self._check_names()
+            self._check_tasks()
         except ValueError as error:
             raise ValueError(f"study {self.name}: {error}") from error
 
-    def _check_stages(self) -> None:
-        asked = "condition_of" if self.condition_of else "conditions"
-        needed = ("module", "designs", "stages", "questions", asked, "read")
+    def _check_names(self) -> None:
+        """Check that every measure and column that is named exists."""
+        measures = [measure.name for measure in self.measures + self.pooled_measures]
+        if repeated := _repeated(measures):
+            raise ValueError(f"two measures are called {repeated}")
+        if lacking := sorted(Trial.__annotations__.keys() - self.column_types.keys()):
+            raise ValueError(f"its trial lacks {', '.join(lacking)}; derive it from Trial")
+        corroborating = self.corroborating_measures
+        in_domains = [
+            name
+            for domain in self.domains.values()
+            for name in (domain.not_above, domain.binary_where)
+            if name
+        ]
+        for attribute, names, known, kind in (
+            ("headline_measures", self.headline_measures, measures, "measure"),
+            ("tested_measures", self.tested_measures, measures, "measure"),
+            (
+                "corroborating_measures",
+                [*corroborating, *sum(corroborating.values(), ())],
+                measures,
+                "measure",
+            ),
+            ("domains", [*self.domains, *in_domains], self.column_types, "column"),
+            ("viewer_columns", self.viewer_columns, self.column_types, "column"),
+            *(
+                (f"measure {measure.name}", columns, self.column_types, "column")
+                for measure in self.measures + self.pooled_measures
+                for columns in measure.columns
+            ),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{attribute} names an unknown {kind}, {name!r}{meant(name, known)}")
+
+    def _check_tasks(self) -> None:
+        """Check the parameters and conditions of every task, and the stages unless parameters change them."""
+        needed = ("module", "designs", "stages", "condition_of" if self.condition_of else "conditions")
         if missing := [name for name in needed if not getattr(self, name)]:
             raise ValueError(f"it needs {', '.join(missing)}")
         for task, design in self.designs.items():
-            named = [parameter.name for parameter in self.task_parameters(task)]
-            if doubled := sorted({name for name in named if named.count(name) > 1}):
-                raise ValueError(f"two parameters are called {', '.join(doubled)}")
+            if repeated := _repeated([parameter.name for parameter in self.task_parameters(task)]):
+                raise ValueError(f"two parameters are called {repeated}")
             conditions = design.conditions or self.conditions
-            if len(set(conditions)) < len(conditions):
-                raise ValueError("two conditions have one label")
+            if repeated := _repeated(conditions):
+                raise ValueError(f"two conditions are called {repeated}")
             if design.baseline and design.baseline not in conditions:
                 raise ValueError(
                     f"the baseline {design.baseline!r} is no condition{meant(design.baseline, conditions)}"
@@ -434,19 +466,23 @@ class Study:
     def task_parameters(self, task: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of a task; by default of the first."""
         design = self.designs[task or self.first_task]
-        own = design.parameters or self.parameters
+        declared = design.parameters or self.parameters
+        names = {parameter.name for parameter in declared}
         conditions = design.conditions or self.conditions
-        named = {parameter.name for parameter in own}
-        choice = Parameter(
-            "conditions", str | list[str], ", ".join(conditions), "Which of the conditions are asked."
-        )
-        chooses = self.chosen is None and len(conditions) > 1 and self.condition_parameter not in named
-        common = (*([choice] if chooses else []), *([] if SEED.name in named else [SEED]))
-        return (*own, *common, FEWSHOT, EFFORTS, METRICS, CACHE)
+        added = []
+        if self.select_conditions is None and len(conditions) > 1 and self.condition_parameter not in names:
+            added.append(
+                Parameter(
+                    "conditions", str | list[str], ", ".join(conditions), "Which of the conditions are asked."
+                )
+            )
+        if SEED.name not in names:
+            added.append(SEED)
+        return (*declared, *added, FEWSHOT, EFFORTS, METRICS, CACHE)
 
     @property
     def first_task(self) -> str:
-        """Name of its first task, which is mostly its own."""
+        """Name of the first task, which is usually the name of the study."""
         return next(iter(self.designs))
 
     def stages_of(self, parameters: Mapping[str, Any]) -> tuple[Stage, ...]:
@@ -456,51 +492,54 @@ class Study:
         return stages
 
     @property
-    def reference(self) -> str:
-        """Address of the study, for :func:`pkgutil.resolve_name`."""
+    def address(self) -> str:
+        """Address of the study in logs, for :func:`pkgutil.resolve_name`."""
         return f"{self.module}:STUDY"
 
     @property
     def scorer_name(self) -> str:
         """Name of the scorer in logs."""
-        named = self.scorer.name if isinstance(self.scorer, Reference) else self.scorer
-        return named or f"{self.name}_scorer"
+        name = self.scorer.name if isinstance(self.scorer, Reference) else self.scorer
+        return name or f"{self.name}_scorer"
 
     @property
     def make_scorer(self) -> Callable[..., Any]:
         """Factory of the scorer that Inspect registers."""
-        own = self.scorer.load() if isinstance(self.scorer, Reference) else None
-        made: Callable[..., Any] = own or _staged.study_scorer(self)
-        return made
+        factory: Callable[..., Any] = (
+            self.scorer.load() if isinstance(self.scorer, Reference) else _inspect_staged.study_scorer(self)
+        )
+        return factory
 
     @cached_property
-    def record(self) -> dict[str, type]:
-        """The columns of a trial: ``float`` or ``str`` by name."""
+    def column_types(self) -> dict[str, type]:
+        """Type of each column of a trial, ``float`` or ``str``, by name."""
         return {key: float if kind is float else str for key, kind in get_type_hints(self.trial).items()}
 
     @cached_property
-    def measure(self) -> dict[str, Measure]:
-        """The measures by name."""
-        return {measure.name: measure for measure in self.measures + self.pooled}
+    def measures_by_name(self) -> dict[str, Measure]:
+        """All measures, pooled ones among them, by name."""
+        return {measure.name: measure for measure in self.measures + self.pooled_measures}
 
-    def how(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the parameters of a task that say how is asked, not what.
+    def protocol_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters that change a reply or a trial. Runs that differ in one of them are not pooled.
 
         Examples
         --------
         >>> from confidence_tasks.studies.fermieval import STUDY
-        >>> STUDY.how({"n": 20, "split": "all", "seed": 1}), STUDY.how({"split": "cross"})
-        ({'seed': 1}, {'split': 'cross'})
+        >>> STUDY.protocol_parameters({"n": 20, "split": "all", "seed": 1})
+        {'seed': 1}
+        >>> STUDY.protocol_parameters({"split": "cross"})
+        {'split': 'cross'}
         """
+        subset = {"n", MIRROR.name, self.condition_parameter, *self.subset_parameters}
         return {
             key: value
             for key, value in parameters.items()
-            if key not in (METRICS.name, EFFORTS.name, *self.subset_parameters)
-            or (key, str(value)) in self.protocol_values
+            if key not in (METRICS.name, EFFORTS.name, *subset) or (key, str(value)) in self.protocol_values
         }
 
     def design_of(self, task: str) -> str:
-        """Return the design that a task belongs to: one task of lm-eval asks one cell of it.
+        """Return the name of the design that a task belongs to. A task of lm-eval asks one condition of a design.
 
         Examples
         --------
@@ -510,3 +549,7 @@ class Study:
         """
         known = [name for name in self.designs if task == name or task.startswith(f"{name}_")]
         return max(known, key=len, default=task)
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return ", ".join(sorted({name for name in names if names.count(name) > 1}))

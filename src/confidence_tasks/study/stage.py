@@ -100,9 +100,9 @@ class Stage:
     role : str
         Model role that is asked, such as ``judge``; empty for the model under test. lm-eval has no roles and refuses
         such a study before the first call.
-    given : callable, optional
-        ``given(question)``: a text that is put in the model's mouth as the reply to the first prompt. Nothing is asked:
-        its tokens are scored, by Inspect's ``hf`` provider.
+    forced_reply : callable, optional
+        ``forced_reply(question)`` returns a text whose tokens are scored as a reply to the first prompt. The model
+        generates nothing. On Inspect only the ``hf`` provider can do this.
     logprobs : {"", "wanted", "required"}
         Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
         the first reply; ``wanted`` goes on and gives replies without tokens.
@@ -135,7 +135,7 @@ class Stage:
     system: str | Callable[[Question, str], str] = ""
     follows: str = ""
     role: str = ""
-    given: Callable[[Question], str] | None = None
+    forced_reply: Callable[[Question], str] | None = None
     logprobs: Literal["", "wanted", "required"] = ""
     top_logprobs: int = 0
     span: Callable[[Question, str], tuple[int, int]] | None = None

@@ -80,7 +80,7 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
         return "no, unsure" if prompt.count("7") % 2 else "Yes, sure."
 
     study, given = sureness.STUDY, {"source": "arithmetic_boolean", "n": 30}
-    metadata = {"study": study.reference, "condition": condition, "version": "1-A", **given}
+    metadata = {"study": study.address, "condition": condition, "version": "1-A", **given}
     task = StagedTask({"task": "sureness", "metadata": metadata})
     results = evaluate(Scripted(reply), {"sureness": task}, bootstrap_iters=0)["results"]["sureness"]
     expected = inspect_metrics(study_task(study)(conditions=condition, **given), replying(reply), tmp_path)

@@ -47,7 +47,7 @@ MEASURES: Mapping[str, Iterable[Measure]] = {
     ),
     "riskeval.md": (*riskeval_measures.MEASURES, *riskeval_measures.COUNTS),
     "nlp_metad.md": nlp_metad.MEASURES,
-    "signals.md": (*SIGNALS_STUDY.measures, *SIGNALS_STUDY.pooled),
+    "signals.md": (*SIGNALS_STUDY.measures, *SIGNALS_STUDY.pooled_measures),
 }
 
 TASKS_OF: Mapping[str, tuple[str, ...]] = {

@@ -15,7 +15,7 @@ from confidence_tasks.study.trial import Item, question_metadata
 QUESTIONS = [
     Question(f"twin-{i}", "demo", "Is the sky blue?", "boolean", ("yes", "no")[i % 2]) for i in range(20)
 ]
-ABOUT = {"study": STUDY.reference, "elicitation": "verbal"}
+ABOUT = {"study": STUDY.address, "elicitation": "verbal"}
 DOC = {**ABOUT, "condition": "0-100"}
 PROMPT = scale_prompt(QUESTIONS[0], Scale(0, 100))
 

@@ -43,7 +43,7 @@ def test_a_log_has_the_headline_unless_all_is_asked_for(name, arguments, most):
 
     assert headline.keys() < every.keys()
     assert len(headline) <= most
-    assert {key.partition("/")[0] for key in headline} <= set(study.headline)
+    assert {key.partition("/")[0] for key in headline} <= set(study.headline_measures)
 
 
 @pytest.mark.usefixtures("mirror")
@@ -66,7 +66,7 @@ def test_all_are_all():
         key.partition("/")[0]
         for key in metrics_logged("scale_granularity", sources="arithmetic", metrics="all")
     }
-    assert every == set(STUDY.measure)
+    assert every == set(STUDY.measures_by_name)
 
 
 def test_another_word_is_refused_before_the_first_call():
@@ -80,7 +80,7 @@ def counts(trials, names=None):
 
 
 def test_outside_of_the_overall_conditions_a_log_has_the_first_headline_measure():
-    logged = TaskMetrics(counts, {}, (), "all", overall=("all",), names=("ece", "auroc"))
+    logged = TaskMetrics(counts, {}, (), "all", overall=("all",), default_measures=("ece", "auroc"))
     (metric,) = metrics_of(STUDY, logged)
     (without,) = metrics_of(STUDY, replace(logged, overall=()))
     (every,) = metrics_of(STUDY, logged, "all")
@@ -106,18 +106,18 @@ def test_the_sample_list_begins_with_the_question_the_answer_and_the_key():
 
 @pytest.mark.parametrize("study", studies(), ids=lambda study: study.name)
 def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_back(study):
-    trial = {key: "a" if kind is str else 0.5 for key, kind in study.record.items()}
+    trial = {key: "a" if kind is str else 0.5 for key, kind in study.column_types.items()}
     score = trial_score(study, trial, {}, answer="a", explanation="")
     shown = [column.id for column in viewer(study).task_samples_view.columns if column.visible]
     assert shown[3:] == [f"score__{study.scorer_name}__{key}" for key in score.value]
-    assert set(score.value) == {*SHOWN, *study.columns}
+    assert set(score.value) == {*SHOWN, *study.viewer_columns}
     assert scored_trial(score.value, score.metadata) == trial
     assert scored_trial(trial, None) == trial
 
 
 @pytest.mark.parametrize("study", studies(), ids=lambda study: study.name)
 def test_a_column_has_room_for_what_it_shows_and_the_trial_is_whole(study):
-    trial = {key: "a" if kind is str else 0.7992007992007991 for key, kind in study.record.items()}
+    trial = {key: "a" if kind is str else 0.7992007992007991 for key, kind in study.column_types.items()}
     trial |= {"status": "missing_confidence", "answer": "two words " * 200 + "end"}
     named = {"fermieval_sampling": ("interval,T=0.7,p=0.95",), "question_sets": ("arithmetic_boolean",)}
     for condition in (*study.conditions, *named.get(study.name, ())):

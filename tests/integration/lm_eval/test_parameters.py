@@ -29,7 +29,7 @@ def nothing_said() -> Iterator[None]:
 
 
 def scale_task(**metadata: object) -> StudyOfStages:
-    stub = {"study": STUDIES["scales"].reference, "condition": "0-20", "source": "arithmetic", "n": 1}
+    stub = {"study": STUDIES["scales"].address, "condition": "0-20", "source": "arithmetic", "n": 1}
     return StudyOfStages({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
 
@@ -120,7 +120,7 @@ def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
 ) -> None:
     with pytest.raises(ValueError, match=f"^metadata: {re.escape(said)}"):
         StudyOfStages(
-            {"task": "mine", "metadata": {"study": study.reference, "condition": "0-20", "n": 1, **metadata}}
+            {"task": "mine", "metadata": {"study": study.address, "condition": "0-20", "n": 1, **metadata}}
         )
 
 
@@ -130,7 +130,7 @@ def test_what_is_fixed_is_what_the_stubs_say(study: Study) -> None:
         configuration["metadata"]
         for each in task_groups(studies())
         for _, configuration in each.configurations()
-        if "class" in configuration and configuration["metadata"].get("study") == study.reference
+        if "class" in configuration and configuration["metadata"].get("study") == study.address
     ]
     assert said
     assert all(stub.items() >= metadata_rules(study).fixed.items() for stub in said)
@@ -181,10 +181,10 @@ def test_the_table_has_the_headline_unless_all_is_asked_for():
         for which in ("headline", "all")
     )
     assert {key.split(",")[0] for key in found if key.endswith(",none") and "_stderr_stderr" not in key} == {
-        name + end for name in STUDY.headline for end in ("", "_stderr")
+        name + end for name in STUDY.headline_measures for end in ("", "_stderr")
     }
     assert {key.split(",")[0] for key in every if key.endswith(",none") and "_stderr_stderr" not in key} == {
-        name + end for name in STUDY.measure for end in ("", "_stderr")
+        name + end for name in STUDY.measures_by_name for end in ("", "_stderr")
     }
     with pytest.raises(ValueError, match="metrics='every' is not one of headline, all"):
         lm_eval_run(SimulatedLM("ideal"), [task], {"n": 4, "metrics": "every"})

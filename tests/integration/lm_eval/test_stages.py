@@ -28,7 +28,7 @@ def task(study, condition, **metadata):
             {
                 "task": name,
                 "metadata": {
-                    "study": study.reference,
+                    "study": study.address,
                     "condition": condition,
                     "n": N,
                     "version": "1-A",
@@ -240,7 +240,7 @@ def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_bot
         for sample in read_eval_log(log.location).samples or []
     }
     limited = {"until": [], "max_gen_toks": 16, "do_sample": False}
-    metadata = {"study": AGREEMENT.reference, "condition": "agreement", "n": 2, "samples": 2}
+    metadata = {"study": AGREEMENT.address, "condition": "agreement", "n": 2, "samples": 2}
     made = {"task": StagedTask({"task": "task", "metadata": metadata, "generation_kwargs": limited})}
     lm = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32")
     logged = evaluate(lm, made, bootstrap_iters=0, apply_chat_template=True)["samples"]["task"]

@@ -183,12 +183,12 @@ ABSENT = "the column is absent"
 
 def is_wrong(study: Study, column: str, value: Any) -> bool:
     """Whether a value is plainly none: no number in a column of numbers, an infinite one, or a list in one of texts."""
-    if study.record.get(column) is float:
+    if study.column_types.get(column) is float:
         try:
             return value not in (None, "") and math.isinf(float(value))
         except (TypeError, ValueError):
             return True
-    return column in study.record and isinstance(value, list | dict)
+    return column in study.column_types and isinstance(value, list | dict)
 
 
 def assert_named(study: str, row: int, column: str, value: Any, folder: Path) -> Collection:
@@ -213,7 +213,7 @@ def assert_named(study: str, row: int, column: str, value: Any, folder: Path) ->
 @st.composite
 def corruptions(draw):
     study = draw(st.sampled_from(sorted(BY_NAME)))
-    column = draw(st.sampled_from([*BY_NAME[study].record, "sample_id", "epoch"]))
+    column = draw(st.sampled_from([*BY_NAME[study].column_types, "sample_id", "epoch"]))
     return study, draw(st.integers(0, 11)), column, draw(WRONG | st.just(ABSENT))
 
 

@@ -91,7 +91,7 @@ def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
         name: np.array(texts.get(name, [""] * N), dtype=object)
         if kind is str
         else numbers.get(name, rng.random(N))
-        for name, kind in study.record.items()
+        for name, kind in study.column_types.items()
     } | {"confidence": numbers["confidence_raw"] / 100}
 
 
@@ -128,8 +128,8 @@ def test_a_copy_differs_in_nothing(study: Study) -> None:
     copy = {name: column[order] for name, column in trials.items()}
     models = tuple(ModelTrials(name, name, rows, (), 0) for name, rows in (("a", trials), ("b", copy)))
     task_trials = TaskTrials(study, next(iter(study.designs)), models)
-    compared = compare(*models, task_trials, list(study.measure), FEW)
-    assert {each.measure for each in compared} >= {*study.headline, *study.tested}
+    compared = compare(*models, task_trials, list(study.measures_by_name), FEW)
+    assert {each.measure for each in compared} >= {*study.headline_measures, *study.tested_measures}
     for each in compared:
         if not math.isnan(each.difference.estimate):
             assert abs(each.difference.estimate) < 1e-8, each.measure

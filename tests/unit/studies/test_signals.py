@@ -446,7 +446,7 @@ def test_what_the_subject_was_given_comes_out_of_every_signal(trials):
         "min_logprob": "tokens",
         "mean_entropy": "tokens",
     }
-    measure = STUDY.measure["auroc"]
+    measure = STUDY.measures_by_name["auroc"]
     for condition, signal in SIGNALS.items():
         own = [row for row in trials if row["condition"] == condition]
         assert {row["problem"] for row in own} == {""}, condition
@@ -475,7 +475,7 @@ def test_measures_of_one_condition_match_the_plain_statistics(trials):
 @pytest.mark.parametrize("condition", SIGNALS)
 def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
     own = columns([row for row in trials if row["condition"] == condition])
-    measure = STUDY.measure["ece_recalibrated"]
+    measure = STUDY.measures_by_name["ece_recalibrated"]
     assert measure.test_inversion is not None
     low, high = measure.test_inversion(own, np.arange(len(own["correct"]))).limits(0.95)
     assert low <= measure.compute(own, None) <= high

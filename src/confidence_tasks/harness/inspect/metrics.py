@@ -25,7 +25,7 @@ def metrics_of(
     ``headline`` nor ``all``.
     """
     METRICS.check(which)
-    names = list(logged.names or study.headline) if which == METRICS.default else None
+    names = list(logged.default_measures or study.headline_measures) if which == METRICS.default else None
     overall = list(logged.overall) if names else []
     summary = reference_of(logged.summary or condition_summary)
     return [study_metrics(summary, dict(logged.arguments), names, overall, list(efforts))]
@@ -104,7 +104,7 @@ def condition_summary(
 ) -> dict[str, float]:
     """Return measures of a study, all or those of some names, in every condition, in the order of the design.
 
-    ``study`` is where it is (:attr:`~confidence_tasks.study.Study.reference`).
+    ``study`` is where it is (:attr:`~confidence_tasks.study.Study.address`).
     """
     measures: Sequence[Measure] = resolve_name(study).measures
     return summarise(trials, named(measures, names), conditions)

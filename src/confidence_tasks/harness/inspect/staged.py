@@ -141,17 +141,23 @@ def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
         ],  # without the package's, which leaves the viewer's header no room for metrics
         dataset=data,
         setup=[without_shown_question(), roles],
-        solver=ask_stages(study.reference, dict(parameters), len(conditions)),
+        solver=ask_stages(study.address, dict(parameters), len(conditions)),
         scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(
             **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
         ),
-        epochs=Epochs(parameters[study.repeats], []) if study.repeats else None,
+        epochs=Epochs(parameters[study.repeats_parameter], []) if study.repeats_parameter else None,
         version=study.version,
         metadata=provenance({key: its for key, its in parameters.items() if key != "task"}, data),
         headline_metric=HeadlineMetric(
-            metric="/".join(((logged.names or study.headline)[0], logged.headline, *efforts[:1]))
+            metric="/".join(
+                (
+                    (logged.default_measures or study.headline_measures)[0],
+                    logged.headline_condition,
+                    *efforts[:1],
+                )
+            )
         ),
         viewer=viewer(study),
     )
@@ -285,8 +291,8 @@ class _Asker:
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
-        if stage.given and not is_simulated(model):
-            return await _given(model, messages, stage.given(self.question))
+        if stage.forced_reply and not is_simulated(model):
+            return await _given(model, messages, stage.forced_reply(self.question))
         settings = self._settings(stage, model, number)
         if stage.role:
             keep = self.cache and call_cache(model, per_epoch=True)
@@ -327,7 +333,7 @@ class _Asker:
         if stage.samples > 1 or temperature:
             # On lm-eval, too, repeated trials are counted from 1.
             settings["seed"] = (
-                number + stage.samples * (epoch - 1) + bool(self.study.repeats)
+                number + stage.samples * (epoch - 1) + bool(self.study.repeats_parameter)
                 if is_simulated(model)
                 else sample_seed(self.seed, self.question.id, epoch, stage, self.condition, number)
             )
@@ -383,7 +389,7 @@ async def _given(model: Model, messages: list[ChatMessage], text: str) -> ModelO
 
 def refuse_given(model: Model, stages: Sequence[Stage]) -> None:
     """Raise ValueError if a stage gives a text to a model that cannot score it."""
-    given = [stage.name for stage in stages if stage.given]
+    given = [stage.name for stage in stages if stage.forced_reply]
     if given and not (is_local(model) or is_simulated(model)):
         raise ValueError(
             f"{given[0]} puts a text in the model's mouth, which {model} has no interface for: use a model of the hf "
@@ -428,7 +434,7 @@ def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
     """Run the stages of a study, and keep every reply in the sample's store, unless the output is the only one.
 
-    ``study`` is where the study is (:attr:`~confidence_tasks.study.Study.reference`), ``parameters`` are those of the
+    ``study`` is where the study is (:attr:`~confidence_tasks.study.Study.address`), ``parameters`` are those of the
     task, and each question is asked under so many conditions. The sample's metadata keep the tokens that the calls
     took.
     """
@@ -497,7 +503,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
 @cached
 def study_scorer(study: Study) -> Callable[..., Scorer]:
     """Make the scorer of a study: it reads the replies of a sample into a trial."""
-    declared = [each for each in study.task_parameters() if each.name in study.options]
+    declared = [each for each in study.task_parameters() if each.name in study.scorer_options]
 
     def build(**given: Any) -> Scorer:
         options = complete_parameters(study.scorer_name, given, declared)

@@ -64,7 +64,7 @@ def viewer(study: Study) -> ViewerConfig:
         TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
-        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.columns)),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.viewer_columns)),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]
     return ViewerConfig(
@@ -98,7 +98,7 @@ def trial_score(
     digits, conditions and statuses in short words; the metadata has the others, and what was shortened as it is.
     """
     # The viewer has room for one column more: that of the study, or the effort where there are several.
-    own = [EFFORT] if EFFORT in asked else study.columns
+    own = [EFFORT] if EFFORT in asked else study.viewer_columns
     value = {key: _shortened(trial[key] if key in trial else asked[key]) for key in (*SHOWN, *own)}
     value["condition"] = study.short_condition(trial["condition"])
     kept: dict[str, Any] = {}

@@ -95,7 +95,7 @@ class TaskGroup:
             "task": name,
             "class": StagedTask,
             "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
-            "metadata": {"condition": condition, "source": source, "study": self.study.reference},
+            "metadata": {"condition": condition, "source": source, "study": self.study.address},
         }
 
     def _group(self, name: str, members: list[str], measures: Sequence[Measure] = ()) -> dict[str, Any]:
@@ -118,7 +118,9 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
     for study in studies:
         sources = {name: _default_sources(study, name) for name in study.designs}
         offline = {
-            name: its for name, design in study.designs.items() if (its := design.offline or study.offline)
+            name: its
+            for name, design in study.designs.items()
+            if (its := design.offline_source or study.offline_source)
         }
         if not study.conditions:
             yield TaskGroup(study.name, study, sources, offline, naming="{condition}_confidence")

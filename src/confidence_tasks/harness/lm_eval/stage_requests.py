@@ -323,7 +323,7 @@ class _Document:
         """Yield the calls of a stage, each with its conversation."""
         call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
         # The limit of the only reply is the configuration's, which --gen_kwargs may have changed.
-        several = sum(not each.given for each in self.stages) > 1
+        several = sum(not each.forced_reply for each in self.stages) > 1
         first = self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
         asked = conversations_of(stage, call, first, self.conversations, self.begun, _Conversation.then)
         for prompt, conversation in asked:
@@ -410,11 +410,11 @@ add_request_type(REQUEST_TYPE, run_stages)
 
 
 def _is_generated(generation: StageGeneration) -> bool:
-    return not (generation.stage.given or generation.stage.candidates)
+    return not (generation.stage.forced_reply or generation.stage.candidates)
 
 
 def _text_given(generation: StageGeneration) -> str:
-    given = generation.stage.given
+    given = generation.stage.forced_reply
     return forced(str(generation.args[0]), given(generation.call.question)) if given else ""
 
 

@@ -155,7 +155,7 @@ class StudyOfStages(ConfigurableTask):
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
-        headline = self.logged.names or self.study.headline
+        headline = self.logged.default_measures or self.study.headline_measures
         # lm-eval's own names of metrics end at a comma.
         measures = [
             replace(each, name=each.name.replace(",", "/"))
@@ -234,12 +234,12 @@ class StudyOfStages(ConfigurableTask):
             raise ValueError(
                 f"{pictures} questions of {study.name} have a picture, which lm-eval does not send"
             )
-        if not study.repeats:
+        if not study.repeats_parameter:
             return items
         return [
             replace(item, metadata={**item.metadata, "id": f"{item.id}/{number}", "repeat": number})
             for item in items
-            for number in range(1, self.parameters[study.repeats] + 1)
+            for number in range(1, self.parameters[study.repeats_parameter] + 1)
         ]
 
     def download(self, *args: Any, **kwargs: Any) -> None:

@@ -344,7 +344,7 @@ def sentences(results: TaskResults) -> list[str]:
 def contrast_sentences(results: TaskResults) -> Iterator[str]:
     """Say which conditions differ from the baseline in the first tested measure, and what its witnesses say."""
     base = group_label(results.task_trials.design.baseline)
-    for name in results.task_trials.study.tested[:1]:
+    for name in results.task_trials.study.tested_measures[:1]:
         compared = [contrast for contrast in results.contrasts if contrast.measure == name]
         told = sorted(
             (contrast for contrast in compared if contrast.significant),
@@ -355,7 +355,7 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
         if borne_out:
             yield f"{measure_label(name)} differs from that on {base} for {_listed(borne_out)}."
         if alone:
-            labels = map(measure_label, results.task_trials.study.witnesses[name])
+            labels = map(measure_label, results.task_trials.study.corroborating_measures[name])
             witnesses = " nor ".join(map(in_a_sentence, labels))
             yield (
                 f"{measure_label(name)} also differs" if borne_out else f"{measure_label(name)} differs"
@@ -373,7 +373,7 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
 
 def _is_borne_out(results: TaskResults, contrast: Contrast) -> bool:
     """Whether a measure without a threshold differs significantly in the same direction, where a study names any."""
-    witnesses = results.task_trials.study.witnesses.get(contrast.measure, ())
+    witnesses = results.task_trials.study.corroborating_measures.get(contrast.measure, ())
     others = [results.contrast(contrast.model, contrast.group, name) for name in witnesses]
     return not witnesses or any(
         other is not None
@@ -559,7 +559,7 @@ def _sentences(headline: Headline) -> Iterator[str]:
     if headline.told_apart:
         yield from model_sentence(headline)
     results = headline.results
-    tested = results.task_trials.study.tested[:1]
+    tested = results.task_trials.study.tested_measures[:1]
     if any(contrast.significant for contrast in results.contrasts if contrast.measure in tested):
         yield from contrast_sentences(results)
 

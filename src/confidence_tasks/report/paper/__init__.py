@@ -435,7 +435,7 @@ class Runs:
         task = self.task_of(cell)
         if cell.better or task is None or callable(cell.measure):
             return cell.better
-        measure = task.task_trials.study.measure.get(str(cell.measure))
+        measure = task.task_trials.study.measures_by_name.get(str(cell.measure))
         return measure.better if measure else ""
 
 

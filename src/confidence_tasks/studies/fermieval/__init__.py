@@ -14,7 +14,7 @@ _tunnel = LazyModule("confidence_tasks.studies.fermieval.tunnel")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 
-SUBSET_PARAMETERS = frozenset({"levels", "split", "n", "mirror"})
+SUBSET_PARAMETERS = frozenset({"levels", "split"})
 
 SPLITS = ("all", "test", "authors", "authors_test")
 """Which questions may be asked: those of both halves, or of the test half, so that nothing is fitted; drawn by seed, or
@@ -53,10 +53,10 @@ STUDY = Study(
     conditions=tuple(map(CONDITIONS.label, LEVELS)),
     condition_parameter="levels",
     read_condition=CONDITIONS.label_of,
-    kept=("split", "max_exponent"),
+    metadata_keys=("split", "max_exponent"),
     read=trials.read_interval,
     explain=trials.explain,
-    meanings=trials.MEANINGS,
+    status_descriptions=trials.MEANINGS,
     metrics=trials.fermieval_metrics,
     parameters=(
         LEVELS_PARAMETER,
@@ -101,8 +101,8 @@ STUDY = Study(
     designs={
         "fermieval": Design("FermiEval", "Do intervals hold the truth as often as they were asked to?"),
     },
-    columns=("winkler",),
-    headline=(
+    viewer_columns=("winkler",),
+    headline_measures=(
         "coverage_gap",
         "coverage",
         "conformal_coverage",
@@ -112,9 +112,8 @@ STUDY = Study(
         "conformal_winkler",
         "conformal_jackknife_winkler",
     ),
-    condition_numbers=CONDITIONS.columns,
+    condition_columns=CONDITIONS.columns,
     domains=EXPONENTS,
-    ordered=(("lower", "upper"),),
     figures=(
         _report.calibration,
         _report.winkler_by_method,
@@ -132,7 +131,7 @@ STUDY = Study(
     subset_parameters=SUBSET_PARAMETERS,
     # All questions are then judged, each by the others: beside a calibration half they would count for both.
     protocol_values=frozenset({("split", "cross")}),
-    subject=_subject.respond,
+    simulate_reply=_subject.respond,
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=_subject.POWER,

@@ -141,8 +141,9 @@ LARGEST_KEY = 100_000
 """A key beyond it, on either side, is taken for the quantity itself. The largest of the archive is 14,889."""
 
 EXPONENTS = {
-    **dict.fromkeys(("lower", "upper"), Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT)),
-    "truth": Domain(-LARGEST_KEY, LARGEST_KEY, needed=True),
+    "lower": Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT, not_above="upper"),
+    "upper": Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT),
+    "truth": Domain(-LARGEST_KEY, LARGEST_KEY, required=True),
 }
 """Orders of magnitude that readers accept; numbers outside are not read."""
 

@@ -378,7 +378,7 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
         logprob_measures(levels, scaled=scaled),
         condition_of(levels[0]),
         overall=("all", condition_of(levels[0])),
-        names=LOGGED,
+        default_measures=LOGGED,
     )
 
 

@@ -24,14 +24,14 @@ STUDY = Study(
     conditions=("interval", "exponent"),
     condition_parameter="ask",
     read_condition=str,
-    chosen=trials.sampling_conditions,
+    select_conditions=trials.sampling_conditions,
     source="fermi",
-    repeats="samples",
-    kept=("split",),
+    repeats_parameter="samples",
+    metadata_keys=("split",),
     read=trials.read_sample,
     explain=trials.explain,
     short_condition=lambda label: label.removeprefix("interval,"),
-    meanings=MEANINGS,
+    status_descriptions=MEANINGS,
     metrics=trials.sampling_metrics,
     parameters=(
         Parameter(
@@ -66,18 +66,17 @@ STUDY = Study(
     ),
     trial=trials.SampleTrial,
     domains=EXPONENTS,
-    ordered=(("lower", "upper"),),
     measures=trials.REPORTED_MEASURES,
     designs={
         "fermieval_sampling": Design(
             "FermiEval by sampling", "How often do single samples hold the truth, by temperature?"
         ),
     },
-    headline=("share_right", "parse_rate"),
+    headline_measures=("share_right", "parse_rate"),
     figures=(_report.winkler_by_method, _tunnel.tunnel_over_samples),
     tables=(_report.method_scores, _report.method_coverage, _tunnel.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
-    subset_parameters=SUBSET_PARAMETERS | {"temperatures", "ask", "asks", "samples"},
-    subject=_subject.respond_sample,
+    subset_parameters=SUBSET_PARAMETERS | {"temperatures", "asks", "samples"},
+    simulate_reply=_subject.respond_sample,
     power=None,
 )

@@ -461,7 +461,7 @@ def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
         arguments,
         sampling_measures(**arguments),
         figure_label(arguments["asks"], arguments["temperatures"], ask, at, condition_of(level)),
-        names=LOGGED,
+        default_measures=LOGGED,
     )
 
 

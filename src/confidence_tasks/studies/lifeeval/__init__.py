@@ -66,11 +66,11 @@ STUDY = Study(
     designs={
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
-    headline=("ece", "score", "confidence", "overconfidence", "hard_easy"),
-    condition_numbers=replies.CONDITIONS.columns,
+    headline_measures=("ece", "score", "confidence", "overconfidence", "hard_easy"),
+    condition_columns=replies.CONDITIONS.columns,
     domains={
-        "age": Domain(0.0, 150.0, needed=True),
-        "difficulty": Domain(0.0, 1.0, needed=True),
+        "age": Domain(0.0, 150.0, required=True),
+        "difficulty": Domain(0.0, 1.0, required=True),
         "window": Domain(values=("half_open", "inclusive")),
     },
     grouping=_report.by_radius_sex_and_age,
@@ -82,8 +82,7 @@ STUDY = Study(
     ),
     tables=(_report.overview, _report.token_probabilities),
     checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
-    subset_parameters=frozenset({"radii", "n"}),
-    subject=replies.respond,
+    simulate_reply=replies.respond,
     true_values=trials.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=None,

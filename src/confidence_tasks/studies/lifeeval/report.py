@@ -211,7 +211,7 @@ def _mean_over(
     results: TaskResults, asked: Sequence[tuple[ModelTrials, IntArray]], names: Sequence[str]
 ) -> list[Estimated | None]:
     """Estimate the means of measures over models on their common questions, which are resampled for all together."""
-    measures = [results.task_trials.study.measure[name] for name in names]
+    measures = [results.task_trials.study.measures_by_name[name] for name in names]
     of_models = []
     for model, rows in asked:
         columns = rows_of(model.columns, rows)

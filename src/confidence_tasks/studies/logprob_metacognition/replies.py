@@ -192,7 +192,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     def span_of_key(question: Question, reply: str) -> tuple[int, int]:
         return len(reply) - len(_key(question)), len(reply)
 
-    gold = [stage(GOLD, given=_key, span=span_of_key)] if parameters["force_gold"] else []
+    gold = [stage(GOLD, forced_reply=_key, span=span_of_key)] if parameters["force_gold"] else []
     return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=_answer), *gold]
 
 

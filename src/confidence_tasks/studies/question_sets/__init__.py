@@ -21,8 +21,10 @@ _general = LazyModule("confidence_tasks.report.figures.general")
 _report = LazyModule("confidence_tasks.studies.question_sets.report")
 
 
-def _set(source: str, title: str, question: str, *others: Parameter, offline: str = "") -> Design:
-    return Design(title, question, parameters=(*source_parameters(source), *others), offline=offline)
+def _set(source: str, title: str, question: str, *others: Parameter, offline_source: str = "") -> Design:
+    return Design(
+        title, question, parameters=(*source_parameters(source), *others), offline_source=offline_source
+    )
 
 
 STUDY = Study(
@@ -34,7 +36,7 @@ STUDY = Study(
     stages=replies.question_set_stages,
     questions=replies.question_set_questions,
     condition_of=lambda question: question.source,
-    kept=("question_set", "given"),
+    metadata_keys=("question_set", "given"),
     read=trials.read_reply,
     explain=trials.explain,
     short_condition=lambda label: label.replace("arithmetic_", "sums, "),
@@ -47,7 +49,7 @@ STUDY = Study(
             "BoolQ",
             "Is the confidence in true or false calibrated?",
             TOP_LOGPROBS,
-            offline="arithmetic_boolean",
+            offline_source="arithmetic_boolean",
         ),
         **{
             source: _set(
@@ -55,7 +57,7 @@ STUDY = Study(
                 title,
                 f"Are the probabilities of the options of {kind} calibrated?",
                 TOP_LOGPROBS,
-                offline="arithmetic",
+                offline_source="arithmetic",
             )
             for source, title, kind in (
                 ("sciq", "SciQ", "science questions"),
@@ -78,7 +80,7 @@ STUDY = Study(
             ),
         ),
     },
-    headline=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
+    headline_measures=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
     figures=(
         _general.GENERAL,
         _report.pooled_calibration,
@@ -87,11 +89,11 @@ STUDY = Study(
     ),
     tables=(_report.performance, _report.performance_across_sets, _lifeeval.token_probabilities),
     domains={
+        "correct": Domain(0.0, 1.0, binary_where="stimulus"),
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),
         **dict.fromkeys(("answer_correct", "judged_correct", "stimulus"), BINARY),
     },
-    binary_where=(("correct", "stimulus"),),
-    subject=replies.respond,
+    simulate_reply=replies.respond,
     true_values=trials.true_values,
     reply_forms=_report.REPLY_FORMS,
     power=None,

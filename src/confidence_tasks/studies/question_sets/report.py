@@ -227,7 +227,7 @@ ALL_QUESTION_SETS = OverviewDesign(
         Side("question_sets", names={name: f"answer_{name}" for name in _OF_ANSWER}),
         Side("lifeeval", "all", {"accuracy": "score"}),
     ),
-    measures=tuple(STUDY.measure[name] for name in (*_OF_ANSWER, "round_share")),
+    measures=tuple(STUDY.measures_by_name[name] for name in (*_OF_ANSWER, "round_share")),
 )
 """Tables 3 and 4 of arXiv:2605.23909, and overconfidence as in its figure 2."""
 

@@ -496,7 +496,7 @@ def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str
     tokens = bool(parameters.get("top_logprobs"))
     arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
     measures = measures_of(form, token_probabilities=tokens)
-    return TaskMetrics(question_set_summary, arguments, measures, conditions[0], names=LOGGED)
+    return TaskMetrics(question_set_summary, arguments, measures, conditions[0], default_measures=LOGGED)
 
 
 def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:

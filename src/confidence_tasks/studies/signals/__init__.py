@@ -28,7 +28,7 @@ STUDY = Study(
     stages=replies.signal_stages,
     questions=replies.signal_questions,
     conditions=tuple(replies.SIGNALS),
-    chosen=replies.chosen_signals,
+    select_conditions=replies.chosen_signals,
     read=trials.read_signal,
     parameters=(
         *source_parameters("arithmetic"),
@@ -51,7 +51,7 @@ STUDY = Study(
     ),
     trial=trials.SignalTrial,
     measures=trials.MEASURES,
-    pooled=trials.POOLED,
+    pooled_measures=trials.POOLED,
     designs={
         "signals": Design(
             "Confidence signals",
@@ -59,7 +59,7 @@ STUDY = Study(
             baseline="stated",
         )
     },
-    headline=(
+    headline_measures=(
         "auroc",
         "prr",
         "prr_50",
@@ -71,9 +71,9 @@ STUDY = Study(
         "calls",
         "tokens",
     ),
-    tested=("auroc", "auarc"),
+    tested_measures=("auroc", "auarc"),
     explain=trials.explain,
-    columns=("calls",),
+    viewer_columns=("calls",),
     short_condition=lambda label: label.replace("semantic_", "").replace("_discrete", ", sets"),
     domains={
         "correct": BINARY,
@@ -89,7 +89,7 @@ STUDY = Study(
     ),
     tables=(_report.combined, _report.rank_correlations, _report.disagreements),
     checks=(_checks.GENERAL, _report.missing_signals),
-    subset_parameters=frozenset({"source", "n", "mirror", "signals"}),
-    subject=replies.respond,
-    instruments=Reference("confidence_tasks.studies.signals.replies", "INSTRUMENTS"),
+    subset_parameters=frozenset({"source", "signals"}),
+    simulate_reply=replies.respond,
+    simulated_roles=Reference("confidence_tasks.studies.signals.replies", "INSTRUMENTS"),
 )
