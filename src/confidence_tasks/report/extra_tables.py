@@ -1,4 +1,4 @@
-"""Tables beside the measures: what a study's paper sets side by side in a task, and tasks side by side."""
+"""Tables beside the measures: those of a study, and overviews of several tasks side by side."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from confidence_tasks.study.stage import TOKENS
 
 @dataclass(frozen=True, slots=True)
 class ExtraTable:
-    """A table with its title, and how to read it; the first column of the frame heads the rows.
+    """A table of a study; the first column of ``frame`` holds the headings of the rows.
 
     Attributes
     ----------
     name : str
         File name without its suffix.
+    note : str
+        How to read the table.
     decimals : int, optional
-        Of every number, where all are of one kind; by default as many as tell the numbers of a column apart.
+        Number of decimals of every number; by default the range of each column determines its decimals.
     trials : mapping of str to sequence of (ModelTrials, int)
-        Columns that name trials: the trial of each row, to whose sample the page links.
+        Columns whose cells name trials: the model and row of each trial, for links to its sample.
     """
 
     name: str
@@ -44,9 +46,10 @@ class ExtraTable:
 
     @property
     def limits(self) -> dict[str, tuple[str, str]]:
-        """Columns with intervals, and the two that hold their limits, as :func:`interval_cells` names them.
+        """The columns with intervals, each with the names of its two columns of limits.
 
-        Those of a column ``estimate`` are ``low`` and ``high``.
+        The limits of ``estimate`` are ``low`` and ``high``; those of any other column are named as in
+        :func:`interval_cells`.
         """
         pairs = {name: (f"{name} low", f"{name} high") for name in map(str, self.frame)}
         pairs |= {"estimate": ("low", "high")}
@@ -55,27 +58,30 @@ class ExtraTable:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Columns of which values or intervals are missing, and those that say why, which are shown as notes."""
+        """The columns with missing values or intervals, each with the name of its column of reasons."""
         return {name: why for name in map(str, self.frame) if (why := f"{name} missing") in self.frame}
 
 
 MakeTable: TypeAlias = Callable[[TaskResults], ExtraTable]
-"""Makes a table of a task; an empty frame where there is nothing to show."""
+"""Makes a table of a task, with an empty frame where there is nothing to show."""
 
 Rows: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
-"""Numbers and texts of a table, by column or by row; empty where there is nothing to show."""
+"""Cells of a table, as a frame or row by row; empty where there is nothing to show."""
 
 
 def extra_table(
     name: str, title: str, note: str, decimals: int | None = None
 ) -> Callable[[Callable[[TaskResults], Rows]], MakeTable]:
-    """Make a table of a function that gives its rows; its file name is that of the task with ``name`` behind it."""
+    """Turn a function that returns the rows of a table into one that makes the table.
 
-    def decorate(rows: Callable[[TaskResults], Rows]) -> MakeTable:
-        @wraps(rows)
+    The name of the table's file is that of the task followed by ``name``.
+    """
+
+    def decorate(rows_of: Callable[[TaskResults], Rows]) -> MakeTable:
+        @wraps(rows_of)
         def make(results: TaskResults) -> ExtraTable:
-            made = rows(results)
-            frame = made if isinstance(made, pd.DataFrame) else frame_of(made)
+            rows = rows_of(results)
+            frame = rows if isinstance(rows, pd.DataFrame) else _frame(rows)
             return ExtraTable(f"{results.task_trials.slug}_{name}", title, note, frame, decimals)
 
         return make
@@ -83,14 +89,14 @@ def extra_table(
     return decorate
 
 
-def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows as a table; where nothing is missing, the reason is empty."""
+def _frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return rows as a frame, with empty texts in columns of reasons where nothing is missing."""
     frame = pd.DataFrame(list(rows))
     return frame.fillna({name: "" for name in map(str, frame) if name.endswith(" missing")})
 
 
 def interval_cells(label: str, interval: Interval) -> dict[str, float | str]:
-    """Return the cells of a row that hold an estimate: the value, its limits, and why one is missing if so."""
+    """Return the cells of an estimate: its value, its limits, and the reason if one of these is missing."""
     values = interval.estimate, interval.low, interval.high
     names = label, f"{label} low", f"{label} high"
     cells: dict[str, float | str] = dict(zip(names, map(float, values), strict=True))
@@ -98,9 +104,10 @@ def interval_cells(label: str, interval: Interval) -> dict[str, float | str]:
 
 
 def side_by_side(name: str, title: str, note: str, group: str, measures: Sequence[str]) -> MakeTable:
-    """Return what makes a table of the models by some measures of one group of trials, as papers print it.
+    """Return a function that makes a table of models by measures on one group of trials.
 
-    Its file name is that of the task with ``name`` behind it; ``group`` is a label such as ``all`` or a condition.
+    The name of the table's file is that of the task followed by ``name``; ``group`` is a label such as ``all`` or a
+    condition.
     """
 
     def make(results: TaskResults) -> ExtraTable:
@@ -120,40 +127,42 @@ def table_of_entries(
     rows: Iterable[tuple[str, Sequence[Estimated | None]]],
     measures: Sequence[str],
 ) -> ExtraTable:
-    """Return a table of models by measures, with limits, the number of trials, and why an interval is missing.
+    """Return a table of models by measures, with limits, reasons for missing intervals, and numbers of trials.
 
-    A row is a model's label and its entry of each measure; one without any entry is left out.
+    A row is a model's label with its entry of each measure; a model without any entry is left out.
     """
-    labels = [measure_label(measure) for measure in measures]
     records: list[dict[str, Any]] = []
     for model, entries in rows:
-        known = [(label, entry) for label, entry in zip(labels, entries, strict=True) if entry is not None]
-        if known:
-            record: dict[str, Any] = {"model": model}
-            for label, entry in known:
-                record |= interval_cells(label, entry.interval)
-            records.append(record | {"n": known[-1][1].n})
-    return ExtraTable(name, title, note, frame_of(records))
+        record: dict[str, Any] = {"model": model}
+        for measure, entry in zip(measures, entries, strict=True):
+            if entry is not None:
+                record |= interval_cells(measure_label(measure), entry.interval)
+                n = entry.n
+        if len(record) > 1:
+            records.append(record | {"n": n})
+    return ExtraTable(name, title, note, _frame(records))
 
 
-def ways_table(results: TaskResults) -> ExtraTable:
-    """Return the headline measures of each way of asking a model, on the group that models are compared on."""
-    names, where = [measure.name for measure in results.headline], results.reference
-    ways = {part.label: part for parts in results.asked_in_several_ways.values() for part in parts}
-    rows = [(label, [results.estimate(label, where, name) for name in names]) for label in ways]
-    place = "Over all conditions" if where == "all" else f"On {group_label(where)}"
+def variants_table(results: TaskResults) -> ExtraTable:
+    """Return the headline measures of models that were asked in several ways, and their mean numbers of tokens.
+
+    Measures are on the group of trials that models are compared on.
+    """
+    names, group = [measure.name for measure in results.headline], results.reference
+    variants = {model.label: model for models in results.asked_in_several_ways.values() for model in models}
+    rows = [(label, [results.estimate(label, group, name) for name in names]) for label in variants]
     table = table_of_entries(
         f"{results.task_trials.slug}_ways",
         "Asked in several ways",
-        f"{place}. Trials of different ways are never taken together. confidence-tasks compare pairs two ways by"
-        " question, and tests the difference. Tokens are means over all trials, of the calls that a trial is made of.",
+        f"{'Over all conditions' if group == 'all' else f'On {group_label(group)}'}. Trials asked in different ways"
+        " are never pooled. confidence-tasks compare pairs two ways by question and tests the difference. Tokens are"
+        " means per trial, over all calls of the trial.",
         rows,
         names,
     )
     frame = table.frame
     for kind in TOKENS if "model" in frame else ():
-        told = [ways[label].columns[kind] for label in frame["model"]]
-        means = [float(np.mean(known)) if len(known := its[~np.isnan(its)]) else np.nan for its in told]
+        means = [pd.Series(variants[label].columns[kind]).mean() for label in frame["model"]]
         if not np.isnan(means).all():
             frame[kind.replace("_", " ")] = means
     return table
@@ -161,16 +170,16 @@ def ways_table(results: TaskResults) -> ExtraTable:
 
 def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:
     """Return the trials of all models of a task as one table, with the models' labels in ``model``."""
-    parts = [pd.DataFrame(dict(model.columns)).assign(model=model.label) for model in task_trials.models]
-    return pd.concat(parts, ignore_index=True)
+    frames = [pd.DataFrame(dict(model.columns)).assign(model=model.label) for model in task_trials.models]
+    return pd.concat(frames, ignore_index=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """A study's part of an overview.
 
-    ``group`` is the label of the group of trials that stands for a task; empty for each of its conditions.
-    ``names`` are what the study calls the overview's measures, where it has another name for one.
+    ``group`` is the label of the group of trials that represents a task; empty for one column per condition.
+    ``names`` maps the overview's names of measures to the study's, where these differ.
     """
 
     study: str
@@ -182,7 +191,7 @@ class Side:
 class OverviewDesign:
     """Measures and studies of one paper that an overview compares; the first study defines the measures.
 
-    ``name`` is that of its files, and its address in the page.
+    ``name`` is the name of its files and its anchor in the page.
     """
 
     name: str
@@ -195,7 +204,7 @@ class OverviewDesign:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Estimates of several tasks by label of the model, heading of the column (task or condition), and measure."""
+    """Estimates of several tasks, by model, column (a task or condition) and measure."""
 
     design: OverviewDesign
     tasks: tuple[TaskResults, ...]
@@ -223,14 +232,13 @@ class Overview:
 
 
 def overviews(results: Sequence[TaskResults]) -> list[Overview]:
-    """Return the overviews that the studies design and that have several columns to set side by side."""
+    """Return the overviews of the studies that have at least two tasks in the report."""
     designs = [design for study in studies() if study.overviews for design in study.overviews.load()]
-    made = [_overview(design, results) for design in designs]
-    return [overview for overview in made if len(overview.tasks) > 1]
+    candidates = [_overview(design, results) for design in designs]
+    return [overview for overview in candidates if len(overview.tasks) > 1]
 
 
 def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overview:
-    """Set the estimates of some tasks side by side, under the overview's names."""
     parts = [
         (side, task) for side in design.sides for task in results if task.task_trials.study.name == side.study
     ]

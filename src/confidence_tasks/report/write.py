@@ -1,4 +1,4 @@
-"""From trials to a report: the page, and its numbers and figures as files: CSV, LaTeX for papers, SVG."""
+"""Reports: the page, and its tables and figures as files in CSV, LaTeX and SVG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.checks import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Estimated, Settings
-from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, ways_table
+from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
 from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.labels import (
@@ -36,7 +36,12 @@ from confidence_tasks.report.labels import (
     plain_cell,
     rendered,
 )
-from confidence_tasks.report.page import Headline, headline_of, headline_table, told_apart
+from confidence_tasks.report.page.first_screen import (
+    Headline,
+    headline_of,
+    headline_table,
+    significant_differences,
+)
 from confidence_tasks.report.page.tasks import (
     OverviewView,
     TaskView,
@@ -59,18 +64,24 @@ from confidence_tasks.study.reference import loaded
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report: the page, self-contained, and what is in it.
+    """A report: its page, which needs no other file, and what the page shows.
 
     Attributes
     ----------
-    results, figures, extras, overviews
-        Its numbers by task, its figures, its tables beside the measures, and its tasks side by side.
+    results : tuple of TaskResults
+        The numbers of each task.
+    figures : tuple of Figure
+        All figures, those of overviews first.
+    extras : tuple of ExtraTable
+        The tables of the studies beside the measures.
     tasks : tuple of TaskView
-        What the page shows of each task.
+        The section of each task.
+    overviews : tuple of Overview
+        Tables of several tasks side by side.
     papers : tuple of (Replication, list)
-        What the studies' papers number, with the models of the report.
+        The tables and figures of the studies' papers, with the models of the report.
     lost : tuple of Skipped
-        The files of models that are not in the report, because the processes that computed them died.
+        The files of models that the report lacks because the processes that computed them died.
     """
 
     html: str
@@ -93,47 +104,56 @@ def report_of(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> Report:
-    """Return the report on what was collected; without trials, the page says what was found.
+    """Return the report on collected trials; without trials, the page only lists the files that were skipped.
 
     Parameters
     ----------
     collection : Collection
-        What :func:`~confidence_tasks.report.collect` read.
+        Trials read by :func:`~confidence_tasks.report.collect`.
     settings : Settings, optional
         How uncertainty is computed.
     viewer, title : str
         Address of Inspect's viewer, for links to samples, and title of the page.
     advance : callable, optional
-        Told how many models are done, of how many, and which is under way.
+        Called with the number of models done, their total, and the name of the model under way.
     workers : Workers, optional
-        Where the models are computed; by default in this process.
+        Processes that compute the models; by default this process.
     cache : Cache, optional
-        What is known of the same trials, and where what is computed is kept.
+        Where results of the same trials are looked up and stored.
     """
     settings = settings or Settings()
     computed, lost = results_and_lost(group_by_task(collection.files), settings, advance, workers, cache)
     results = tuple(computed)
     collection = replace(collection, skipped=(*collection.skipped, *lost))
     styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))
-    figures = [figures_of(task, styles) for task in results]
     extras = [extras_of(task) for task in results]
-    above = tuple(overviews(results))
-    above_figures = [overview_figures(overview, styles) for overview in above]
-    every_figure = chain.from_iterable(above_figures + figures)
-    papers = tuple(filled_papers(results, chain.from_iterable(extras), every_figure))
+    all_extras = tuple(chain.from_iterable(extras))
+    task_overviews = tuple(overviews(results))
+    figures_of_overviews = [overview_figures(overview, styles) for overview in task_overviews]
+    figures_of_tasks = [figures_of(task, styles) for task in results]
+    figures = tuple(chain.from_iterable(figures_of_overviews + figures_of_tasks))
+    papers = tuple(filled_papers(results, all_extras, figures))
     headlines = [headline_of(task, workers, cache) for task in results]
-    drawn = iter(figure_views(list(chain.from_iterable(above_figures + figures)), workers, cache))
-    views, its_views = ([[next(drawn) for _ in its] for its in group] for group in (above_figures, figures))
-    tasks = tuple(task_view(*parts, viewer) for parts in zip(headlines, its_views, extras, strict=True))
-    tasks = _with_papers(tasks, results, papers)
-    side_by_side = [overview_view(*parts) for parts in zip(above, views, strict=True)]
+    views = {view.figure.name: view for view in figure_views(figures, workers, cache)}
+    tasks = _with_papers(
+        [
+            task_view(headline, [views[figure.name] for figure in of_task], extras_of_task, viewer)
+            for headline, of_task, extras_of_task in zip(headlines, figures_of_tasks, extras, strict=True)
+        ],
+        results,
+        papers,
+    )
+    overview_sections = [
+        overview_view(overview, [views[figure.name] for figure in of_overview])
+        for overview, of_overview in zip(task_overviews, figures_of_overviews, strict=True)
+    ]
     return Report(
-        html=page(tasks, headlines, collection, styles, settings, overviews=side_by_side, title=title),
+        html=page(tasks, headlines, collection, styles, settings, overviews=overview_sections, title=title),
         results=results,
-        figures=tuple(figure for its in above_figures + figures for figure in its),
-        extras=tuple(extra for its in extras for extra in its),
+        figures=figures,
+        extras=all_extras,
         tasks=tasks,
-        overviews=above,
+        overviews=task_overviews,
         papers=papers,
         lost=tuple(lost),
     )
@@ -144,22 +164,25 @@ def _with_papers(
     results: Sequence[TaskResults],
     papers: Sequence[tuple[Replication, list[Filled]]],
 ) -> tuple[TaskView, ...]:
-    """Put each paper's tables with the last of its tasks, and what several of them lack above all of them."""
+    """Add each paper's tables to the last of its tasks; notes that several tables share stand once, above them."""
     names = [task.task_trials.task for task in results]
     views = list(tasks)
     for replication, items in papers:
         last = max(i for i, name in enumerate(names) if name in replication.tasks)
-        shared = [note for note, n in Counter(note for made in items for note in made.notes).items() if n > 1]
-        rest = [replace(made, notes=tuple(n for n in made.notes if n not in shared)) for made in items]
-        tables = tuple((made, html_table(made) if made.rows else None) for made in rest)
-        views[last] = replace(views[last], replication=tables, paper_notes=tuple(shared))
+        counts = Counter(note for item in items for note in item.notes)
+        shared = tuple(note for note, n in counts.items() if n > 1)
+        tables = []
+        for item in items:
+            item = replace(item, notes=tuple(note for note in item.notes if note not in shared))
+            tables.append((item, html_table(item) if item.rows else None))
+        views[last] = replace(views[last], replication=tuple(tables), paper_notes=shared)
     return tuple(views)
 
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:
-    """Return the tables of a task beside the measures, but those with nothing to show."""
-    made = [make(results) for make in (ways_table, *loaded(results.task_trials.study.tables))]
-    return [extra for extra in made if not extra.frame.empty]
+    """Return the tables of a task beside the measures, without empty ones."""
+    tables = [make(results) for make in (variants_table, *loaded(results.task_trials.study.tables))]
+    return [table for table in tables if not table.frame.empty]
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -175,7 +198,7 @@ def page(
     overviews: Sequence[OverviewView],
     title: str,
 ) -> str:
-    """Return the page. ``overviews`` stand above the tasks."""
+    """Return the page; its ``overviews`` come before its tasks."""
     counts = {
         "models": len(styles),
         "tasks": len(tasks),
@@ -192,8 +215,8 @@ def page(
             (name if count != 1 else name.removesuffix("s"), f"{count:,}") for name, count in counts.items()
         ],
         tasks=tasks,
-        glance=headline_table(headlines),
-        told_apart=told_apart(headlines),
+        headlines=headline_table(headlines),
+        differences=significant_differences(headlines),
         most_compared=max((len(each.comparisons) for each in headlines), default=0),
         notices=merged_notices(tasks),
         overviews=overviews,
@@ -213,25 +236,25 @@ def page(
         seed=settings.seed,
         version=version("confidence-tasks"),
     )
-    # HTML puts these end tags itself, of which a page has tens of thousands.
+    # HTML implies these end tags; a page has tens of thousands of them.
     return re.sub("</t[dhr]>", "", share_parts(html))
 
 
 def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
-    """Return the notices of all tasks, each title once, with every place where it applies; the serious first."""
-    found: dict[tuple[Severity, str], list[tuple[str, Notice]]] = {}
+    """Merge the notices of all tasks by title and severity; the most serious come first."""
+    by_title: dict[tuple[Severity, str], list[tuple[str, Notice]]] = {}
     for task in tasks:
         for notice in task.notices:
-            found.setdefault((notice.severity, notice.title), []).append((task.title, notice))
+            by_title.setdefault((notice.severity, notice.title), []).append((task.title, notice))
     merged = []
-    for (severity, title), its in found.items():
-        meanings = {notice.meaning for _, notice in its}
-        where = [
-            f"{task}: {text}"
-            for task, notice in its
-            for text in ((notice.meaning,) if len(meanings) > 1 else ()) + notice.where
-        ]
-        merged.append(Notice(severity, title, min(meanings) if len(meanings) == 1 else "", tuple(where)))
+    for (severity, title), raised in by_title.items():
+        meanings = {notice.meaning for _, notice in raised}
+        shared = meanings.pop() if len(meanings) == 1 else ""
+        where: list[str] = []
+        for task_title, notice in raised:
+            texts = notice.where if shared else (notice.meaning, *notice.where)
+            where += [f"{task_title}: {text}" for text in texts]
+        merged.append(Notice(severity, title, shared, tuple(where)))
     return in_order_of_severity(merged)
 
 
@@ -239,13 +262,14 @@ def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
 
 
 def write_tables(report: Report, folder: Path) -> None:
-    """Write everything as CSV, and each task's headline and the tasks side by side as LaTeX."""
+    """Write all tables as CSV, and the headline measures of tasks and overviews also as LaTeX."""
     tables = {"estimates": estimates_frame(report.results), "contrasts": contrasts_frame(report.results)}
     tables |= {overview.design.name: overview.frame() for overview in report.overviews}
     tables |= {extra.name: extra.frame for extra in report.extras}
     texts = {f"{name}.csv": table.map(plain_cell).to_csv(index=False) for name, table in tables.items()}
-    for each in report.overviews:
-        texts[f"{each.design.name}.tex"] = _latex(each, each.models, each.columns, each.design.measures)
+    for overview in report.overviews:
+        name, measures = overview.design.name, overview.design.measures
+        texts[f"{name}.tex"] = _latex(overview, overview.models, overview.columns, measures)
     for task in report.results:
         models = [model.label for model in task.models]
         texts[f"{task.task_trials.slug}.tex"] = _latex(task, models, task.conditions, task.headline)
@@ -261,10 +285,10 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> None:
 
 
 def _latex(
-    of: TaskResults | Overview, models: Sequence[str], columns: Sequence[str], measures: Sequence[Measure]
+    source: TaskResults | Overview, models: Sequence[str], columns: Sequence[str], measures: Sequence[Measure]
 ) -> str:
-    """Return estimates as a table for ``booktabs``, a row for each model and measure; a model ends with its trials."""
-    task, contrasts = (of, of.contrasts) if isinstance(of, TaskResults) else (of.tasks[0], [])
+    """Return estimates as a ``booktabs`` table: for each model a row per measure and one of numbers of trials."""
+    task, contrasts = (source, source.contrasts) if isinstance(source, TaskResults) else (source.tasks[0], [])
     settings = task.settings
     note = f"{settings.n_resamples:,} resamples of questions, seed {settings.seed}"
     if contrasts:
@@ -281,7 +305,7 @@ def _latex(
         lines.append(r"\midrule")
         first = latex(model)
         for measure in measures:
-            entries = [of.estimate(model, column, measure.name) for column in columns]
+            entries = [source.estimate(model, column, measure.name) for column in columns]
             decimals = decimals_for([float(each.interval.estimate) for each in entries if each is not None])
             cells = [_latex_cell(entry, decimals, stars) for entry in entries]
             lines.append(" & ".join([first, latex(measure_label(measure.name)), *cells]) + r" \\")
@@ -297,7 +321,7 @@ def _latex_cell(entry: Estimated | None, decimals: int, stars: set[tuple[str, st
     interval = entry.interval
     star = "^{*}" if (entry.model, entry.group, entry.measure) in stars else ""
     value, low, high = (
-        # Adding 0 takes the sign off a zero.
+        # Adding 0 turns -0.0 into 0.0.
         f"{round(float(number), decimals) + 0.0:.{decimals}f}".replace("inf", r"\infty")
         for number in (interval.estimate, interval.low, interval.high)
     )

@@ -204,10 +204,10 @@ def test_words_in_figures_are_at_least_11_pixels_high(browser, page_file):
     page.context.close()
 
 
-def test_the_first_screen_shows_models_by_tasks_and_what_is_told_apart(browser, page_file):
+def test_the_first_screen_shows_models_by_tasks_and_significant_differences(browser, page_file):
     page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
     assert page.locator("#glance tbody tr").count() == 4
-    assert page.locator("#glance").get_by_text("What is told apart").bounding_box()["y"] < 900
+    assert page.locator("#glance").get_by_text("Significant differences").bounding_box()["y"] < 900
     box = page.locator("#glance table").bounding_box()
     assert box["y"] < 300
     assert box["x"] + box["width"] <= 1280

@@ -12,7 +12,7 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.page import sentences as said_of
+from confidence_tasks.report.page.first_screen import contrast_sentences
 from confidence_tasks.report.results import TaskResults, compute_results, contrasts_frame
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.statistics import permutation_test
@@ -201,13 +201,13 @@ def _said(tmp_path: Path, threshold_only: bool) -> str:
             row["confidence"] = 0.91 if row["correct"] or rng.random() < 0.25 else 0.9
     path = write(tmp_path / "trials.jsonl", rows)
     results, _ = compute_results(group_by_task(collect(path).files), Settings(n_resamples=400))
-    return " ".join(said_of(results))
+    return " ".join(contrast_sentences(results))
 
 
 def test_a_headline_of_m_ratio_needs_a_witness(tmp_path: Path) -> None:
     known = _said(tmp_path, threshold_only=False)
-    assert "M-ratio differs from that on 0-100 for lab/shifting on 0-20" in known
-    assert "cuts the scales differently" not in known
+    assert "M-ratio differs significantly from the baseline 0-100 for lab/shifting on 0-20" in known
+    assert "splits the scales at different points" not in known
     cut = _said(tmp_path, threshold_only=True)
-    assert "M-ratio differs from that on 0-100 for lab/shifting on 0-20" in cut
-    assert "neither AUROC nor meta-information does so in the same direction" in cut
+    assert "M-ratio differs significantly from the baseline 0-100 for lab/shifting on 0-20" in cut
+    assert "neither AUROC nor meta-information differs in the same direction" in cut

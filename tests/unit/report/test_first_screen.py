@@ -1,4 +1,4 @@
-"""The first screen: the number of each model and task, and which models are told apart."""
+"""The first screen: one number per model and task, and the significant differences."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,12 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.page import FEW_MODELS, headline_of, headline_table, told_apart
+from confidence_tasks.report.page.first_screen import (
+    FEW_MODELS,
+    headline_of,
+    headline_table,
+    significant_differences,
+)
 
 N = 200
 ACCURACY = {"good": 0.9, "fair": 0.6, "same": 0.6}
@@ -65,7 +70,7 @@ def test_a_few_models_stand_in_columns_with_the_number_that_was_estimated(made):
         "same": "0.60",
     }
     assert all(cell.limits for cell in row.cells)
-    assert [model for model, cell in by_model.items() if cell.told] == ["good"]
+    assert [model for model, cell in by_model.items() if cell.significant] == ["good"]
 
 
 def test_the_best_is_compared_in_pairs_and_corrected_for_all_pairs(made):
@@ -79,26 +84,26 @@ def test_the_best_is_compared_in_pairs_and_corrected_for_all_pairs(made):
         assert (each.p_adjusted < 0.05) == (
             3 * ttest_rel(columns["good"], columns[each.second]).pvalue < 0.05
         )
-    (sentence,) = told_apart([headline])
+    (sentence,) = significant_differences([headline])
     assert "good has the best accuracy" in sentence
-    assert "is told apart from 2 of 2 models compared" in sentence
+    assert "differs significantly from 2 of 2 models compared" in sentence
     assert "+0.30" in sentence
     assert sentence in made.html.replace("&#39;", "'").replace("&lt;", "<")
 
 
-def test_equal_models_are_not_told_apart_and_nothing_is_shaded(tmp_path):
+def test_equal_models_do_not_differ_significantly_and_nothing_is_shaded(tmp_path):
     made = made_of(tmp_path, {"same": 0.6, "fair": 0.6})
     headline = headline_of(made.results[0])
     assert headline.leader == ""
-    assert told_apart([headline]) == ["In 1 of 1 tasks nothing is told apart, by 1 test."]
-    assert '<td class="told"' not in made.html
-    assert "is not told apart from same (smallest corrected p" in made.html
+    assert significant_differences([headline]) == ["No significant differences in 1 of 1 tasks (1 test)."]
+    assert '<td class="significant"' not in made.html
+    assert "does not differ significantly from same (smallest corrected p" in made.html
 
 
 def test_nothing_is_said_of_differences_where_none_is_tested(tmp_path):
     made = made_of(tmp_path, {"good": 0.9})
-    assert told_apart([headline_of(made.results[0])]) == []
-    assert "What is told apart" not in made.html
+    assert significant_differences([headline_of(made.results[0])]) == []
+    assert "Significant differences" not in made.html
 
 
 def test_many_models_stand_in_rows(tmp_path):

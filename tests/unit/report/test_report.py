@@ -101,7 +101,7 @@ def test_a_number_without_an_interval_says_why_under_its_table(tmp_path):
 def test_a_shaded_cell_is_explained_where_it_is_and_nowhere_else(report):
     explained, shaded = "<sup>*</sup> and shading: differs from the baseline", []
     for part in re.split(r'<section class="task"|<details class="more">|</details>', report.html)[1:]:
-        shaded.append('<td class="told"' in part)
+        shaded.append('<td class="significant"' in part)
         assert (explained in part) == shaded[-1]
     assert {*shaded} == {True, False}
 
@@ -114,15 +114,18 @@ def test_the_page_says_what_n_counts_where_a_measure_is_of_fewer(report):
         cell(found, model, condition="p=0.9", split="test"),
     )
     assert asked > len(judged["truth"])
-    assert "n counts the trials asked, read or not, and in FermiEval those of both halves" in report.html
+    assert (
+        "n counts all trials, including those with an unreadable reply and, in FermiEval, those of both halves"
+        in report.html
+    )
 
 
-def test_only_what_a_test_tells_apart_is_shaded(report):
+def test_only_significant_differences_are_shaded(report):
     parts = re.split(r'<section class="task" id="([^"]*)"', report.html)
     for name, part in zip(parts[1::2], parts[2::2], strict=True):
         results = next(each for each in report.results if each.task_trials.slug == name)
-        told = [contrast for contrast in results.contrasts if contrast.significant]
-        assert bool(told) == ('<td class="told"' in part)
+        significant = [contrast for contrast in results.contrasts if contrast.significant]
+        assert bool(significant) == ('<td class="significant"' in part)
 
 
 def test_every_title_of_a_notice_is_on_the_page_once_with_every_place(report):
@@ -282,7 +285,7 @@ def test_right_and_wrong_differ_in_greyscale():
 def test_words_in_colour_stand_out_from_the_card():
     variables = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]{6})", page_part("style.css").split("}")[0]))
     for name in ("--accent", "--serious", "--warning", "--note"):
-        for ground in ("--card", "--soft", "--told"):
+        for ground in ("--card", "--soft", "--significant"):
             lighter, darker = sorted((luminance(variables[name]), luminance(variables[ground])), reverse=True)
             assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (name, ground)
 

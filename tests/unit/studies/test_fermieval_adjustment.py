@@ -62,4 +62,4 @@ def test_it_is_said_which_way_intervals_err(tmp_path):
         for row in rows("fermieval")
     ]
     (task,) = undrawn_report(collect(write(tmp_path / "a.jsonl", missed)), settings=FEW).tasks
-    assert any(" is overconfident, with intervals too narrow, on p" in said for said in task.sentences)
+    assert any(" is overconfident (intervals too narrow) on p" in said for said in task.sentences)

@@ -3,7 +3,7 @@
   const root = document.documentElement;
   const every = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  // One headline measure at a time; without a script, or on paper, all of them.
+  // Show one headline measure at a time; without a script and in print, all are shown.
   for (const block of every(".measures")) {
     const tabs = every("[role=tab]", block);
     const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("aria-controls")));
@@ -22,7 +22,7 @@
     if (tabs.length > 1) { block.classList.add("tabbed"); block.querySelector(".tabs").hidden = false; show(0); }
   }
 
-  // Models are switched on and off everywhere they have a row of their own.
+  // Show or hide all rows of a model.
   const off = new Set();
   for (const chip of every(".chip")) {
     chip.addEventListener("click", () => {
@@ -33,10 +33,10 @@
     });
   }
 
-  // What can be scrolled must be reached by keyboard too.
+  // Make scrollable tables reachable by keyboard.
   for (const part of every(".scroll")) if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
 
-  // Buttons at every table and figure: what is shown, for other programs.
+  // Add buttons that copy or save each table and figure as it is shown.
   const latexOf = LATEX;
   const latex = (text) => [...text].map((char) => latexOf[char] ?? char).join("");
   const plain = (text) => /^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text;
@@ -155,7 +155,7 @@
     ["SVG", (file) => saved(`${file}.svg`, "image/svg+xml", svgOf(figure))],
   ]));
 
-  // What a link points at is opened, also within a fold.
+  // Open the folded sections around the target of a link.
   const reveal = () => {
     const aim = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let part = aim; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;

@@ -1,4 +1,4 @@
-"""A task, and tasks side by side, as the page shows them."""
+"""The sections of the report's page: one of each task, and overviews of several tasks."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, pa
 from confidence_tasks.report.figures.general import ModelStyles, interval_line
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
 from confidence_tasks.report.page import (
-    DIRECTIONS,
-    Headline,
     TableView,
     contrast_table,
     extra_view,
     measure_tables,
-    model_sentence,
     model_tables,
     overview_table,
     sample_link,
-    sentences,
     source_tables,
+)
+from confidence_tasks.report.page.first_screen import (
+    DIRECTIONS,
+    Headline,
+    contrast_sentences,
+    model_sentences,
+    overconfidence_sentences,
 )
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.workers import Job, Lost, Workers
@@ -44,20 +47,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FigureView:
-    """A figure, and the rows of its panels that the page shows, as SVG elements."""
+    """A figure, and the rows of panels that the page shows, as SVG elements."""
 
     figure: Figure
     rows: tuple[tuple[str, tuple[Markup, ...]], ...]
 
     @property
     def left_out(self) -> str:
-        """Text with the number of panels that are not shown; empty if all are."""
-        n, drawn = (sum(len(panels) for _, panels in its) for its in (self.figure.rows, self.rows))
-        return f"Shown are {drawn} of {n} panels: `--figures` writes all of them." if drawn < n else ""
+        """Text with the number of panels that are not shown; empty if all are shown."""
+        n_panels = sum(len(panels) for _, panels in self.figure.rows)
+        n_shown = sum(len(panels) for _, panels in self.rows)
+        if n_shown == n_panels:
+            return ""
+        return f"Shown are {n_shown} of {n_panels} panels: `--figures` writes all of them."
 
     @property
     def width(self) -> int:
-        """Width of a panel on the page, at the least: the smallest is 220 pixels wide, its least text 11."""
+        """Minimum width of a panel on the page, in pixels, at which its smallest text has 11 pixels."""
         return round(113 * self.figure.size[0])
 
 
@@ -65,20 +71,29 @@ class FigureView:
 class MeasureView:
     """A headline measure: its figure and its tables."""
 
-    label: str
-    direction: str
+    measure: Measure
     figure: FigureView
     tables: tuple[TableView, ...]
 
     @property
-    def told(self) -> bool:
-        """Whether any of its tables marks what is told apart."""
-        return any(table.told for table in self.tables)
+    def label(self) -> str:
+        """Label of the measure."""
+        return measure_label(self.measure.name)
+
+    @property
+    def direction(self) -> str:
+        """Words for the better direction of the measure."""
+        return DIRECTIONS[self.measure.better]
+
+    @property
+    def any_significant(self) -> bool:
+        """Whether any cell of its tables is marked as significant."""
+        return any(table.any_significant for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewView:
-    """Tasks side by side, measure by measure."""
+    """The section of an overview: tasks side by side, measure by measure."""
 
     tasks: tuple[TaskResults, ...]
     name: str
@@ -100,20 +115,20 @@ class OverviewView:
 
     @property
     def n_questions(self) -> int:
-        """Number of questions, of each task anew."""
-        asked = (
-            {name for model in task.models for name in model.columns["question_id"]} for task in self.tasks
+        """Number of questions; a question of several tasks counts once in each."""
+        return sum(
+            len({name for model in task.models for name in model.columns["question_id"]})
+            for task in self.tasks
         )
-        return sum(map(len, asked))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView(OverviewView):
-    """A task on the page.
+    """The section of a task.
 
-    ``statuses`` say how the replies of each model under each condition were read, ``samples`` are worth reading:
-    confident errors, and right answers without confidence. ``replication`` are the tables and figures of the paper,
-    and ``paper_notes`` what several of them lack.
+    ``statuses`` say how the replies of each model were read under each condition. ``samples`` are confident errors
+    and right answers with little confidence. ``replication`` are the tables and figures of the paper, and
+    ``paper_notes`` the notes that several of them share.
     """
 
     notices: tuple[Notice, ...]
@@ -126,27 +141,27 @@ class TaskView(OverviewView):
     sources: tuple[TableView, ...]
     statuses: tuple[dict[str, Any], ...]
     samples: tuple[dict[str, str], ...]
-    samples_a_model: int
+    samples_per_model: int
     replication: tuple[tuple[Filled, Markup | None], ...] = ()
     paper_notes: tuple[str, ...] = ()
 
 
 MANY_LINES = 12
-"""Number of lines above which the lines of a figure cannot be told apart."""
+"""Maximum number of lines in a figure: the reader cannot distinguish more."""
 
 _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
-"""Inches of a figure that stands alone: over several conditions, or over one."""
+"""Size in inches of the figure of a measure: over several conditions, or over one or two."""
 
 PANELS_SHOWN = 24
 """Maximum number of panels of a figure on a page."""
 
 SAMPLES_SHOWN, MOST_SAMPLES = 4, 24
-"""Samples of a kind listed of each model, and of all models together."""
+"""Maximum number of samples of each kind: of one model, and of all models together."""
 
 ANSWER_SHOWN = 80
 """Maximum number of characters shown of an answer."""
 
-_READ_OF_ANSWER = 1000
+_ANSWER_SCANNED = 1000
 """Maximum number of characters processed of an answer."""
 
 REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0.0}
@@ -185,15 +200,18 @@ def _measure_figure(
     *,
     joined: bool = True,
 ) -> Figure:
-    """Draw a measure, one line a model, over conditions or tasks; points are joined where these have an order."""
+    """Return the figure of a measure: one line per model, over conditions or tasks.
+
+    Points are ``joined`` where the labels have an order.
+    """
     title, direction = measure_label(measure.name), DIRECTIONS[measure.better]
-    drawn = {"labels": labels, "lines": lines, "reference": REFERENCES.get(measure.name), "joined": joined}
+    look = {"y": title, "reference": REFERENCES.get(measure.name), "joined": joined}
     return Figure(
         f"{name}_{measure.name}",
         title,
         f"{measure.description} Lines are {settings.level:.0%} intervals"
         f"{f'; {direction}' if direction else ''}.{left_out}",
-        (("", (panel("", panels.intervals, y=title, **drawn),)),),
+        (("", (panel("", panels.intervals, labels=labels, lines=lines, **look),)),),
         tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines),
         size=_WIDE if len(labels) > 2 else _NARROW,
     )
@@ -202,28 +220,30 @@ def _measure_figure(
 def task_view(
     headline: Headline, views: Sequence[FigureView], extras: Sequence[ExtraTable], viewer: str
 ) -> TaskView:
-    """Lay out a task with its figures, those of its headline measures first, and its tables beside the measures."""
+    """Return the section of a task with its figures and its extra tables."""
     results = headline.results
-    study, design = results.task_trials.study, results.task_trials.design
+    study, design, slug = results.task_trials.study, results.task_trials.design, results.task_trials.slug
     by_name = {view.figure.name: view for view in views}
-    measures = tuple(
-        measure_view(
-            measure, by_name[f"{results.task_trials.slug}_{measure.name}"], measure_tables(results, measure)
-        )
+    measures = [
+        MeasureView(measure, by_name.pop(f"{slug}_{measure.name}"), measure_tables(results, measure))
         for measure in results.headline
-    )
-    every = model_tables(results)
-    labels = {row.label for table in every for row in table.rows}
+    ]
+    all_measures = model_tables(results)
+    labels = {row.label for table in all_measures for row in table.rows}
     return TaskView(
         tasks=(results,),
-        name=results.task_trials.slug,
+        name=slug,
         title=design.title,
         question=design.question,
-        sentences=(*model_sentence(headline), *sentences(results)),
+        sentences=(
+            *model_sentences(headline),
+            *contrast_sentences(results),
+            *overconfidence_sentences(results),
+        ),
         notices=tuple(notices(results, loaded(study.checks))),
-        measures=measures,
-        figures=tuple(view for view in views if all(view is not measure.figure for measure in measures)),
-        all_measures=every,
+        measures=tuple(measures),
+        figures=tuple(by_name.values()),
+        all_measures=all_measures,
         definitions=tuple(
             (label, measure.description)
             for measure in study.measures
@@ -235,85 +255,81 @@ def task_view(
         sources=source_tables(results, results.headline),
         statuses=tuple(_statuses(results)),
         samples=tuple(_samples(results, viewer)),
-        samples_a_model=samples_of_a_model(results),
+        samples_per_model=_samples_per_model(results),
     )
-
-
-def measure_view(measure: Measure, figure: FigureView, tables: tuple[TableView, ...]) -> MeasureView:
-    """Put a measure's figure and tables under its name."""
-    label, direction = measure_label(measure.name), DIRECTIONS[measure.better]
-    return MeasureView(label, direction, figure, tables)
-
-
-def figure_views(
-    figures: Sequence[Figure], workers: Workers | None = None, cache: Cache | None = None
-) -> list[FigureView]:
-    """Draw the panels of figures for the page; of very many, some of each row."""
-    kept = [_shown(figure) for figure in figures]
-    jobs: list[Job] = [
-        (told, (panel, figure.size, told))
-        for figure, rows in zip(figures, kept, strict=True)
-        for label, panels in rows
-        for panel in panels
-        for told in [", ".join(filter(None, (figure.title, label, panel.title)))]
-    ]
-    found = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
-    drawn = iter(
-        Markup(panel_svg(*arguments) if isinstance(its, Lost) else its)  # noqa: S704 - matplotlib escapes
-        for (_, arguments), its in zip(jobs, found, strict=True)
-    )
-    return [
-        FigureView(figure, tuple((label, tuple(next(drawn) for _ in panels)) for label, panels in rows))
-        for figure, rows in zip(figures, kept, strict=True)
-    ]
 
 
 WORTH_WORKERS = 100
 """Number of panels above which worker processes, which take about 5 s to start, save time."""
 
 
-def _shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
+def figure_views(
+    figures: Sequence[Figure], workers: Workers | None = None, cache: Cache | None = None
+) -> list[FigureView]:
+    """Draw the panels of figures for the page; of a figure with many panels, some of each row."""
+    shown = [_rows_shown(figure) for figure in figures]
+    jobs: list[Job] = [
+        (label, (panel, figure.size, label))
+        for figure, rows in zip(figures, shown, strict=True)
+        for heading, panels in rows
+        for panel in panels
+        for label in [", ".join(filter(None, (figure.title, heading, panel.title)))]
+    ]
+    results = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
+    drawn = iter(
+        Markup(panel_svg(*arguments) if isinstance(svg, Lost) else svg)  # noqa: S704 - matplotlib escapes
+        for (_, arguments), svg in zip(jobs, results, strict=True)
+    )
+    return [
+        FigureView(figure, tuple((heading, tuple(next(drawn) for _ in panels)) for heading, panels in rows))
+        for figure, rows in zip(figures, shown, strict=True)
+    ]
+
+
+def _rows_shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
     """Return the rows of a figure with the panels that the page shows."""
-    chosen = _some(figure.rows, PANELS_SHOWN)
-    a_row = PANELS_SHOWN // max(len(chosen), 1)
-    return [(label, _some(panels, a_row)) for label, panels in chosen]
+    rows = _evenly_spaced(figure.rows, PANELS_SHOWN)
+    return [(heading, _evenly_spaced(panels, PANELS_SHOWN // len(rows))) for heading, panels in rows]
 
 
-def _some(items: Sequence[T], most: int) -> list[T]:
-    """Keep the first item, the last, and as many between them as may be."""
+def _evenly_spaced(items: Sequence[T], most: int) -> list[T]:
+    """Return at most ``most`` items, evenly spaced from the first to the last."""
     chosen = np.unique(np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int))
     return [items[i] for i in chosen]
 
 
 def _statuses(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Yield, for each model and condition, the percentage of replies of each status."""
     for model in results.models:
         for condition in results.conditions:
             statuses = model.columns["status"][model.columns["condition"] == condition]
-            if not len(statuses):
-                continue
-            parts = tuple(
-                (status, name, 100.0 * share)
-                for status, name in STATUSES.items()
-                if (share := float(np.mean(statuses == status))) > 0
-            )
-            yield {
-                "model": model.label,
-                "condition": group_label(condition),
-                "n": len(statuses),
-                "parts": parts,
-            }
+            if len(statuses):
+                yield {
+                    "model": model.label,
+                    "condition": group_label(condition),
+                    "n": len(statuses),
+                    "parts": [
+                        (status, name, 100.0 * float(np.mean(statuses == status)))
+                        for status, name in STATUSES.items()
+                        if status in statuses
+                    ],
+                }
+
+
+_SAMPLE_KINDS = (("wrong, sure", 0.0, -1.0), ("right, unsure", 1.0, 1.0))
+"""Samples to read: their name, their outcome, and the sign of confidence by which they are sorted."""
 
 
 def _samples(results: TaskResults, viewer: str) -> Iterator[dict[str, str]]:
-    """The wrong answers given with most confidence and the right ones with least, a few of each model."""
+    """Yield the wrong answers with most confidence and the right ones with least, a few of each model."""
     for model in results.models:
         columns = model.columns
         answers = columns.get("answer", columns["question_id"])
-        for kind, outcome, sign in _KINDS:
+        for kind, outcome, sign in _SAMPLE_KINDS:
             rows = np.flatnonzero((columns["correct"] == outcome) & ~np.isnan(columns["confidence"]))
-            first = rows[np.argsort(sign * columns["confidence"][rows], kind="stable")]
-            for row in first[: samples_of_a_model(results)]:
-                answer = printable(" ".join(str(answers[row])[:_READ_OF_ANSWER].split()))
+            ranked = rows[np.argsort(sign * columns["confidence"][rows], kind="stable")]
+            for row in ranked[: _samples_per_model(results)]:
+                answer = printable(" ".join(str(answers[row])[:_ANSWER_SCANNED].split()))
                 path = model.files[int(columns["file"][row])].path
                 yield {
                     "model": model.label,
@@ -327,58 +343,56 @@ def _samples(results: TaskResults, viewer: str) -> Iterator[dict[str, str]]:
                 }
 
 
-_KINDS = (("wrong, sure", 0.0, -1.0), ("right, unsure", 1.0, 1.0))
-"""Samples to read: what they are called, their outcome, and the sign by which confidence puts them in order."""
-
-
-def samples_of_a_model(results: TaskResults) -> int:
-    """Return how many samples of each kind are listed of a model: fewer of many models."""
+def _samples_per_model(results: TaskResults) -> int:
+    """Return the number of samples of each kind that are listed of a model: fewer where there are many models."""
     return max(1, min(SAMPLES_SHOWN, MOST_SAMPLES // len(results.models)))
 
 
-# Tasks side by side ------------------------------------------------------------------------------------------------
+# Overviews ---------------------------------------------------------------------------------------------------------
 
 
 def overview_figures(overview: Overview, styles: ModelStyles) -> list[Figure]:
     """Return a figure of each measure: every model in every task, with intervals."""
-    name, settings, columns = overview.design.name, overview.tasks[0].settings, overview.columns
+    design, columns, settings = overview.design, overview.columns, overview.tasks[0].settings
     figures = []
-    for measure in overview.design.measures:
-        asked = [(model, columns, measure.name, *styles[model]) for model in overview.models]
-        lines = [interval_line(overview, *each) for each in asked]
-        figures.append(_measure_figure(name, measure, settings, columns, lines, joined=False))
+    for measure in design.measures:
+        lines = [
+            interval_line(overview, model, columns, measure.name, *styles[model]) for model in overview.models
+        ]
+        figures.append(_measure_figure(design.name, measure, settings, columns, lines, joined=False))
     return figures
 
 
 def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewView:
-    """Lay out an overview with a figure of each measure."""
+    """Return the section of an overview, with a figure of each measure."""
     design = overview.design
-    measures = tuple(
-        measure_view(measure, figure, (overview_table(overview, measure),))
-        for measure, figure in zip(design.measures, views, strict=True)
-    )
     return OverviewView(
         tasks=overview.tasks,
         name=design.name,
         title=design.title,
         question=design.question,
-        sentences=tuple(_errs_on(overview)),
-        measures=measures,
+        sentences=tuple(_overconfidence_by_task(overview)),
+        measures=tuple(
+            MeasureView(measure, figure, (overview_table(overview, measure),))
+            for measure, figure in zip(design.measures, views, strict=True)
+        ),
         note=design.note,
     )
 
 
-def _errs_on(overview: Overview) -> Iterator[str]:
-    """Name the tasks on which models are overconfident, or underconfident."""
-    for word, side, sign, beyond in _BEYOND:
+def _overconfidence_by_task(overview: Overview) -> Iterator[str]:
+    """Yield the tasks on which models are overconfident, and those on which they are underconfident."""
+    for word, side, sign, is_beyond in _BEYOND:
         counts: list[str] = []
         for column in overview.columns:
-            entries = [overview.estimate(model, column, "overconfidence") for model in overview.models]
-            asked = [entry for entry in entries if entry is not None]
-            if n := sum(beyond(entry) for entry in asked):
-                models = "" if counts else " model" if len(asked) == 1 else " models"
-                most = max((entry.interval for entry in asked), key=lambda interval: sign * interval.estimate)
-                counts.append(f"{column} ({n} of {len(asked)}{models}, by up to {signed(most.estimate)})")
+            estimates = [overview.estimate(model, column, "overconfidence") for model in overview.models]
+            entries = [entry for entry in estimates if entry is not None]
+            if n := sum(is_beyond(entry) for entry in entries):
+                models = "" if counts else " model" if len(entries) == 1 else " models"
+                most = max(
+                    (entry.interval for entry in entries), key=lambda interval: sign * interval.estimate
+                )
+                counts.append(f"{column} ({n} of {len(entries)}{models}, by up to {signed(most.estimate)})")
         if counts:
             yield f"{word}, with intervals {side} 0: {', '.join(counts)}."
 
@@ -387,3 +401,4 @@ _BEYOND: tuple[tuple[str, str, float, Callable[[Estimated], bool]], ...] = (
     ("Overconfident", "above", 1.0, lambda entry: entry.interval.low > 0.0),
     ("Underconfident", "below", -1.0, lambda entry: entry.interval.high < 0.0),
 )
+"""Directions of error: word, side of 0, sign, and whether the interval of an estimate lies on that side."""
