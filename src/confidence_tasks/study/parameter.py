@@ -236,7 +236,7 @@ FEWSHOT = Parameter(
     "Worked examples before each question, from questions that are not asked, for small and base models.",
     low=0,
 )
-MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of hub data sets.")
+MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
 CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
 
 

@@ -98,7 +98,7 @@ def test_cached_samples_are_not_asked_again_and_still_differ(tmp_path):
     ("metadata", "message"),
     [
         ({"samples": 1}, "samples=1 must be 2 or more"),
-        ({"temperatures": "0"}, "name numbers above 0"),
+        ({"temperatures": "0"}, "must be numbers above 0"),
         ({"condition": "twice"}, "not one of interval, direct, reasoned"),
         ({"ask": "direct"}, "has no parameter 'ask' on lm-eval: name tasks"),
     ],

@@ -85,7 +85,7 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
         (
             "fermieval",
             {"levels": "0.9,0.99999"},
-            "levels: the prompt would ask for 100.00%, not 0.99999: name four decimals at most",
+            "levels: the prompt would ask for 100.00%, not 0.99999: use at most four decimals",
         ),
         ("riskeval", {"penalties": math.inf}, "penalties=inf must be a text or a list or a number"),
         (

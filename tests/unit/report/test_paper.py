@@ -318,7 +318,7 @@ def test_log_probability_tables_are_the_estimates_with_ranks_quarters_and_the_we
 def test_the_calibration_figure_of_fermieval_has_a_legend_entry_for_every_line(made):
     (figure,) = next(each for each in items(made, "fermieval") if each.title == "Figure 1").figures
     named = {(key.label, key.colour) for key in figure.keys}
-    assert {label for label, _ in named} == {"asked for", "conformal", *(f"{m}, as stated" for m in MODELS)}
+    assert {label for label, _ in named} == {"nominal", "conformal", *(f"{m}, as stated" for m in MODELS)}
     drawn = {line.colour for _, its in figure.rows for panel in its for line in panel.draw.keywords["lines"]}
     assert drawn == {colour for _, colour in named}
 

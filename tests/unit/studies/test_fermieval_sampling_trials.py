@@ -108,10 +108,10 @@ def test_the_temperature_of_least_penalized_score_is_chosen_on_the_calibration_h
 
 def test_the_tunnel_index_is_the_entropy_that_reasoning_takes():
     trials = [*exponents([1, 2, 3, 4]), *exponents([1, 1, 2, 2], "reasoned")]
-    assert tunnel_indices(columns(trials))["value"] == pytest.approx(1.0)
+    assert tunnel_indices(columns(trials), 1.0)["value"] == pytest.approx(1.0)
     assert sampling_summary(trials, [0.9])["tunnel_index/T=1"] == pytest.approx(1.0)
     same = [*exponents([1, 2, 3, 4]), *exponents([4, 3, 2, 1], "reasoned")]
-    assert tunnel_indices(columns(same))["value"] == pytest.approx(0.0)
+    assert tunnel_indices(columns(same), 1.0)["value"] == pytest.approx(0.0)
     *_, measure = sampling_measures(["direct", "reasoned"], [1.0], [])
     assert measure.name == "tunnel_index/T=1"
     assert math.isnan(measure.compute(columns(exponents([1, 2])), None))
@@ -119,7 +119,7 @@ def test_the_tunnel_index_is_the_entropy_that_reasoning_takes():
 
 def test_self_consistency_is_the_vote_of_the_samples():
     trials = [*exponents([5, 5, 5, 6]), *exponents([1, 2, 2, 9], name="q-2", truth=1)]
-    assert {name: agreement(name, columns(trials))["value"].mean() for name in AGREEMENT} == {
+    assert {name: agreement(name, columns(trials), "direct", 1.0)["value"].mean() for name in AGREEMENT} == {
         "accuracy": pytest.approx((0.75 + 0.25) / 2),
         "majority_accuracy": 0.5,
         "agreement": pytest.approx((0.75 + 0.5) / 2),

@@ -20,7 +20,7 @@ from confidence_tasks.studies.fermieval.replies import (
 )
 from confidence_tasks.studies.fermieval.subject import (
     belief,
-    drawn,
+    draw_exponent,
     exponent_distribution,
     perceived_interval,
     true_values,
@@ -142,10 +142,10 @@ def test_samples_come_from_the_belief_at_their_temperature():
     probabilities = exponent_distribution(belief(question, subject, "1"), subject)
     mean = sum(value * p for value, p in probabilities.items())
     spread = math.sqrt(sum((value - mean) ** 2 * p for value, p in probabilities.items()))
-    samples = np.array([drawn(probabilities, 1.0, i) for i in range(4000)])
+    samples = np.array([draw_exponent(probabilities, 1.0, i) for i in range(4000)])
     assert samples.mean() == pytest.approx(mean, abs=4 * spread / math.sqrt(4000))
     assert samples.std() == pytest.approx(spread, rel=0.05)
-    warm = np.array([drawn(probabilities, 4.0, i) for i in range(4000)])
+    warm = np.array([draw_exponent(probabilities, 4.0, i) for i in range(4000)])
     assert warm.std() == pytest.approx(2 * spread, rel=0.1)  # a normal to the power 1/4 has twice the spread
 
 

@@ -113,9 +113,9 @@ def test_own_questions_are_in_the_halves_in_turns(tmp_path):
     ("row", "message"),
     [
         ({"answer": 5}, "no 'exponent', the key"),
-        ({"exponent": 2.5}, "its exponent '2.5' is not a whole number"),
-        ({"exponent": 1_000_000}, "its exponent '1000000' is not a whole number within"),
-        ({"exponent": "many"}, "its exponent 'many' is not a whole number"),
+        ({"exponent": 2.5}, "exponent '2.5' is not a whole number"),
+        ({"exponent": 1_000_000}, "exponent '1000000' is not a whole number within"),
+        ({"exponent": "many"}, "exponent 'many' is not a whole number"),
     ],
 )
 def test_own_questions_need_an_exponent(tmp_path, row, message):
@@ -125,5 +125,5 @@ def test_own_questions_need_an_exponent(tmp_path, row, message):
 
 def test_own_questions_have_no_split_of_the_authors(tmp_path):
     path = own(tmp_path, {"question": "How many?", "exponent": 5})
-    with pytest.raises(ValueError, match="split='authors' is of the archive's questions"):
+    with pytest.raises(ValueError, match="split='authors' applies to the archive's questions only"):
         fermieval(source=path, split="authors")

@@ -83,7 +83,7 @@ def test_the_explanation_shows_nothing_that_a_reply_could_inject():
         STUDY, fermieval_trial(question(), 0.9, "test", '{"L": "<b>1</b>", "U": "10^2"}'), question()
     )
     assert "<b>" not in shown
-    assert "holds the truth" in explanation(
+    assert "contains the truth" in explanation(
         STUDY, fermieval_trial(question(), 0.9, "test", interval_reply(4, 5)), question()
     )
 
@@ -91,7 +91,7 @@ def test_the_explanation_shows_nothing_that_a_reply_could_inject():
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ('{"L": 1, "U": 9999}', "no order of magnitude"),
+        ('{"L": 1, "U": 9999}', "the interval is left out"),
         ('{"L": 1}', "Only one end"),
         ("Some.", "No interval"),
     ],

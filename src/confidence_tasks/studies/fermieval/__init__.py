@@ -1,11 +1,15 @@
-"""FermiEval: an interval for an order of magnitude, at four nominal coverages.
+"""FermiEval: intervals for orders of magnitude, at four nominal coverages.
 
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
+
+``fermieval_logprob`` and ``fermieval_sampling`` build on the modules ``replies`` and ``trials`` of this folder. The
+modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import the trials of all three.
 """
 
 from confidence_tasks.studies.fermieval import replies, trials
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
+from confidence_tasks.study.parameter import MIRROR
 
 _checks = LazyModule("confidence_tasks.report.checks")
 _report = LazyModule("confidence_tasks.studies.fermieval.report")
@@ -17,17 +21,15 @@ PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 SUBSET_PARAMETERS = frozenset({"levels", "split"})
 
 SPLITS = ("all", "test", "authors", "authors_test")
-"""Which questions may be asked: those of both halves, or of the test half, so that nothing is fitted; drawn by seed, or
-those of the paper's authors."""
+"""Sets of questions: both halves, or the test half only; drawn by seed, or those of the paper's authors."""
 
 LEVELS_PARAMETER = Parameter(
     "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
 )
 
 _N = Parameter(
-    "n", int | None, None, "Number of questions, in turns from both halves; all by default.", low=1
+    "n", int | None, None, "Number of questions, taken alternately from both halves; all by default.", low=1
 )
-_MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
 
 EXPONENT_PARAMETERS = (
     LEVELS_PARAMETER,
@@ -35,13 +37,14 @@ EXPONENT_PARAMETERS = (
         "split",
         str,
         "all",
-        "Ask both halves, or the test half only, with nothing fitted to the other; drawn by seed, or the paper's own.",
+        "Questions to ask: all (both halves) or test (the test half only), drawn by seed; or authors and authors_test, "
+        "the same halves as the paper's authors drew them.",
         SPLITS,
     ),
     _N,
-    _MIRROR,
+    MIRROR,
 )
-"""Parameters of the tasks that ask for a single exponent."""
+"""Parameters that ``fermieval_logprob`` and ``fermieval_sampling`` share."""
 
 STUDY = Study(
     name="fermieval",
@@ -64,25 +67,25 @@ STUDY = Study(
             "split",
             str,
             "all",
-            "all asks 500 questions of a calibration half, by which intervals are adjusted, and 500 of a test half. "
-            "Where no calibration half can be spared, test asks the test half only, and cross judges the questions of "
-            "both halves; the interval of each question is then adjusted by all others (jackknife+). authors and "
-            "authors_test ask the questions of the paper's own halves with its keys: 491 of the 500 of each half, as "
-            "the others are not in the archive at the pinned commit.",
+            "all asks the 500 questions of the calibration half, on which adjustments of intervals are fitted, and the "
+            "500 of the test half. test asks the test half only, and cross asks both halves and scores all questions; "
+            "both adjust the interval of each question by all other questions (jackknife+). authors and authors_test "
+            "ask the questions of the authors' own halves with their keys: 491 of the 500 of each half, because the "
+            "others are not in the archive at the pinned commit.",
             (*SPLITS, CROSS),
         ),
         Parameter(
             "source",
             str,
             "fermi",
-            "fermi, or the path of a file of questions with the fields question and exponent, the key.",
+            "fermi, or the path of a question file with the fields question and exponent (the key).",
         ),
         Parameter(
             "max_exponent",
             float | None,
             None,
-            "Leave out what the paper's figures leave out, with 100: trials whose truth or an end lies further from 0. "
-            "By default 100 for the authors' questions, and no limit for others. n_excluded counts them.",
+            "Leave out trials whose truth or one of whose ends lies further from 0; the paper's figures use 100. "
+            "Defaults to 100 for the authors' questions and to no limit for others. n_excluded counts these trials.",
             low=1.0,
         ),
         _N,
@@ -90,16 +93,18 @@ STUDY = Study(
             "temperature",
             float,
             0.0,
-            "Of generation; the paper leaves the provider's default, which differs between providers.",
+            "Temperature of generation. The paper uses each provider's default, which differs between providers.",
             low=0,
             high=2,
         ),
-        _MIRROR,
+        MIRROR,
     ),
     trial=trials.IntervalTrial,
     measures=trials.REPORTED_MEASURES,
     designs={
-        "fermieval": Design("FermiEval", "Do intervals hold the truth as often as they were asked to?"),
+        "fermieval": Design(
+            "FermiEval", "Do intervals contain the truth as often as their nominal coverage says?"
+        ),
     },
     viewer_columns=("winkler",),
     headline_measures=(
@@ -129,8 +134,8 @@ STUDY = Study(
     ),
     checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
-    # All questions are then judged, each by the others: beside a calibration half they would count for both.
-    protocol_values=frozenset({("split", "cross")}),
+    # With split=cross all questions are test questions, which cannot be pooled with runs that have a calibration half.
+    protocol_values=frozenset({("split", CROSS)}),
     simulate_reply=_subject.respond,
     true_values=_subject.true_values,
     reply_forms=_report.REPLY_FORMS,

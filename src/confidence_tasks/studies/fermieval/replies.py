@@ -1,11 +1,11 @@
-"""FermiEval's replies: what is asked, an interval of orders of magnitude or one order, and how replies are read.
+"""Prompts and readers of FermiEval's replies: an interval of orders of magnitude, or a single order of magnitude.
 
-The prompt for an interval is that of Epstein et al. (2025), appendix E. The paper prints none for a single exponent
-("an integer-only response format"); that wording is this package's.
+The prompt for an interval is that of Epstein et al. (2025), appendix E. The paper prints no prompt for a single
+exponent ("an integer-only response format"); that wording is this package's.
 
-Ends are read as written. Nothing is raised to a power: ``1e3`` is the exponent 1000, and where a reply writes the
-power itself, ``10^6``, its exponent is read, which a rule records. Numbers are never expanded, so that a thousand
-digits cost no more than their length.
+The reader takes each end as the exponent of a power of ten: ``1e3`` is the exponent 1000. If a reply writes the power
+itself, such as ``10^6``, its exponent is read, and a rule records it. Numbers are never expanded, so a number of a
+thousand digits takes time proportional to its length.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SYSTEM = (
     "If >={percent} percentage of the mass is on exactly 10^x, use L=U=x. \n"
     "Do not include units in the JSON. Ensure L <= U. Keep the response less than 256 tokens."
 )
-"""The system prompt. The paper prints a second closing brace after the form, the rest of an f-string's escape."""
+"""The system message. The paper prints a second closing brace after the form, left over from an f-string's escape."""
 
 _USER = (
     "Question: {question}\n\n"
@@ -52,20 +52,20 @@ def _percent(level: float) -> float:
     return round(100.0 * level, 10)
 
 
-def _coverage(level: float, named: str) -> float:
+def _check_level(level: float, text: str) -> float:
     if not 0.0 < level < 1.0:
-        raise ValueError(f"levels: {named!r} is not a coverage between 0 and 1, such as 0.95")
+        raise ValueError(f"levels: {text!r} is not a coverage between 0 and 1, such as 0.95")
     return level
 
 
-CONDITIONS = NumberedConditions("level", "p=", _coverage, "{:.15g}".format)
-"""Nominal coverages, in (0, 1)."""
+CONDITIONS = NumberedConditions("level", "p=", _check_level, "{:.15g}".format)
+"""Conditions of FermiEval: nominal coverages in (0, 1)."""
 
 condition_of, level_of = CONDITIONS.label, CONDITIONS.number
 
 
 def interval_system(level: float) -> str:
-    """Return the system message that asks for intervals of a nominal coverage in (0, 1).
+    """Return the system message that asks for intervals of nominal coverage ``level``.
 
     Examples
     --------
@@ -76,9 +76,12 @@ def interval_system(level: float) -> str:
 
 
 def interval_prompt(question: str, level: float) -> str:
-    """Return the user message that asks for an interval of a nominal coverage in (0, 1).
+    """Return the user message that asks for an interval of nominal coverage ``level``.
 
-    ValueError if the level has more than four decimals, which the prompt would not show.
+    Raises
+    ------
+    ValueError
+        If the level has more than four decimals, which the prompt does not show.
 
     Examples
     --------
@@ -91,7 +94,7 @@ def interval_prompt(question: str, level: float) -> str:
     """
     if level != round(level, 4):
         raise ValueError(
-            f"levels: the prompt would ask for {100 * level:.2f}%, not {level:.15g}: name four decimals at most"
+            f"levels: the prompt would ask for {100 * level:.2f}%, not {level:.15g}: use at most four decimals"
         )
     return _USER.format(question=question, percent=_percent(level))
 
@@ -110,7 +113,7 @@ _EXPONENT = {
 
 
 def exponent_prompt(question: str, ask: str = "direct") -> str:
-    """Return the user message that asks for a single exponent, ``direct`` or after reasoning, ``reasoned``.
+    """Return the user message that asks for a single exponent, at once (``direct``) or after reasoning (``reasoned``).
 
     Examples
     --------
@@ -123,7 +126,7 @@ def exponent_prompt(question: str, ask: str = "direct") -> str:
 
 
 def interval_reply(lower: int, upper: int, *, reasoning: str = "") -> str:
-    """Return a reply in the format asked for, as simulated subjects give it.
+    """Return a reply in the requested format, as simulated subjects give it.
 
     Examples
     --------
@@ -135,39 +138,39 @@ def interval_reply(lower: int, upper: int, *, reasoning: str = "") -> str:
 
 
 LARGEST_EXPONENT = 1_000.0
-"""An end beyond it, on either side, is no order of magnitude: mostly the quantity itself in place of its exponent."""
+"""Largest absolute value of an end. A larger end is mostly the quantity itself instead of its exponent."""
 
 LARGEST_KEY = 100_000
-"""A key beyond it, on either side, is taken for the quantity itself. The largest of the archive is 14,889."""
+"""Largest absolute value of a key. A larger key is mostly the quantity itself; the archive's largest is 14,889."""
 
 EXPONENTS = {
     "lower": Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT, not_above="upper"),
     "upper": Domain(-LARGEST_EXPONENT, LARGEST_EXPONENT),
     "truth": Domain(-LARGEST_KEY, LARGEST_KEY, required=True),
 }
-"""Orders of magnitude that readers accept; numbers outside are not read."""
+"""Domains of the ends and of the truth, as exponents of ten."""
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
 
 CROSS = "cross"
-"""Ask both halves and judge all of their questions, each adjusted by the others."""
+"""Split that asks both halves as test questions, each adjusted by all other questions."""
 
 CALIBRATION, TEST = SPLITS
-"""The halves of the questions: what is fitted is fitted on the first and judged on the second."""
+"""The two halves of the questions: adjustments are fitted on the first and evaluated on the second."""
 
 PAPER_MAX_EXPONENT = 100
-"""The truth and both ends of an interval lie within it in the paper's figures."""
+"""The paper's figures use only trials whose truth and ends lie within this distance of 0."""
 
 
 def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions, each with its half and the largest exponent that counts.
+    """Return the questions, each with its half and, if there is a limit, with ``max_exponent`` in its metadata.
 
-    That is the one asked for, or for the authors' split the one of the paper. Questions of a file are in the halves in
-    turns.
+    The limit is the parameter ``max_exponent`` or, for the authors' split, that of the paper. Questions of a file
+    alternate between the halves.
     """
     for level in levels_of(parameters["levels"]):
-        interval_prompt("", level)  # refuses what it cannot show
+        interval_prompt("", level)  # raises for a level that the prompt cannot show
     split, n, seed = (parameters[name] for name in ("split", "n", "seed"))
     if parameters["source"] != "fermi":
         questions = _own_questions(parameters["source"], split, seed)[:n]
@@ -175,42 +178,45 @@ def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
         halves = "all" if split == CROSS else split
         questions = load("fermi", n=n, seed=seed, mirror=parameters["mirror"], split=halves)
     limit = parameters["max_exponent"] or (PAPER_MAX_EXPONENT if split in AUTHORS else None)
-    settled = ({"split": TEST} if split == CROSS else {}) | ({"max_exponent": limit} if limit else {})
-    return [question.with_metadata(**settled) for question in questions]
+    metadata = ({"split": TEST} if split == CROSS else {}) | ({"max_exponent": limit} if limit else {})
+    return [question.with_metadata(**metadata) for question in questions]
 
 
 def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions to be asked for a single exponent, within the largest that the paper's figures keep.
+    """Return the questions of the tasks that ask for a single exponent: those whose key is in the paper's figures.
 
-    ValueError if the levels are no coverages.
+    Raises
+    ------
+    ValueError
+        If a level does not lie in (0, 1).
     """
     levels_of(parameters["levels"])
-    asked = {name: parameters[name] for name in ("seed", "mirror", "split")}
-    questions = load("fermi", **asked)
-    return [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT][: parameters["n"]]
+    questions = load("fermi", **{name: parameters[name] for name in ("seed", "mirror", "split")})
+    in_figures = [each for each in questions if abs(int(each.gold or 0)) <= PAPER_MAX_EXPONENT]
+    return in_figures[: parameters["n"]]
 
 
 def _own_questions(path: str, split: str, seed: int) -> list[Question]:
-    """Load a file of questions, in the order of the seed and in the halves in turns; ValueError names a wrong key."""
+    """Load a question file in the order of the seed, alternating between the halves; ValueError names a wrong key."""
     if split in AUTHORS:
-        raise ValueError(f"split={split!r} is of the archive's questions; leave out source, or the split")
-    if not is_own_file(path):
         raise ValueError(
-            f"source={path!r} is neither fermi nor the path of a .jsonl or .csv file of questions"
+            f"split={split!r} applies to the archive's questions only; leave out source or split"
         )
+    if not is_own_file(path):
+        raise ValueError(f"source={path!r} is neither fermi nor the path of a .jsonl or .csv question file")
     questions = load(path, seed=seed, key="exponent")
     for question in questions:
         key = float(question.gold or math.nan) if question.kind == "number" else math.nan
         if not (key.is_integer() and abs(key) <= LARGEST_KEY):
             raise ValueError(
-                f"{question.id}: its exponent {question.gold!r} is not a whole number within ±{LARGEST_KEY:,}"
+                f"{question.id}: exponent {question.gold!r} is not a whole number within ±{LARGEST_KEY:,}"
             )
-    halves = [question.with_metadata(split=SPLITS[turn % 2]) for turn, question in enumerate(questions)]
+    halves = [question.with_metadata(split=SPLITS[i % 2]) for i, question in enumerate(questions)]
     return [question for question in halves if split in ("all", CROSS, question.metadata["split"])]
 
 
 def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call."""
+    """Return the single model call of a trial."""
     return [
         Stage(
             "interval",
@@ -222,7 +228,7 @@ def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 
 
 def levels_of(value: str | float | list[float]) -> list[float]:
-    """Return the nominal coverages that a user names; ValueError unless each lies in (0, 1).
+    """Return the nominal coverages in the parameter ``levels``; ValueError unless each lies in (0, 1).
 
     Examples
     --------
@@ -238,15 +244,15 @@ KEYS = ("L", "U")
 
 RULES: Mapping[str, str] = {
     **json_fields.RULES,
-    "next_turn": "The reply goes on with a question of its own making: what follows from there does not count.",
-    "brackets": "There is no JSON: the last interval written as [10^a, 10^b] counts.",
-    "power": "An end is written as a power of ten: its exponent counts.",
-    "scientific": "An end is written as 1e3: it is the exponent 1000.",
-    "decimal": "An end is not written as an integer: it counts as it is, without rounding.",
-    "wording": "Words or marks stand around an exponent on its line.",
-    "swapped": "The lower end exceeds the upper one: they are exchanged.",
+    "next_turn": "The reply continues with a question that it made up: the text from there on is ignored.",
+    "brackets": "There is no JSON: the last interval written as [10^a, 10^b] is read.",
+    "power": "An end is written as a power of ten: its exponent is read.",
+    "scientific": "An end is written in scientific notation: 1e3 is read as the exponent 1000.",
+    "decimal": "An end is not an integer: it is read without rounding.",
+    "wording": "The line of the exponent has other words or marks: they are ignored.",
+    "swapped": "The lower end exceeds the upper end: they are exchanged.",
 }
-"""Names of the lenient rules, with what each does."""
+"""Lenient reading rules by name, each with its description."""
 
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("", re.compile(r"[-+]?\d++")),
@@ -254,7 +260,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("scientific", re.compile(r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)[eE][-+]?\d++")),
     ("power", re.compile(r"10\s{0,4}(?:\^|\*\*)\s{0,4}\(?([-+]?\d++(?:\.\d++)?)\)?")),
 )
-"""How an end may be written, and the rule that records it."""
+"""Notations of an end, each with the name of the rule that records it."""
 
 _BRACED_POWER = re.compile(r"10\s{0,4}\^\s{0,4}\{\s{0,4}([-+]?\d++(?:\.\d++)?)\s{0,4}\}")
 _POWER = r"10\s{0,4}(?:\^|\*\*)\s{0,4}\(?[-+]?\d++(?:\.\d++)?\)?"
@@ -267,25 +273,25 @@ class IntervalReading:
 
     Attributes
     ----------
-    lower, upper : float
-        Its ends as exponents of ten, lower <= upper; NaN unless both can be read and are within bounds.
     status : Status
-        ``missing_answer`` for one end alone, ``out_of_range`` for an end beyond `LARGEST_EXPONENT`.
+        ``missing_answer`` for a single end, ``out_of_range`` for an end beyond `LARGEST_EXPONENT`.
     stated : str
-        The ends as written, shortened; empty when there is none.
+        The ends as written, shortened; empty if there is none.
     rules : tuple of str
         Names of the lenient rules used, in order.
+    lower, upper : float
+        Ends as exponents of ten, lower <= upper; NaN unless both can be read and are within bounds.
     """
 
-    lower: float
-    upper: float
     status: Status
-    stated: str
+    stated: str = ""
     rules: tuple[str, ...] = ()
+    lower: float = math.nan
+    upper: float = math.nan
 
 
 def read_exponent(text: str) -> tuple[float, str]:
-    """Read one end, and the name of the rule that it took; NaN when the text is not a number and nothing else.
+    """Read one end and the name of the rule used; NaN unless the text is a number and nothing else.
 
     Examples
     --------
@@ -301,23 +307,23 @@ def read_exponent(text: str) -> tuple[float, str]:
     10 million (nan, '')
     """
     for rule, form in _FORMS:
-        if found := form.fullmatch(text.strip()):
-            return float(found[1] if rule == "power" else found[0]), rule
+        if match := form.fullmatch(text.strip()):
+            return float(match[1] if rule == "power" else match[0]), rule
     return math.nan, ""
 
 
 def read_fermi_interval(text: str) -> IntervalReading:
-    r"""Read the interval of a reply: the last JSON object with L and U; any text in, a reading out, in linear time.
+    r"""Read the interval of a reply: the last JSON object with L and U. Never raises, and takes linear time.
 
-    Reasoning before the object is part of the format. Where a model goes on with a question of its own making, the
-    first of its turns that states an end counts.
+    Reasoning before the object is part of the format. If the model continues with a question that it made up, the first
+    turn that states an end is read.
 
     Examples
     --------
     >>> read_fermi_interval('About 10^13 pennies.\n{"L": 12, "U": 14}')
-    IntervalReading(lower=12.0, upper=14.0, status='ok', stated='12, 14', rules=())
+    IntervalReading(status='ok', stated='12, 14', rules=(), lower=12.0, upper=14.0)
     >>> read_fermi_interval('{"L": 10^6, "U": 10^9}')
-    IntervalReading(lower=6.0, upper=9.0, status='repaired', stated='10^6, 10^9', rules=('fields', 'power'))
+    IntervalReading(status='repaired', stated='10^6, 10^9', rules=('fields', 'power'), lower=6.0, upper=9.0)
     >>> read_fermi_interval('{"L": 9, "U": 6}').rules, read_fermi_interval('{"L": 1, "U": 1000000}').status
     (('swapped',), 'out_of_range')
     >>> read_fermi_interval('{"L": 3, "U": 5}\nQuestion: How many ants?\n{"L": 15, "U": 16}').stated
@@ -326,11 +332,11 @@ def read_fermi_interval(text: str) -> IntervalReading:
     'unreadable'
     """
     text = _BRACED_POWER.sub(r"10^\1", bounded(text))
-    said = strip_thoughts(text)
-    thought = ("thought",) if said != text else ()
-    reading, cut = read_first_turn(said, _read_turn, lambda reading: reading.stated)
+    reply = strip_thoughts(text)
+    thought = ("thought",) if reply != text else ()
+    reading, cut = read_first_turn(reply, _read_turn, lambda reading: reading.stated)
     if not reading.stated:
-        return IntervalReading(math.nan, math.nan, _fault(len(KEYS), text), "", thought)
+        return IntervalReading(_unread_status(text), "", thought)
     rules = (*thought, *(("next_turn",) if cut else ()), *reading.rules)
     status: Status = "repaired" if rules and reading.status == "ok" else reading.status
     return replace(reading, status=status, rules=rules)
@@ -338,28 +344,29 @@ def read_fermi_interval(text: str) -> IntervalReading:
 
 def _read_turn(text: str) -> IntervalReading:
     """Read the interval that one turn states."""
-    found = json_fields.read_json_fields(text, KEYS, last=True)
-    before = text.rstrip().endswith("}")  # text before the object is part of the format
-    fields, rules = found.fields, tuple(rule for rule in found.rules if not (before and rule == "around"))
+    json_reading = json_fields.read_json_fields(text, KEYS, last=True)
+    fields, rules = json_reading.fields, json_reading.rules
+    if text.rstrip().endswith("}"):  # text before the object is part of the format
+        rules = tuple(rule for rule in rules if rule != "around")
     if not fields and (ends := _BRACKETS.findall(fold(text))):
         fields, rules = dict(zip(KEYS, ends[-1], strict=True)), ("brackets",)
-    said = [fold(fields.get(key, "")) for key in KEYS]
-    (lower, lower_rule), (upper, upper_rule) = map(read_exponent, said)
+    ends_text = [fold(fields.get(key, "")) for key in KEYS]
+    (lower, lower_rule), (upper, upper_rule) = map(read_exponent, ends_text)
     rules = (*rules, *dict.fromkeys(rule for rule in (lower_rule, upper_rule) if rule))
-    stated = ", ".join(map(_shortened, said)) if any(said) else ""
-    missing = math.isnan(lower) + math.isnan(upper)
-    if missing:
-        return IntervalReading(math.nan, math.nan, _fault(missing, text), stated, rules)
-    return _within_bounds(lower, upper, stated, rules)
+    stated = ", ".join(map(_shortened, ends_text)) if any(ends_text) else ""
+    n_missing = math.isnan(lower) + math.isnan(upper)
+    if n_missing:
+        return IntervalReading("missing_answer" if n_missing == 1 else _unread_status(text), stated, rules)
+    return _checked_reading(lower, upper, stated, rules)
 
 
-def _within_bounds(lower: float, upper: float, stated: str, rules: tuple[str, ...]) -> IntervalReading:
-    """Return the ends in their order, unless one is no order of magnitude."""
+def _checked_reading(lower: float, upper: float, stated: str, rules: tuple[str, ...]) -> IntervalReading:
+    """Return the reading of two ends, in ascending order; without them if one is out of range."""
     if max(abs(lower), abs(upper)) > LARGEST_EXPONENT:
-        return IntervalReading(math.nan, math.nan, "out_of_range", stated, rules)
+        return IntervalReading("out_of_range", stated, rules)
     if lower > upper:
         lower, upper, rules = upper, lower, (*rules, "swapped")
-    return IntervalReading(lower, upper, "repaired" if rules else "ok", stated, rules)
+    return IntervalReading("repaired" if rules else "ok", stated, rules, lower, upper)
 
 
 _APPROXIMATELY = re.compile(r"[≈≃≅]|\\(?:approx|simeq|sim)(?![A-Za-z])")
@@ -367,55 +374,50 @@ _LABEL = re.compile(
     r"(?:[=:]|(?<!\d)(?<!\d\s)~|\bis\b)(?:\s{0,4}(?:about|approximately|approx\.|roughly|around)\s)?",
     re.IGNORECASE,
 )
-"""A tilde behind a digit joins the ends of a range, as in 12~14."""
-_SAID_AGAIN = re.compile(
+"""Words and marks before the exponent. A tilde after a digit is none: it joins the ends of a range, as in 12~14."""
+_POWER_IN_BRACKETS = re.compile(
     r"(?<=[\d*])\s{1,4}\([^()\d]{0,40}(?:10\s?\^\s?\(?(?P<exponent>[-+]?\d{1,9})\)?[^()\d]{0,40})?\)\W{0,4}\Z"
 )
-"""A remark in brackets, with the power of ten if with any number."""
+"""A closing remark in brackets without a number, or with the exponent again as a power of ten."""
 _CLOSING_MARKS = re.compile(r"(?:```|~~~|\$\$|\\[\])]|-{3,}|\s)*+")
 _MARKS = " \t*`$()[].\\"
 
 
 def read_fermi_exponent(text: str) -> IntervalReading:
-    r"""Read the exponent of a reply, the number on its last line that says anything, as an interval that is a point.
+    r"""Read the exponent of a reply, the number on its last line with content, as an interval of width 0.
 
-    Text before that line is part of the format. Both ends are the exponent, read as the end of an interval is.
+    Text before that line is part of the format. The exponent is read in the same way as an end of an interval.
 
     Examples
     --------
     >>> read_fermi_exponent("-4")
-    IntervalReading(lower=-4.0, upper=-4.0, status='ok', stated='-4', rules=())
+    IntervalReading(status='ok', stated='-4', rules=(), lower=-4.0, upper=-4.0)
     >>> read_fermi_exponent("A trillion pennies, or so.\n**10^12**")
-    IntervalReading(lower=12.0, upper=12.0, status='repaired', stated='10^12', rules=('wording', 'power'))
+    IntervalReading(status='repaired', stated='10^12', rules=('wording', 'power'), lower=12.0, upper=12.0)
     >>> [read_fermi_exponent(closing).lower for closing in ("So x ≈ 13", r"\boxed{13}", "13 (i.e. 10^13)")]
     [13.0, 13.0, 13.0]
     """
-    said = fold(_APPROXIMATELY.sub("=", strip_thoughts(bounded(text))))
-    said = _BRACED_POWER.sub(r"10^\1", said).strip()
-    last = next(
-        (line.strip() for line in reversed(said.splitlines()) if not _CLOSING_MARKS.fullmatch(line)), ""
-    )
-    number = _number_of(last)
+    reply = fold(_APPROXIMATELY.sub("=", strip_thoughts(bounded(text))))
+    reply = _BRACED_POWER.sub(r"10^\1", reply).strip()
+    lines = (line.strip() for line in reversed(reply.splitlines()) if not _CLOSING_MARKS.fullmatch(line))
+    last = next(lines, "")
+    number = _extract_number(last)
     value, rule = read_exponent(number)
     if math.isnan(value):
-        return IntervalReading(math.nan, math.nan, _fault(len(KEYS), said), "")
+        return IntervalReading(_unread_status(reply))
     rules = tuple(name for name in ("wording" if number != last else "", rule) if name)
-    return _within_bounds(value, value, _shortened(number), rules)
+    return _checked_reading(value, value, _shortened(number), rules)
 
 
-def _number_of(line: str) -> str:
-    """Return what a line gives as its number, without the words, marks and remarks around it."""
+def _extract_number(line: str) -> str:
+    """Return the number of a line without the words, marks and remarks around it."""
     line = last_box(line) or line
-    again = _SAID_AGAIN.search(line)
-    if again is None:
-        return _LABEL.split(line)[-1].strip(_MARKS)
-    number = _LABEL.split(line[: again.start()])[-1].strip(_MARKS)
-    return number if again["exponent"] in {None, number} else line
+    remark = _POWER_IN_BRACKETS.search(line)
+    number = _LABEL.split(line[: remark.start()] if remark else line)[-1].strip(_MARKS)
+    return number if remark is None or remark["exponent"] in {None, number} else line
 
 
-def _fault(missing: int, text: str) -> Status:
-    if missing < len(KEYS):
-        return "missing_answer"
+def _unread_status(text: str) -> Status:
     return "refused" if is_refusal(text) else "unreadable"
 
 

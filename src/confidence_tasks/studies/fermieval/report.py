@@ -1,4 +1,4 @@
-"""FermiEval in the report: coverage against what was asked for, methods side by side, and what to be wary of.
+"""FermiEval's report: coverage against nominal coverage, methods side by side, and checks.
 
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, figures 1 and 2.
 """
@@ -43,7 +43,9 @@ from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
     chosen_temperature,
+    rows_in,
     sampled_intervals,
+    samples_at,
 )
 from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
@@ -53,7 +55,7 @@ STATED, BY_LOGPROB, SAMPLED = _TASKS = "fermieval", "fermieval_logprob", "fermie
 """Names of the three studies, one for each task."""
 
 MANY_DEGENERATE = 0.2
-"""Share of intervals of a single exponent above which widths say little."""
+"""Share of intervals of a single exponent above which the report has a note."""
 
 
 _SIZE = (2.5, 2.1)
@@ -61,20 +63,20 @@ _SIZE = (2.5, 2.1)
 
 def _coverage_legend(results: TaskResults, styles: ModelStyles) -> tuple[LegendEntry, ...]:
     stated = (LegendEntry(f"{model.label}, as stated", *styles[model.label]) for model in results.models)
-    return LegendEntry("asked for", Colour.MUTED), LegendEntry("conformal", Colour.INK, "D"), *stated
+    return LegendEntry("nominal", Colour.MUTED), LegendEntry("conformal", Colour.INK, "D"), *stated
 
 
 @figure_by_model(
     "calibration",
     "Coverage against nominal coverage",
-    "Share of the test half’s intervals that hold the truth, with intervals: as stated, and after conformal"
-    " adjustment by the calibration half or, where none was asked, by the other questions. Grey is what was asked"
-    " for; below it a model, in its own colour, is overconfident.",
+    "Share of the test half’s intervals that contain the truth, with its confidence interval: as stated, in the"
+    " model’s colour, and after conformal adjustment by the calibration half or, without one, by the other questions."
+    " Grey is the nominal coverage; below it a model is overconfident.",
     keys=_coverage_legend,
     size=_SIZE,
 )
 def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw observed against nominal coverage, of intervals as stated and as conformally adjusted."""
+    """Draw observed against nominal coverage, for intervals as stated and as conformally adjusted."""
     labels = results.conditions
     stated = interval_line(results, model.label, labels, "coverage", *styles[model.label])
     adjusted = [
@@ -101,22 +103,22 @@ Intervals: TypeAlias = dict[tuple[str, float], Columns]
 """Intervals of the test half by method and level."""
 
 
-def _stated(trials: Columns, levels: Sequence[float]) -> Intervals:
-    """Return intervals as stated, and adjusted by the calibration half or, without it, by each other."""
-    found = {"base": within_split(trials, TEST)}
+def _stated_intervals(trials: Columns, levels: Sequence[float]) -> Intervals:
+    """Return intervals as stated, and as adjusted by the calibration half or, without one, by the other questions."""
+    intervals = {"base": within_split(trials, TEST)}
     if (trials["split"] == CALIBRATION).any():
-        found |= {name: adjustment.adjust(trials) for name, (adjustment, _) in VARIANTS.items()}
+        intervals |= {name: adjustment.adjust(trials) for name, (adjustment, _) in VARIANTS.items()}
     else:
-        found["conformal_jackknife"] = JACKKNIFE.adjust(trials)
+        intervals["conformal_jackknife"] = JACKKNIFE.adjust(trials)
     return {
         (method, level): rows_of(table, table["level"] == level)
-        for method, table in found.items()
+        for method, table in intervals.items()
         for level in levels
     }
 
 
-def _by_logprob(trials: Columns, levels: Sequence[float]) -> Intervals:
-    """Return the smallest sets, and those after temperature scaling where it can be fitted."""
+def _logprob_intervals(trials: Columns, levels: Sequence[float]) -> Intervals:
+    """Return the intervals that span the smallest sets, without and, if it can be fitted, with temperature scaling."""
     temperature = float(fitted_temperature(trials, levels).temperature)
     temperatures = {"logprob": 1.0} | ({} if math.isnan(temperature) else {"logprob_scaled": temperature})
     return {
@@ -126,17 +128,20 @@ def _by_logprob(trials: Columns, levels: Sequence[float]) -> Intervals:
     }
 
 
-def _sampled(trials: Columns, levels: Sequence[float], shortfall_weight: float) -> Intervals:
-    """Return outer quantiles of samples, by way of asking, at the temperature chosen for each level."""
-    found: Intervals = {}
+def _sampled_intervals(trials: Columns, levels: Sequence[float], shortfall_weight: float) -> Intervals:
+    """Return intervals from samples, by kind of sample, at the temperature chosen for each level."""
+    intervals: Intervals = {}
     for ask, level in product(dict.fromkeys(trials["ask"]), levels):
-        rows = (trials["ask"] == ask) & (np.isnan(trials["level"]) | (trials["level"] == level))
-        asked = rows_of(trials, rows)
-        several = np.unique(asked["temperature"])
-        best = several[0] if len(several) == 1 else chosen_temperature(asked, level, shortfall_weight)
-        at_best = rows_of(asked, asked["temperature"] == best)
-        found[f"sampling_{ask}", level] = sampled_intervals(at_best, level)
-    return found
+        samples = samples_at(trials, ask, level)
+        temperatures = np.unique(samples["temperature"])
+        if len(temperatures) == 1:
+            (temperature,) = temperatures
+        else:
+            temperature = chosen_temperature(samples, level, shortfall_weight)
+        intervals[f"sampling_{ask}", level] = sampled_intervals(
+            rows_in(samples, temperature=temperature), level
+        )
+    return intervals
 
 
 def method_table(
@@ -147,115 +152,113 @@ def method_table(
     sampling: Columns | None = None,
     shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> pd.DataFrame:
-    """Set the methods side by side at every level, on the test half.
+    """Return the scores of the methods at every level, on the test half.
 
     Parameters
     ----------
     levels : sequence of float
         Nominal coverages.
     intervals, logprob, sampling : mapping of str to ndarray, optional
-        Trials of one model in ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``; leave out what was not
-        run. Samples of several temperatures need those of the calibration half.
+        Trials of one model in ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``, for the tasks that were
+        run. Samples at several temperatures must include the calibration half.
     shortfall_weight : float
-        Weight of the squared shortfall of coverage where the temperature of samples is chosen.
+        Weight of the squared shortfall of coverage in the choice of the temperature of samples.
 
     Returns
     -------
     DataFrame
-        One row a level and method: ``level``, ``method``, ``coverage`` with Wilson's ``coverage_low`` and
+        One row per level and method: ``level``, ``method``, ``coverage`` with Wilson's ``coverage_low`` and
         ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, ``degenerate_share``, and ``n``, the number of
-        questions. Widths and scores are infinite where conformal adjustment has too few calibration questions.
+        questions. Widths and scores are infinite if conformal adjustment has too few calibration questions.
     """
-    made = {
-        **(_stated(intervals, levels) if intervals else {}),
-        **(_by_logprob(logprob, levels) if logprob else {}),
-        **(_sampled(sampling, levels, shortfall_weight) if sampling else {}),
+    tables = {
+        **(_stated_intervals(intervals, levels) if intervals else {}),
+        **(_logprob_intervals(logprob, levels) if logprob else {}),
+        **(_sampled_intervals(sampling, levels, shortfall_weight) if sampling else {}),
     }
     return pd.DataFrame(
-        {"level": level, "method": method, **_figures(table)}
-        for (method, level), table in sorted(made.items(), key=lambda item: levels.index(item[0][1]))
+        {"level": level, "method": method, **_scores(table)}
+        for (method, level), table in sorted(tables.items(), key=lambda item: levels.index(item[0][1]))
     )
 
 
-def _figures(table: Columns) -> dict[str, float]:
-    """Return the figures of the intervals of one method at one level."""
-    found = {name: float(compute(table, None)) for name, compute, *_ in FIGURES}
-    n = len(table["truth"])
-    low, high = wilson_interval(0.0 if n == 0 else round(found["coverage"] * n), n)
+def _scores(intervals: Columns) -> dict[str, float]:
+    scores = {name: float(compute(intervals, None)) for name, compute, *_ in FIGURES}
+    n = len(intervals["truth"])
+    low, high = wilson_interval(0.0 if n == 0 else round(scores["coverage"] * n), n)
     return {
-        **found,
+        **scores,
         "coverage_low": float(low),
         "coverage_high": float(high),
-        "degenerate_share": float(degenerate_share(table["lower"], table["upper"])),
+        "degenerate_share": float(degenerate_share(intervals["lower"], intervals["upper"])),
         "n": n,
     }
 
 
 def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw the Winkler scores of each model's methods at every level, as figure 2 of the paper does."""
-    methods = _methods(results)
-    looks = {name: series(i) for i, name in enumerate(dict.fromkeys(methods["method"]))}
-    its_panels = []
-    for label, own in methods.groupby("model", sort=False):
-        levels = sorted(set(own["level"]))
+    scores = _score_methods(results)
+    styles_by_method = {name: series(i) for i, name in enumerate(dict.fromkeys(scores["method"]))}
+    model_panels = []
+    for label, model_scores in scores.groupby("model", sort=False):
+        levels = sorted(set(model_scores["level"]))
+        x = np.arange(len(levels), dtype=np.float64)
         lines = []
-        for name, scores in own.sort_values("level").groupby("method", sort=False)["winkler"]:
-            finite = scores.where(np.isfinite(scores)).to_numpy()
-            colour, marker = looks[str(name)]
-            x = np.arange(len(levels), dtype=np.float64)
-            lines.append(Line(_words(str(name)), colour, x, finite, marker=marker))
+        for name, winkler in model_scores.sort_values("level").groupby("method", sort=False)["winkler"]:
+            colour, marker = styles_by_method[str(name)]
+            finite = winkler.where(np.isfinite(winkler)).to_numpy()
+            lines.append(Line(_method_label(str(name)), colour, x, finite, marker=marker))
         ticks = [f"{level:g}".removeprefix("0") for level in levels]
         axes = {"x": "nominal coverage", "y": "Winkler score", "logarithmic": True}
-        its_panels.append(panel(str(label), panels.trends, labels=ticks, lines=lines, **axes))
+        model_panels.append(panel(str(label), panels.trends, labels=ticks, lines=lines, **axes))
     return Figure(
         f"{results.task_trials.slug}_winkler_by_method",
         "Winkler score at each level, by method",
-        "Lower is better: width, and what is missed weighs more the stricter the level. All on the test half. A gap is"
-        " an interval without end, which conformal adjustment gives when its calibration half is too small for the"
-        " level.",
-        (("", tuple(its_panels)),),
-        tuple(LegendEntry(_words(name), *look) for name, look in looks.items()),
+        "Lower is better: the width, plus a penalty for each miss that grows with the level. On the test half. A gap is"
+        " an infinite interval, which conformal adjustment gives if the calibration half is too small for the level.",
+        (("", tuple(model_panels)),),
+        tuple(LegendEntry(_method_label(name), *style) for name, style in styles_by_method.items()),
         size=_SIZE,
     )
 
 
-def _words(method: str) -> str:
+def _method_label(method: str) -> str:
     return method.replace("_", " ")
 
 
 @extra_table(
     "winkler_by_method",
     "Winkler score by method",
-    "On the test half, lower is better: intervals as stated, conformally adjusted, from token probabilities and"
-    " from samples, where those tasks were run. Infinite where the calibration half is too small for the level.",
+    "On the test half, lower is better: intervals as stated, conformally adjusted and, if those tasks were run, from"
+    " token probabilities and from samples. Infinite if the calibration half is too small for the level.",
     decimals=1,
 )
 def method_scores(results: TaskResults) -> pd.DataFrame:
     """Return the Winkler scores of each model's methods at every level, as in figure 2 of the paper."""
-    return _wide(_methods(results), "winkler")
+    return _pivot_levels(_score_methods(results), "winkler")
 
 
 @extra_table(
     "winkler_as_published",
-    "Winkler score by method, as the paper counts",
-    f"The same without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper's figures"
-    " leave out: one far end can outweigh all others. Replies left out are of both halves and all levels.",
+    "Winkler score by method, with the paper’s exclusions",
+    f"Without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper’s figures leave out: one"
+    " distant end can outweigh all others. The number of replies left out is over both halves and all levels.",
     decimals=1,
 )
 def paper_scores(results: TaskResults) -> pd.DataFrame:
-    """Return figure 2 of the paper by its own rule: only items whose truth and both ends lie within 100 of 0 count.
+    """Return figure 2 of the paper with its exclusions: the truth and both ends must lie within 100 of 0.
 
-    Empty where the rule leaves nothing out, as :func:`method_scores` is then the same.
+    Empty if nothing is left out, because :func:`method_scores` is then the same.
     """
-    n_dropped = {model.label: int(np.sum(_beyond_the_papers(model))) for model in results.models}
-    methods = _methods(results, as_the_paper=True) if any(n_dropped.values()) else pd.DataFrame()
-    if not len(methods):
-        return methods
-    frame = _wide(methods, "winkler")
+    n_dropped = {model.label: int(np.sum(_excluded_in_paper(model))) for model in results.models}
+    scores = _score_methods(results, paper_exclusions=True) if any(n_dropped.values()) else pd.DataFrame()
+    if not len(scores):
+        return scores
+    frame = _pivot_levels(scores, "winkler")
     return frame.assign(**{"replies left out": frame["model"].map(n_dropped)})
 
 
-def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
+def _excluded_in_paper(model: ModelTrials) -> NDArray[np.bool_]:
     """Return which trials with an interval the paper's figures leave out."""
     ends = np.abs([model.columns[name] for name in ("truth", "lower", "upper")])
     return np.asarray((ends > PAPER_MAX_EXPONENT).any(axis=0) & (model.columns["split"] != EXCLUDED))
@@ -269,59 +272,62 @@ def _beyond_the_papers(model: ModelTrials) -> NDArray[np.bool_]:
 )
 def method_coverage(results: TaskResults) -> pd.DataFrame:
     """Return the coverage of each model's methods at every level."""
-    return _wide(_methods(results), "coverage", "coverage_low", "coverage_high")
+    return _pivot_levels(_score_methods(results), "coverage", "coverage_low", "coverage_high")
 
 
-def _methods(results: TaskResults, *, as_the_paper: bool = False) -> pd.DataFrame:
-    """Return the methods of every model, those of all tasks of the study together where intervals were stated."""
-    own = results.task_trials.study.name
-    if own != STATED and STATED in {task_trials.study.name for task_trials in results.related}:
+def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> pd.DataFrame:
+    """Return the scores of every model's methods: ``fermieval`` has those of all three tasks.
+
+    Empty for another task if ``fermieval`` is in the same report.
+    """
+    task = results.task_trials.study.name
+    if task != STATED and STATED in {related.study.name for related in results.related}:
         return pd.DataFrame(columns=["model", "method", "level"])
     tables = []
     for model in results.models:
-        ran = {
-            task_trials.study.name: other
-            for task_trials in (results.related if own == STATED else ())
-            for other in task_trials.models
-            if other.name == model.name
-        } | {own: model}
-        trials = {name: other.columns for name, other in ran.items()}
-        if as_the_paper:
-            trials[own] = rows_of(trials[own], ~_beyond_the_papers(model))
+        runs = {
+            related.study.name: run
+            for related in (results.related if task == STATED else ())
+            for run in related.models
+            if run.name == model.name
+        } | {task: model}
+        trials = {name: run.columns for name, run in runs.items()}
+        if paper_exclusions:
+            trials[task] = rows_of(trials[task], ~_excluded_in_paper(model))
         sampling = trials.get(SAMPLED)
-        setups: list[Mapping[str, Any]] = [file.setup for file in ran.get(SAMPLED, model).files]
+        setups: list[Mapping[str, Any]] = [file.setup for file in runs.get(SAMPLED, model).files]
         weights = [setup["shortfall_weight"] for setup in setups if "shortfall_weight" in setup]
         table = method_table(
             _levels(results),
             intervals=trials.get(STATED),
             logprob=trials.get(BY_LOGPROB),
-            sampling=sampling if sampling and _temperature_is_told(sampling) else None,
-            shortfall_weight=float([SHORTFALL_WEIGHT, *weights][-1]),  # of the last run
+            sampling=sampling if sampling and _can_choose_temperature(sampling) else None,
+            shortfall_weight=float([SHORTFALL_WEIGHT, *weights][-1]),  # that of the last run
         )
         tables.append(table.assign(model=model.label))
     return pd.concat(tables, ignore_index=True)
 
 
 def _levels(results: TaskResults) -> Sequence[float]:
-    """Return the levels that were asked for; the paper's where replies are for any level."""
-    asked = np.concatenate([model.columns.get("level", np.array([])) for model in results.models])
-    return sorted(set(asked[~np.isnan(asked)])) or LEVELS
+    """Return the levels of the trials; the paper's levels if trials have none."""
+    levels = np.concatenate([model.columns.get("level", np.array([])) for model in results.models])
+    return sorted(set(levels[~np.isnan(levels)])) or LEVELS
 
 
-def _temperature_is_told(samples: Columns) -> bool:
-    """Return whether there is one temperature, or a calibration half to choose one by."""
+def _can_choose_temperature(samples: Columns) -> bool:
+    """Return whether there is one temperature, or a calibration half on which to choose one."""
     return len(np.unique(samples["temperature"])) == 1 or CALIBRATION in samples["split"]
 
 
-def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """Put the levels in columns: one row a model and method, with the range of the numbers of questions."""
+def _pivot_levels(scores: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Put the levels in columns: one row per model and method, with the range of the number of questions."""
     rows: list[dict[str, Any]] = []
-    for (model, method), own in methods.groupby(["model", "method"], sort=False):
-        row: dict[str, Any] = {"model": model, "method": _words(str(method))}
-        for record in own.to_dict("records"):
-            at = f"p = {record['level']:g}"
-            row |= {f"{at} {name.partition('_')[2]}".strip(): record[name] for name in names}
-        sizes = sorted({own["n"].min(), own["n"].max()})
+    for (model, method), group in scores.groupby(["model", "method"], sort=False):
+        row: dict[str, Any] = {"model": model, "method": _method_label(str(method))}
+        for record in group.to_dict("records"):
+            column = f"p = {record['level']:g}"
+            row |= {f"{column} {name.partition('_')[2]}".strip(): record[name] for name in names}
+        sizes = sorted({group["n"].min(), group["n"].max()})
         rows.append({**row, "n": "–".join(map(str, sizes))})
     return pd.DataFrame(rows)
 
@@ -329,10 +335,10 @@ def _wide(methods: pd.DataFrame, *names: str) -> pd.DataFrame:
 @check(
     "note",
     "Many intervals are a single exponent",
-    "They state certainty of the order of magnitude, whatever coverage was asked for.",
+    "Such intervals claim certainty about the order of magnitude, whatever the nominal coverage.",
 )
 def degenerate(results: TaskResults) -> Iterator[str]:
-    """Intervals that are a single exponent."""
+    """Yield the share of intervals that are a single exponent, where it is large."""
     for model, condition, columns in cells_of(results):
         width = columns["width"][~np.isnan(columns["width"])]
         if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
@@ -342,10 +348,10 @@ def degenerate(results: TaskResults) -> Iterator[str]:
 @check(
     "note",
     "Probabilities that add up to more than 1",
-    "Rounded log-probabilities do that. The probabilities were divided by their sum.",
+    "Rounded log-probabilities can add up to more than 1. The probabilities were divided by their sum.",
 )
 def masses_above_one(results: TaskResults) -> Iterator[str]:
-    """Distributions whose probabilities add up to more than 1, by rounding."""
+    """Yield the number of distributions whose probabilities add up to more than 1 by rounding."""
     for model, _, columns in cells_of(results):
         above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
         if len(above):
@@ -355,48 +361,48 @@ def masses_above_one(results: TaskResults) -> Iterator[str]:
 @check(
     "warning",
     "No temperature can be chosen",
-    "Samples were drawn at several temperatures, and without the calibration half there is nothing to choose one"
-    " by: intervals from samples are not in the tables of methods. Report on one temperature at a time.",
+    "Samples were drawn at several temperatures, but without the calibration half, on which one is chosen: intervals"
+    " from samples are not in the tables of methods. Report on one temperature at a time.",
 )
 def no_temperature(results: TaskResults) -> Iterable[str]:
-    """Models sampled at several temperatures with nothing to choose by."""
-    return [model.label for model in results.models if not _temperature_is_told(model.columns)]
+    """Return the models sampled at several temperatures without a calibration half."""
+    return [model.label for model in results.models if not _can_choose_temperature(model.columns)]
 
 
 @check(
     "note",
     "One half of the questions is missing",
-    "Measures are of the test half: without it there are none. Without the calibration half, each interval is"
-    " adjusted by those of the other questions (jackknife+).",
+    "Measures are computed on the test half; without it there are none. Without the calibration half, each interval"
+    " is adjusted by all other questions (jackknife+).",
 )
 def no_calibration_half(results: TaskResults) -> Iterator[str]:
-    """Models without the half that adjustment is fitted on."""
+    """Yield the models without questions of one half."""
     for model in results.models:
-        halves = {CALIBRATION, TEST} - set(model.columns["split"])
-        yield from (f"{model.label}: no {half} questions" for half in sorted(halves))
-
-
-_SHOWN = (-20, 40)
+        missing = {CALIBRATION, TEST} - set(model.columns["split"])
+        yield from (f"{model.label}: no {half} questions" for half in sorted(missing))
 
 
 def truths(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw figure 6 of the paper: how the right exponents of the questions asked are distributed, from -20 to 40."""
-    low, high = _SHOWN
+    """Draw figure 6 of the paper: the distribution of the true exponents of the questions, from -20 to 40."""
+    low, high = -20, 40
     trials = trials_frame(results.task_trials)
     values = trials.drop_duplicates("question_id", keep="last")["truth"].to_numpy()
     inside = values[(values >= low) & (values <= high)]
-    drawn = panel("", panels.counts, values=inside, low=low, high=high, x="exponent", y="questions")
+    histogram = panel("", panels.counts, values=inside, low=low, high=high, x="exponent", y="questions")
     return Figure(
         f"{results.task_trials.slug}_truths",
-        "Right exponents",
-        f"Number of questions by exponent of the right answer: {len(inside):,} of {len(values):,} questions lie within"
-        f" {low} to {high} and are shown.",
-        (("", (drawn,) if len(inside) else ()),),
+        "True exponents",
+        f"Number of questions by true exponent. The {len(inside):,} of {len(values):,} questions from {low} to {high}"
+        " are shown.",
+        (("", (histogram,) if len(inside) else ()),),
         size=(5.0, 2.2),
     )
 
 
-def _interval(question: Question, row: Row) -> Item:
+# Files of replies -----------------------------------------------------------------------------------------------
+
+
+def _interval_item(question: Question, row: Row) -> Item:
     level = number_in(row, "level", 0.0, 1.0)
     if level in (0.0, 1.0):
         raise ValueError(f"level={row['level']!r} must lie between 0 and 1, such as 0.95")
@@ -414,7 +420,7 @@ def _interval(question: Question, row: Row) -> Item:
     return Item(question, condition_of_level(level), question.text, metadata=metadata)
 
 
-def _half(items: Sequence[Item]) -> dict[str, str]:
+def _metric_parameters(items: Sequence[Item]) -> dict[str, str]:
     calibrated = any(item.metadata["split"] == CALIBRATION for item in items)
     return {"split": "all" if calibrated else TEST}
 
@@ -424,15 +430,15 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         STUDY,
         {
             "exponent": "the key, a power of ten: 3 for a truth of 1,000",
-            "level": "nominal coverage, such as 0.95; split may be calibration or test, and "
-            "max_exponent the largest exponent that counts, 100 in the paper's figures",
+            "level": "nominal coverage, such as 0.95; split may be calibration or test, and max_exponent the largest "
+            "exponent that is not left out, 100 in the paper's figures",
         },
-        _interval,
+        _interval_item,
         "p=",
         "number",
         key="exponent",
         optional=("split", "max_exponent"),
-        parameters=_half,
+        parameters=_metric_parameters,
     ),
 }
 
@@ -442,35 +448,33 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 _LEVELS = ("p=0.9", "p=0.95", "p=0.99")
 
 
-def _of_method(runs: paper.Runs, cell: paper.Cell, method: str, tables: Sequence[str]) -> paper.Value:
-    """Return a method's number from the first of some tables that there is; one task has it for all."""
+def _method_score(runs: paper.Runs, cell: paper.Cell, method: str, tables: Sequence[str]) -> paper.Value:
+    """Return the score of a method from the first table, in any of the three tasks, that has it."""
     column = f"p = {level_of(cell.group):g}"
     for table, task in product(tables, _TASKS):
-        found = paper.from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
-        if isinstance(found, float) and not math.isnan(found):
-            return found
+        value = paper.from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
+        if isinstance(value, float) and not math.isnan(value):
+            return value
     return None
 
 
-_winkler_of = partial(_of_method, tables=("winkler_as_published", "winkler_by_method"))
-_coverage_of = partial(_of_method, tables=("coverage_by_method",))
+_winkler = partial(_method_score, tables=("winkler_as_published", "winkler_by_method"))
+_coverage = partial(_method_score, tables=("coverage_by_method",))
 
 REPLICATION = paper.Replication(
     name="fermieval",
     title="FermiEval: Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995",
     tasks=dict.fromkeys(_TASKS, paper.TaskParameters("levels")),
     items=(
-        paper.NotMade("1", "Four questions of the archive.", why="They are examples, not results."),
+        paper.NotMade("1", "Four questions of the archive.", why="The table shows examples, not results."),
         paper.PaperTable(
             "2",
             "Coverage on the test half: intervals as stated, and from token probabilities.",
             stubs=("Model", "Nominal p"),
             rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
             columns=(
-                heading("Baseline obs. cov.", measure=partial(_coverage_of, method="base"), task=STATED),
-                heading(
-                    "Logprob obs. cov.", measure=partial(_coverage_of, method="logprob"), task=BY_LOGPROB
-                ),
+                heading("Baseline obs. cov.", measure=partial(_coverage, method="base"), task=STATED),
+                heading("Logprob obs. cov.", measure=partial(_coverage, method="logprob"), task=BY_LOGPROB),
             ),
         ),
         paper.PaperFigure(
@@ -489,17 +493,20 @@ REPLICATION = paper.Replication(
                     for label in _LEVELS
                 ),
                 tuple(
-                    heading(method, measure=partial(_winkler_of, method=method), task=task)
+                    heading(method, measure=partial(_winkler, method=method), task=task)
                     for method, task in (("base", STATED), ("conformal", STATED), ("logprob", BY_LOGPROB))
                 ),
             ),
             columns=MODELS,
         ),
         paper.PaperFigure(
-            "3", "The perception tunnel: what a query sees of a belief.", name="tunnels", tasks=(STATED,)
+            "3",
+            "The perception tunnel: the part of a belief that a query sees.",
+            name="tunnels",
+            tasks=(STATED,),
         ),
         paper.PaperFigure(
-            "4", "Where the ends of stated intervals lie.", name="stated_ends", tasks=(STATED,)
+            "4", "The distribution of the ends of stated intervals.", name="stated_ends", tasks=(STATED,)
         ),
         paper.PaperFigure(
             "5",

@@ -1,13 +1,14 @@
-"""How a simulated subject states an interval: the perception tunnel over a normal belief about the exponent.
+"""Simulated subjects of FermiEval's three tasks: the perception tunnel over a normal belief about the exponent.
 
-The subject's belief about a question is normal in the exponent. Its mean lies off the truth by a draw from that same
-normal distribution, so that the belief is calibrated. In each call the subject sees only a part of its belief that has
-the mass ``perception``, which begins at a uniformly drawn quantile, and takes that part for the whole: it states the
-alpha/2 and 1 - alpha/2 quantiles of the part. So a nominal coverage p is met with probability p times ``perception``.
+The belief about a question is a normal distribution of the exponent. The distance of its mean from the truth is a draw
+from the same distribution around 0, so the belief is calibrated. In each call the subject sees a part of its belief
+with mass ``perception`` that begins at a uniformly drawn quantile, and takes the part for the whole: it states the
+alpha/2 and 1 - alpha/2 quantiles of the part. An interval of nominal coverage p thus contains the truth with
+probability p times ``perception``.
 
-Asked for a single exponent, it draws from its belief, rounded; directly from all of it, after reasoning from the
-part that it sees. Its probabilities are raised to the power ``gain``, and at a temperature T to ``gain`` / T; T = 0
-gives the most probable exponent.
+A single exponent is drawn from the rounded belief: from the whole belief if asked directly, from the visible part after
+reasoning. The probabilities are raised to the power ``gain``, and at temperature T to ``gain`` / T; T = 0 gives the
+most probable exponent.
 
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), theory 1.
 """
@@ -15,6 +16,7 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), theory 1.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -36,18 +38,21 @@ from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import read_interval
+from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES as DISTRIBUTION_MEASURES
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
+from confidence_tasks.studies.fermieval_sampling.trials import read_cell
 from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.trial import Question
 
 
 def belief(question: Question, subject: Subject, seed: str) -> NormalDist:
-    """Return what the subject believes of the exponent; it is the same in every call."""
-    off = subject.belief_sd * normal(subject_seed(seed), question.id, "belief")
-    return NormalDist(float(question.gold or 0.0) + off, subject.belief_sd)
+    """Return the subject's belief about the exponent, which is the same in every call."""
+    error = subject.belief_sd * normal(subject_seed(seed), question.id, "belief")
+    return NormalDist(float(question.gold or 0.0) + error, subject.belief_sd)
 
 
 def tunnel(perception: float, *key: object) -> tuple[float, float]:
-    """Return between which quantiles of its belief the subject sees in one call."""
+    """Return the quantiles of the belief between which the subject sees it in one call."""
     start = uniform(*key, "tunnel") * (1.0 - perception)
     return start, start + perception
 
@@ -55,25 +60,27 @@ def tunnel(perception: float, *key: object) -> tuple[float, float]:
 def perceived_interval(
     question: Question, subject: Subject, level: float, seed: str, *key: object
 ) -> tuple[float, float]:
-    """Return the alpha/2 and 1 - alpha/2 quantiles of the part of the belief that is seen in one call."""
+    """Return the alpha/2 and 1 - alpha/2 quantiles of the visible part of the belief in one call."""
     start, _ = tunnel(subject.perception, seed, question.id, *key)
-    return _quantiles(belief(question, subject, seed), subject, level, start)
+    return _outer_quantiles(belief(question, subject, seed), subject, level, start)
 
 
-def _quantiles(believed: NormalDist, subject: Subject, level: float, start: float) -> tuple[float, float]:
-    """Return the outer quantiles of the part of a belief that begins at a quantile."""
+def _outer_quantiles(
+    distribution: NormalDist, subject: Subject, level: float, start: float
+) -> tuple[float, float]:
+    """Return the alpha/2 and 1 - alpha/2 quantiles of the part of a belief that begins at quantile ``start``."""
     tail = (1.0 - level) / 2.0
     return (
-        believed.inv_cdf(start + tail * subject.perception),
-        believed.inv_cdf(start + (1.0 - tail) * subject.perception),
+        distribution.inv_cdf(start + tail * subject.perception),
+        distribution.inv_cdf(start + (1.0 - tail) * subject.perception),
     )
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what the intervals of a subject are worth in the long run, by measure; it states whole exponents.
+    """Return the expected measures of the subject's intervals, whose ends are whole numbers.
 
-    Where an interval holds no whole number, the one nearest to it is stated; else the truth, which is a whole number
-    and lies as the belief says, is held with probability level times perception.
+    An interval that contains a whole number contains the truth with probability ``level * perception``. Any other
+    interval is replaced by the nearest whole number.
 
     Examples
     --------
@@ -83,24 +90,32 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     """
     level = float(condition.removeprefix("p="))
     question = Question("true", "fermi", "How many?", "number", "0", metadata={"split": TEST})
-    found: dict[tuple[int, int], float] = {}
-    for off, start in even_points(2):
-        believed = NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
-        ends = whole(*_quantiles(believed, subject, level, start * (1.0 - subject.perception)))
-        found[ends] = found.get(ends, 0.0) + 1.0
-    total = sum(found.values())
+    counts = Counter(
+        whole(
+            *_outer_quantiles(
+                _belief_at(quantile, subject), subject, level, start * (1.0 - subject.perception)
+            )
+        )
+        for quantile, start in even_points(2)
+    )
     trials = [
-        (read_interval(question, condition, {"interval": [ModelReply(text)]}), weight * probability / total)
-        for ends, weight in found.items()
+        (
+            read_interval(question, condition, {"interval": [ModelReply(text)]}),
+            count * probability / counts.total(),
+        )
+        for ends, count in counts.items()
         for text, probability in ways_to_say(interval_reply(*ends), subject)
     ]
     return long_run(INTERVAL_MEASURES, trials)
 
 
-def whole(lower: float, upper: float) -> tuple[int, int]:
-    """Return the whole numbers from ``lower`` to ``upper``, which hold a whole truth just when the interval does.
+def _belief_at(quantile: float, subject: Subject) -> NormalDist:
+    """Return the belief whose error is the given quantile of all errors, for a truth of 0."""
+    return NormalDist(subject.belief_sd * NormalDist().inv_cdf(quantile), subject.belief_sd)
 
-    Where there is none in between, the one nearest to the middle.
+
+def whole(lower: float, upper: float) -> tuple[int, int]:
+    """Return the smallest and the largest whole number in an interval; if there is none, the one nearest its middle.
 
     Examples
     --------
@@ -113,25 +128,25 @@ def whole(lower: float, upper: float) -> tuple[int, int]:
 
 
 def exponent_distribution(
-    believed: NormalDist, subject: Subject, within: tuple[float, float] = (0.0, 1.0)
+    distribution: NormalDist, subject: Subject, visible: tuple[float, float] = (0.0, 1.0)
 ) -> dict[int, float]:
     """Return the probability of each exponent in the part of a belief between two quantiles."""
-    middle, reach = round(believed.mean), math.ceil(6.0 * subject.belief_sd)
+    middle, reach = round(distribution.mean), math.ceil(6.0 * subject.belief_sd)
     mass = {}
     for value in range(middle - reach, middle + reach + 1):
-        low, high = (min(max(believed.cdf(value + side), within[0]), within[1]) for side in (-0.5, 0.5))
+        low, high = (min(max(distribution.cdf(value + side), visible[0]), visible[1]) for side in (-0.5, 0.5))
         if high > low:
             mass[value] = (high - low) ** subject.gain
     total = math.fsum(mass.values())
     return {value: p / total for value, p in mass.items()}
 
 
-_BELIEFS = 1_000
-"""Beliefs over which what their probabilities are worth is averaged."""
+_N_BELIEFS = 1_000
+"""Number of beliefs over which the expected measures of token probabilities are averaged."""
 
 
 def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what the token probabilities of a subject are worth in the long run, by measure.
+    """Return the expected measures of the subject's token probabilities.
 
     Examples
     --------
@@ -139,48 +154,42 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
     >>> {name: round(values[name], 2) for name in ("accuracy", "confidence")}
     {'accuracy': 0.2, 'confidence': 0.27}
     """
-    from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES, distribution_trial
-
     question = Question("true", "fermi", "How many?", "number", "0")
-    beliefs = [
-        NormalDist(subject.belief_sd * NormalDist().inv_cdf(off), subject.belief_sd)
-        for (off,) in even_points(1, _BELIEFS)
+    distributions = [
+        exponent_distribution(_belief_at(quantile, subject), subject)
+        for (quantile,) in even_points(1, _N_BELIEFS)
     ]
-    trials = [
-        distribution_trial(question, TEST, exponent_distribution(believed, subject)) for believed in beliefs
-    ]
-    return long_run(REPORTED_MEASURES, [(trial, 1.0 / _BELIEFS) for trial in trials])
+    trials = [(distribution_trial(question, TEST, each), 1.0 / _N_BELIEFS) for each in distributions]
+    return long_run(DISTRIBUTION_MEASURES, trials)
 
 
-def drawn(probabilities: dict[int, float], temperature: float, *key: object) -> int:
-    """Draw an exponent at a temperature; the most probable one at 0."""
+def draw_exponent(probabilities: dict[int, float], temperature: float, *key: object) -> int:
+    """Draw an exponent at a temperature; the most probable one at temperature 0."""
     most = max(probabilities.values())
     if not temperature:
         return next(value for value, p in probabilities.items() if p == most)
     weights = {value: (p / most) ** (1.0 / temperature) for value, p in probabilities.items()}
-    left = uniform(*key, "exponent") * math.fsum(weights.values())
+    remaining = uniform(*key, "exponent") * math.fsum(weights.values())
     for value, weight in weights.items():
-        left -= weight
-        if left <= 0.0:
+        remaining -= weight
+        if remaining <= 0.0:
             return value
     return max(weights)
 
 
 def respond_exponent(question: Question, request: StageRequest, *, reasoned: bool = False) -> Reply:
-    """State one exponent, at once or after reasoning."""
+    """Reply with one exponent, at once or after reasoning."""
     subject, key = request.subject, (request.seed, question.id)
-    within = tunnel(subject.perception, *key) if reasoned else (0.0, 1.0)
-    probabilities = exponent_distribution(belief(question, subject, request.seed), subject, within)
-    value = drawn(probabilities, call_temperature(request.seed), *key)
+    visible = tunnel(subject.perception, *key) if reasoned else (0.0, 1.0)
+    probabilities = exponent_distribution(belief(question, subject, request.seed), subject, visible)
+    value = draw_exponent(probabilities, call_temperature(request.seed), *key)
     if reasoned:
         return Reply(f"I combined rough estimates of each factor.\n{value}", probabilities[value])
     return Reply(str(value), probabilities[value], {str(other): p for other, p in probabilities.items()})
 
 
 def respond_sample(question: Question, request: StageRequest) -> Reply:
-    """State an interval or an exponent, as the condition of a sample asks."""
-    from confidence_tasks.studies.fermieval_sampling.trials import read_cell
-
+    """Reply with an interval or an exponent, depending on the condition."""
     ask, *_ = read_cell(request.condition)
     if ask == "interval":
         return respond(question, request)
@@ -188,7 +197,7 @@ def respond_sample(question: Question, request: StageRequest) -> Reply:
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """State an interval of the coverage that the condition asks for, which its label ends with."""
+    """Reply with an interval of the nominal coverage with which the label of the condition ends."""
     level = level_of(request.condition.rpartition(",")[2])
     key = (request.seed, question.id, level)
     ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
@@ -197,7 +206,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
 
 
 def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return the whole ends of the intervals that the subject states, as distances from the true exponent."""
+    """Return the whole-number ends of simulated intervals, as distances from the true exponent."""
     mean = subject.belief_sd * draws["belief"]
     start = ndtr(draws["tunnel"]) * (1.0 - subject.perception)
     tail = (1.0 - level) / 2.0
@@ -207,8 +216,8 @@ def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[Float
     )
     first, last = np.ceil(lower), np.floor(upper)
     middle = np.rint((lower + upper) / 2.0)
-    none_between = first > last
-    return np.where(none_between, middle, first), np.where(none_between, middle, last)
+    empty = first > last
+    return np.where(empty, middle, first), np.where(empty, middle, last)
 
 
 def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

@@ -1,4 +1,4 @@
-"""FermiEval: from a reply to a trial, and the measures of intervals, as stated and conformally adjusted.
+"""FermiEval's trials, and the measures of intervals as stated and as conformally adjusted.
 
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), "LLMs are Overconfident: Evaluating Confidence Interval Calibration
 with FermiEval".
@@ -28,6 +28,7 @@ from confidence_tasks.study.measures import (
     Columns,
     Compute,
     Informative,
+    InformativeOf,
     Measure,
     Value,
     among,
@@ -52,28 +53,28 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.intervals.conformal import Ends
 
 EXCLUDED = "excluded"
-"""The ``split`` of a trial in neither half: its truth or an end lies beyond ``max_exponent``."""
+"""The ``split`` of a trial that is left out because its truth or an end lies beyond ``max_exponent``."""
 
 
 class IntervalTrial(ReadTrial):
-    """A trial of FermiEval; ``correct`` is 1 where the interval holds the truth, ``confidence`` its nominal coverage.
+    """A trial of FermiEval; ``correct`` is 1 if the interval contains the truth, ``confidence`` the nominal coverage.
 
     ``answer`` is the interval as written.
 
     Attributes
     ----------
     level : float
-        Nominal coverage that was asked for.
+        Requested nominal coverage.
     lower, upper : float
-        The interval, in exponents of ten; NaN when there is none.
+        Ends of the interval as exponents of ten; NaN if there is none.
     truth : float
-        The right exponent.
+        The true exponent.
     width : float
-        Upper minus lower end.
+        Upper end minus lower end.
     winkler : float
         Winkler score of the interval.
     split : str
-        ``calibration`` or ``test``, or ``excluded`` where the truth or an end lies beyond ``max_exponent``.
+        ``calibration`` or ``test``; ``excluded`` if the truth or an end lies beyond ``max_exponent``.
     """
 
     level: float
@@ -86,11 +87,10 @@ class IntervalTrial(ReadTrial):
 
 
 def read_interval(question: Question, condition: str, replies: Replies) -> IntervalTrial:
-    """Read the interval and compare it with the key, which is an exponent.
+    """Read the interval of a reply and compare it with the key, which is an exponent.
 
-    The metadata of the question say which half it is of, ``calibration`` or ``test``. With ``max_exponent`` there, a
-    trial whose truth or an end lies further from 0 is in neither, as in the paper's figures with 100; without it all
-    intervals count that can be read.
+    The metadata of the question hold its ``split``, ``calibration`` or ``test``. If they also hold ``max_exponent``, a
+    trial whose truth or one of whose ends lies further from 0 is excluded; the paper's figures use 100.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
     max_exponent = question.metadata.get("max_exponent")
     reading = read_fermi_interval(replies["interval"][0].text)
     lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
-    read = not (math.isnan(lower) or math.isnan(truth))
+    scored = not (math.isnan(lower) or math.isnan(truth))
     beyond = max_exponent is not None and any(abs(end) > max_exponent for end in (truth, lower, upper))
     if beyond or (max_exponent is not None and reading.status == "out_of_range"):
         split = EXCLUDED
@@ -115,15 +115,15 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
         question_id=question.id,
         source=question.source,
         condition=condition,
-        correct=float(statistics.coverage([truth], [lower], [upper])) if read else math.nan,
-        confidence=level if read else math.nan,
+        correct=float(statistics.coverage([truth], [lower], [upper])) if scored else math.nan,
+        confidence=level if scored else math.nan,
         status=reading.status,
         level=level,
         lower=lower,
         upper=upper,
         truth=truth,
         width=upper - lower,
-        winkler=float(statistics.winkler_score([truth], [lower], [upper], level)) if read else math.nan,
+        winkler=float(statistics.winkler_score([truth], [lower], [upper], level)) if scored else math.nan,
         split=split,
         answer=reading.stated,
         rules="+".join(reading.rules),
@@ -133,40 +133,40 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _in_split(trials: Columns, split: str) -> NDArray[np.bool_]:
-    stated: NDArray[np.bool_] = (trials["split"] == split) & ~np.isnan(trials["lower"])
-    return stated
+def has_interval(trials: Columns, split: str) -> NDArray[np.bool_]:
+    """Return which trials belong to a half and state an interval."""
+    rows: NDArray[np.bool_] = (trials["split"] == split) & ~np.isnan(trials["lower"])
+    return rows
 
 
 def within_split(trials: Columns, split: str) -> Columns:
     """Return the trials of one half that state an interval."""
-    return rows_of(trials, _in_split(trials, split))
+    return rows_of(trials, has_interval(trials, split))
 
 
 def of_intervals(make: Callable[[Columns], Columns], compute: Compute) -> Compute:
-    """Make a measure of the intervals that ``make`` makes of trials, however these are resampled.
+    """Return a measure that computes ``compute`` on the intervals that ``make`` derives from trials.
 
-    It gets trials with a column ``row``, their position, and keeps it: an interval has the weight of that trial.
+    ``make`` gets the trials with a column ``row``, their position, which it must keep: under resampling an interval has
+    the weight of the trial at that position.
     """
 
     def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
-        made = make({**trials, "row": np.arange(len(trials["split"]))})
-        return compute(made, None if weights is None else weights[..., made["row"]])
+        intervals = make({**trials, "row": np.arange(len(trials["split"]))})
+        return compute(intervals, None if weights is None else weights[..., intervals["row"]])
 
     return computed
 
 
-def _of_split(split: str, compute: Compute) -> Compute:
-    """A measure of the trials of one half."""
+def _within_half(split: str, compute: Compute) -> Compute:
     return among(lambda trials: trials["split"] == split, compute)
 
 
-def _of_counted(measure: Measure) -> Measure:
-    """A measure of replies without those that ``n_excluded`` counts."""
+def _without_excluded(measure: Measure) -> Measure:
     return replace(
         measure,
         compute=among(lambda trials: trials["split"] != EXCLUDED, measure.compute),
-        description=f"{measure.description} Replies that `n_excluded` counts are left out.",
+        description=f"{measure.description} Replies counted by `n_excluded` are left out.",
     )
 
 
@@ -176,19 +176,19 @@ _WINKLER = statistic_of("winkler_score", "truth", "lower", "upper", "level")
 
 
 _ENOUGH_MISSES = 4
-"""Misses that an interval of the Winkler score needs. Studies with fewer have too low a score and an interval that lies
-below the truth; if more are asked for, those printed are of the unlucky (``docs/reliability.md``)."""
+"""Minimum number of misses for an interval of the Winkler score. With fewer misses, the score is too low and its
+interval lies below the true value. A higher minimum would select studies whose score is too high. See
+``docs/reliability.md``."""
 
 
-def _missed(split: str) -> Callable[[Columns], Any]:
-    """Intervals of one half that miss."""
-    return lambda trials: (trials["split"] == split) & (trials["correct"] == 0.0)
+def _misses(split: str) -> InformativeOf:
+    """Return the rule that finds the questions of one half whose interval misses the truth."""
 
+    def missed(trials: Columns) -> NDArray[Any]:
+        outside = (trials["truth"] < trials["lower"]) | (trials["truth"] > trials["upper"])
+        return np.asarray(outside & (trials["split"] == split))
 
-def _outside(intervals: Columns) -> Any:
-    """Return the same for adjusted intervals."""
-    truth = intervals["truth"]
-    return (truth < intervals["lower"]) | (truth > intervals["upper"])
+    return min_count(missed, enough=_ENOUGH_MISSES)
 
 
 _POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
@@ -196,61 +196,62 @@ _POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True,
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
-        _of_split(TEST, proportion(lambda trials: trials["correct"] - trials["level"])),
+        _within_half(TEST, proportion(lambda trials: trials["correct"] - trials["level"])),
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
         proportion="coverage",
     ),
     share(
         "coverage",
-        _of_split(TEST, _COVERAGE),
-        "Share of the intervals stated for the test half that hold the truth.",
+        _within_half(TEST, _COVERAGE),
+        "Share of the intervals stated for the test half that contain the truth.",
     ),
     share(
         "coverage_of_all",
-        _of_split(TEST, proportion(lambda trials: trials["correct"] == 1.0)),
-        "The same where a reply without an interval counts as a miss.",
+        _within_half(TEST, proportion(lambda trials: trials["correct"] == 1.0)),
+        "Coverage on the test half if a reply without an interval counts as a miss.",
     ),
     Measure(
         "mean_width",
-        _of_split(TEST, _WIDTH),
+        _within_half(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
         **_POSITIVE_MEAN,
     ),
     Measure(
         "winkler",
-        _of_split(TEST, _WINKLER),
+        _within_half(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
-        informative=min_count(_missed(TEST), enough=_ENOUGH_MISSES),
+        informative=_misses(TEST),
         **_POSITIVE_MEAN,
     ),
     share(
         "degenerate_share",
-        _of_split(TEST, statistic_of("degenerate_share", "lower", "upper")),
+        _within_half(TEST, statistic_of("degenerate_share", "lower", "upper")),
         "Share of the intervals for the test half that are a single exponent.",
     ),
-    _of_counted(PARSE_RATE),
-    _of_counted(PARSE_RATE_STRICT),
+    _without_excluded(PARSE_RATE),
+    _without_excluded(PARSE_RATE_STRICT),
     count(
         "n_excluded",
         lambda trials: trials["split"] == EXCLUDED,
-        "Number of replies of either half that are left out, as the truth or an end lies beyond `max_exponent`.",
+        "Number of replies in either half that are left out because the truth or an end lies beyond `max_exponent`.",
     ),
 )
-"""Measures of the intervals as stated, over the test half; the last three are over all replies."""
+"""Measures of the intervals as stated, on the test half; the last three are over both halves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A way to adjust the intervals of the test half, level by level.
+    """A method that adjusts the intervals of the test half separately for each level.
 
     Attributes
     ----------
     fitted_on : {"calibration", "test"}
-        The half that it is fitted on.
+        The half that the adjustment is fitted on.
     refit : callable
-        ``refit(known, new, level, weights)`` fits it to the known trials of a level for each row of weights, which are
-        whole numbers: the ends of the new ones in each distinct outcome, and which outcome is each row's.
+        ``refit(known, new, level, weights)`` fits the adjustment to the trials ``known`` of a level, once for each row
+        of integer weights. It returns a list of the distinct adjusted ends of the trials ``new``, and for each row of
+        weights the position of its ends in that list.
     """
 
     fitted_on: str
@@ -259,48 +260,50 @@ class Adjustment:
     def adjust(self, trials: Columns) -> Columns:
         """Return the trials of the test half that state an interval, with adjusted ``lower`` and ``upper``.
 
-        Ends are infinite where there are too few questions for a level.
+        Ends are infinite if there are too few questions for a level.
         """
         ((adjusted, _),) = self._by_outcome(trials, np.ones((1, len(trials["split"]))))
         return adjusted
 
     def refitted(self, compute: Compute) -> Compute:
-        """Make a measure of adjusted intervals that fits the adjustment for each row of weights."""
+        """Return a measure of adjusted intervals that refits the adjustment for each row of weights."""
 
         def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
             if weights is None:
                 return compute(self.adjust(trials), None)
-            values, judged = np.empty(len(weights)), _in_split(trials, TEST)
+            values, new = np.empty(len(weights)), has_interval(trials, TEST)
             for adjusted, rows in self._by_outcome(trials, weights):
-                values[rows] = compute(adjusted, weights[rows][:, judged])
+                values[rows] = compute(adjusted, weights[rows][:, new])
             return values
 
         return computed
 
     def _by_outcome(self, trials: Columns, weights: FloatArray) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """Yield the adjusted trials of each distinct outcome of all levels, with the rows of weights that have it."""
-        fitted_on = _in_split(trials, self.fitted_on)
+        """Yield each distinct set of adjusted trials with a mask of the rows of weights that lead to it."""
+        fitted_on = has_interval(trials, self.fitted_on)
         known, new = rows_of(trials, fitted_on), within_split(trials, TEST)
         levels = np.unique(new["level"])
-        found = []
+        fits = []
         for level in levels:
-            same, asked = known["level"] == level, new["level"] == level
-            its_weights = weights[:, fitted_on][:, same]
-            found.append(self.refit(rows_of(known, same), rows_of(new, asked), float(level), its_weights))
-        chosen = np.array([rows for _, rows in found], dtype=np.intp).reshape(len(levels), len(weights)).T
-        outcomes, which = np.unique(chosen, axis=0, return_inverse=True)
+            known_at, new_at = known["level"] == level, new["level"] == level
+            level_weights = weights[:, fitted_on][:, known_at]
+            fits.append(
+                self.refit(rows_of(known, known_at), rows_of(new, new_at), float(level), level_weights)
+            )
+        positions = np.array([rows for _, rows in fits], dtype=np.intp).reshape(len(levels), len(weights)).T
+        outcomes, outcome_of_row = np.unique(positions, axis=0, return_inverse=True)
         for number, outcome in enumerate(outcomes):
             lower, upper = new["lower"].copy(), new["upper"].copy()
-            for level, (ends, _), its in zip(levels, found, outcome, strict=True):
-                asked = new["level"] == level
-                lower[asked], upper[asked] = ends[its]
-            yield {**new, "lower": lower, "upper": upper}, which.ravel() == number
+            for level, (ends, _), position in zip(levels, fits, outcome, strict=True):
+                new_at = new["level"] == level
+                lower[new_at], upper[new_at] = ends[position]
+            yield {**new, "lower": lower, "upper": upper}, outcome_of_row.ravel() == number
 
 
 def conformal(**options: bool) -> Adjustment:
-    """Adjust intervals by what those of the calibration half call for.
+    """Return the conformal adjustment that is fitted on the calibration half.
 
-    ``asymmetric`` and ``normalized`` are as in :func:`confidence_tasks.statistics.intervals.fit_conformal`.
+    ``options`` are ``asymmetric`` and ``normalized`` of :func:`confidence_tasks.statistics.intervals.fit_conformal`.
     """
 
     def refit(known: Columns, new: Columns, level: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
@@ -318,11 +321,11 @@ JACKKNIFE = Adjustment(
         (new["truth"], new["lower"], new["upper"]), level, weights
     ),
 )
-"""Adjusts each question's interval by the other questions, where no calibration half was set aside."""
+"""Adjustment of each question's interval fitted on all other questions, for runs without a calibration half."""
 
 
 def _shift(trials: Columns) -> float:
-    """Return how far either end is moved where both are moved alike."""
+    """Return the distance by which symmetric conformal adjustment moves both ends."""
     known, new = within_split(trials, CALIBRATION), within_split(trials, TEST)
     if not len(new["level"]):
         return math.nan
@@ -337,99 +340,97 @@ def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Valu
 
 
 FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
-    ("coverage", _COVERAGE, "Share of the intervals that hold the truth", "neither"),
+    ("coverage", _COVERAGE, "Share of the intervals that contain the truth", "neither"),
     ("coverage_gap", _coverage_gap, "Observed minus nominal coverage", "neither"),
     ("mean_width", _WIDTH, "Mean width of the intervals", "neither"),
     ("winkler", _WINKLER, "Winkler score of the intervals", "lower"),
 )
-"""Measures of the intervals of one level, however they were made."""
+"""Name, function, description and direction of the measures of the intervals of one method at one level."""
 
 _ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
     ("coverage", _COVERAGE, "Coverage", {"interval": "wilson"}),
     ("width", _WIDTH, "Mean width", _POSITIVE_MEAN),
     ("winkler", _WINKLER, "Winkler score", {"better": "lower", **_POSITIVE_MEAN}),
 )
-"""Measures of adjusted intervals, with how the interval of each is computed."""
+"""Name, function, description and options of the measures of adjusted intervals."""
 
 
 def _adjusted_measures(
-    name: str, adjustment: Adjustment, described: str, note: str = "."
+    prefix: str, adjustment: Adjustment, intervals: str, coverage_note: str = ""
 ) -> tuple[Measure, ...]:
-    """Return the figures of adjusted intervals; the description of coverage ends with a note."""
+    """Return the measures of adjusted intervals, which ``intervals`` describes."""
 
     def misses(trials: Columns) -> Informative:
-        return min_count(_outside, enough=_ENOUGH_MISSES)(adjustment.adjust(trials))
+        return _misses(TEST)(adjustment.adjust(trials))
 
     return tuple(
         Measure(
-            f"{name}_{figure}",
+            f"{prefix}_{name}",
             of_intervals(adjustment.adjust, compute),
-            f"{what} of {described}{note if figure == 'coverage' else '.'}",
-            **how,
-            informative=misses if figure == "winkler" else None,
+            f"{description} of {intervals}{coverage_note if name == 'coverage' else ''}.",
+            **options,
+            informative=misses if name == "winkler" else None,
             fitted=True,
             refitted=adjustment.refitted(compute),
         )
-        for figure, compute, what, how in _ADJUSTED
+        for name, compute, description, options in _ADJUSTED
     )
 
 
 VARIANTS: Mapping[str, tuple[Adjustment, str]] = {
-    "conformal": (conformal(), "moved outwards alike"),
-    "conformal_asymmetric": (conformal(asymmetric=True), "moved each by its own score"),
-    "conformal_normalized": (conformal(normalized=True), "moved in proportion to the width"),
+    "conformal": (conformal(), "both ends moved by the same distance"),
+    "conformal_asymmetric": (conformal(asymmetric=True), "each end moved by a distance of its own"),
+    "conformal_normalized": (conformal(normalized=True), "both ends moved in proportion to the width"),
 }
-"""Methods that adjust intervals by the calibration half, with what each does to the ends."""
+"""Adjustments that are fitted on the calibration half, each with a description of what it does to the ends."""
 
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
     *(
         measure
-        for variant, (adjustment, how) in VARIANTS.items()
+        for name, (adjustment, how) in VARIANTS.items()
         for measure in _adjusted_measures(
-            variant,
-            adjustment,
-            f"the test half's intervals, with ends {how} as the calibration half calls for",
+            name, adjustment, f"the test half's intervals with {how}, fitted on the calibration half"
         )
     ),
     Measure(
         "conformal_shift",
         not_resampled(_shift),
-        "How far conformal adjustment moves either end; infinite with too few calibration questions for the level.",
+        "Distance by which conformal adjustment moves both ends; infinite with too few calibration questions.",
         "lower",
         fitted=True,
     ),
     share(
         "coverage_calibration",
-        _of_split(CALIBRATION, _COVERAGE),
-        "Share of the intervals stated for the calibration half that hold the truth.",
+        _within_half(CALIBRATION, _COVERAGE),
+        "Share of the intervals stated for the calibration half that contain the truth.",
     ),
     Measure(
         "winkler_calibration",
-        _of_split(CALIBRATION, _WINKLER),
+        _within_half(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
-        informative=min_count(_missed(CALIBRATION), enough=_ENOUGH_MISSES),
+        informative=_misses(CALIBRATION),
         **_POSITIVE_MEAN,
     ),
 )
-"""Measures that need the calibration half."""
+"""Measures of runs with a calibration half."""
 
 JACKKNIFE_MEASURES: tuple[Measure, ...] = _adjusted_measures(
     "conformal_jackknife",
     JACKKNIFE,
-    "the intervals, with ends moved outwards as the other questions asked call for",
-    ", which makes it the nominal one, up to ties.",
+    "the intervals with both ends moved by the same distance, fitted on all other questions",
+    ", which is the nominal coverage by construction, up to ties",
 )
-"""Measures of intervals that are adjusted without a calibration half."""
+"""Measures of runs without a calibration half."""
 
 
-def _of_design(measure: Measure, *, calibration: bool) -> Measure:
-    """Restrict a measure to trials with a calibration half, or to those without one; of others it is NaN."""
+def _defined_if(measure: Measure, *, calibration: bool) -> Measure:
+    """Return a measure that is NaN unless there is a calibration half or, with ``calibration=False``, there is none."""
 
     def restricted(whole: Compute) -> Compute:
-        def compute(columns: Columns, weights: FloatArray | None = None) -> Value:
-            of_design = bool((columns["split"] == CALIBRATION).any()) is calibration
-            return whole(columns, weights) if of_design else undefined(weights)
+        def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+            has_calibration = bool((trials["split"] == CALIBRATION).any())
+            return whole(trials, weights) if has_calibration is calibration else undefined(weights)
 
         return compute
 
@@ -439,10 +440,10 @@ def _of_design(measure: Measure, *, calibration: bool) -> Measure:
 
 REPORTED_MEASURES: tuple[Measure, ...] = (
     *MEASURES,
-    *(_of_design(measure, calibration=True) for measure in CONFORMAL_MEASURES),
-    *(_of_design(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
+    *(_defined_if(measure, calibration=True) for measure in CONFORMAL_MEASURES),
+    *(_defined_if(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
 )
-"""Measures of stated intervals, adjusted by the calibration half or, without one, by each other."""
+"""Measures of stated and of adjusted intervals, for runs with and without a calibration half."""
 
 
 def fermieval_summary(
@@ -452,28 +453,41 @@ def fermieval_summary(
     conformal: bool = True,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return every measure at every level and averaged over them, with Wilson's interval of each coverage.
+    """Return every measure at every level and averaged over levels, with the Wilson interval of each coverage.
 
-    Without ``conformal``, for a run without the calibration half, intervals are adjusted by each other. Keys are
-    ``name/p=0.95`` at a level, ``name/all`` for the mean over levels and, unless measures are named, ``coverage_low``
-    and ``coverage_high`` for the limits of the 95% interval of coverage.
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of one model.
+    levels : sequence of float
+        Nominal coverages.
+    conformal : bool
+        Whether intervals are adjusted by the calibration half; otherwise by all other questions.
+    names : sequence of str, optional
+        Names of the measures to compute; all, with the limits of coverage, by default.
+
+    Returns
+    -------
+    dict of str to float
+        ``name/p=0.95`` at a level and ``name/all`` for the mean over levels; ``coverage_low`` and ``coverage_high`` are
+        the limits of the 95% interval of coverage.
     """
     labels = [condition_of(level) for level in levels]
     measures = named(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)
-    found = summarise(trials, measures, labels)
+    values = summarise(trials, measures, labels)
     averages = {
-        f"{measure.name}/all": sum(found[f"{measure.name}/{label}"] for label in labels) / len(labels)
+        f"{measure.name}/all": sum(values[f"{measure.name}/{label}"] for label in labels) / len(labels)
         for measure in measures
     }
-    return averages | found | (_coverage_limits(trials, labels) if names is None else {})
+    return averages | values | (_coverage_limits(trials, labels) if names is None else {})
 
 
 def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> dict[str, float]:
     limits: dict[str, float] = {}
-    judged = [trial for trial in trials if trial["split"] == TEST and not math.isnan(trial["correct"])]
+    scored = [trial for trial in trials if trial["split"] == TEST and not math.isnan(trial["correct"])]
     for label in labels:
-        held = [trial["correct"] for trial in judged if trial["condition"] == label]
-        low, high = statistics.wilson_interval(sum(held), len(held))
+        correct = [trial["correct"] for trial in scored if trial["condition"] == label]
+        low, high = statistics.wilson_interval(sum(correct), len(correct))
         limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
     return limits
 
@@ -482,11 +496,11 @@ CALIBRATED = ("all", "authors")
 """Splits that have a calibration half."""
 
 LOGGED = ("coverage", "coverage_gap", "mean_width", "winkler", "parse_rate")
-"""Measures that logs have by default for intervals of exponents."""
+"""Measures that logs of the tasks on exponents hold by default."""
 
 
 def fermieval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures by level; without a calibration half, intervals are adjusted by each other."""
+    """Return the measures by level: those of adjustment by the calibration half or, without one, by jackknife+."""
     calibrated = parameters["split"] in CALIBRATED
     return TaskMetrics(
         fermieval_summary,
@@ -500,22 +514,22 @@ def fermieval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) 
 # The explanation -------------------------------------------------------------------------------------------------
 
 MEANINGS: Mapping[Status, str] = {
-    "out_of_range": f"An end lies beyond 10^±{LARGEST_EXPONENT:g}: no order of magnitude; it is left out.",
+    "out_of_range": f"An end lies beyond 10^±{LARGEST_EXPONENT:g}; the interval is left out.",
     "missing_answer": "Only one end of the interval can be read; the trial counts for the parse rate only.",
     "unreadable": "No interval can be read; the trial counts for the parse rate only.",
 }
 
 
 def explain(trial: IntervalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read and what it was worth."""
+    """Return the rows of the log viewer's table: the interval, the truth and the score."""
     rows = {
         "Interval": f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none",
-        "Asked for": f"{trial['level']:.1%} coverage",
+        "Nominal coverage": f"{trial['level']:.1%}",
         "Truth": f"10^{trial['truth']:g}",
     }
     if not math.isnan(trial["correct"]):
-        verdict = "holds the truth" if trial["correct"] else "misses the truth"
+        verdict = "contains the truth" if trial["correct"] else "misses the truth"
         rows["Verdict"] = f"**{verdict}**; Winkler score {trial['winkler']:.3f}"
     if trial["split"] == EXCLUDED:
-        rows["Left out"] = "The truth or an end lies beyond the largest exponent that counts."
+        rows["Left out"] = "The truth or an end lies beyond `max_exponent`."
     return rows

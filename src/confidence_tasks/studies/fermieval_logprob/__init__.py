@@ -31,7 +31,7 @@ STUDY = Study(
     metrics=trials.logprob_metrics,
     parameters=(
         *EXPONENT_PARAMETERS,
-        Parameter("top_logprobs", int, 20, "Alternatives to each token.", low=2, high=20),
+        Parameter("top_logprobs", int, 20, "Number of alternatives to each token.", low=2, high=20),
     ),
     trial=trials.DistributionTrial,
     domains={

@@ -1,4 +1,4 @@
-"""FermiEval by token probabilities: the distribution over exponents that a bare integer was drawn from, and its sets.
+"""FermiEval by token probabilities: the distribution over exponents at the first token, and its smallest sets.
 
 Epstein et al. (2025), section "Direct model elicitation via log probabilities".
 """
@@ -48,8 +48,6 @@ from confidence_tasks.study.measures import (
 from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.statistics.intervals import TemperatureFit
 
@@ -60,15 +58,21 @@ _INTEGER = re.compile(r"[-+]?\d{1,9}", re.ASCII)
 
 
 def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
-    r"""Compute the probability of each integer with which a reply could have begun, as far as alternatives tell.
+    r"""Compute the probability of each integer with which the reply could have begun, from the tokens' alternatives.
 
-    The alternatives to the first token that are integers count with their probability. An integer may take several
-    tokens: after a sign or digits that the model did write, the alternatives to the next token are followed as well,
-    each with the probability of what stands before it; one that does not go on with the number ends it. An integer
-    that begins with another token than the one written is taken to end with that token. Tokens that are not part of an
-    integer, and a sign that was not followed, are dropped. A token that is listed twice counts once. What
-    probabilities lack to 1 was lost with dropped and unlisted tokens. Integers ascend; those beyond `LARGEST_EXPONENT`
-    are dropped. There are none where a log-probability is impossible.
+    An alternative to the first token that is an integer has its own probability. After a token of the reply that is a
+    sign or digits, the alternatives to the next token are used in the same way, multiplied by the probability of the
+    tokens before: an alternative that continues the number gives a longer integer, and any other ends the number. An
+    alternative that the reply did not take is assumed to end its integer.
+
+    Tokens that are not part of an integer, signs without digits, and integers beyond `LARGEST_EXPONENT` are dropped. A
+    token that is listed twice is used once. The probabilities add up to less than 1 if tokens were dropped or not
+    listed.
+
+    Returns
+    -------
+    dict of int to float
+        Probabilities by integer, ascending; empty if a log-probability is impossible.
 
     Examples
     --------
@@ -80,42 +84,46 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
     {1: 0.18, 9: 0.1, 13: 0.72}
     """
     mass: defaultdict[int, float] = defaultdict(float)
-    written, before = "", 1.0
+    number, probability = "", 1.0  # of the tokens so far
     for token in tokens:
         if why_unknown([token]):
             return {}
-        goes_on, followed = _extended(written, token.text), token.text.translate(VOCABULARY_SPACES)
+        longer, written = _append(number, token.text), token.text.translate(VOCABULARY_SPACES)
         for text, logprob in candidates(token).items():
-            if text == followed and goes_on is not None:
+            if text == written and longer is not None:
                 continue
-            ended = _extended(written, text)
-            _add(mass, written if ended is None else ended, before * math.exp(min(logprob, 0.0)))
-        if goes_on is None:
+            alternative = _append(number, text)
+            _add_mass(
+                mass,
+                number if alternative is None else alternative,
+                probability * math.exp(min(logprob, 0.0)),
+            )
+        if longer is None:
             break
-        written, before = goes_on, before * math.exp(min(token.logprob, 0.0))
+        number, probability = longer, probability * math.exp(min(token.logprob, 0.0))
     else:
-        _add(mass, written, before)
+        _add_mass(mass, number, probability)
     return dict(sorted(mass.items()))
 
 
-def _extended(written: str, token: str) -> str | None:
-    """Return the number so far with a token behind it; None when the token does not go on with it."""
+def _append(number: str, token: str) -> str | None:
+    """Return a number with a token appended; None if the token does not continue it."""
     piece = token.translate(VOCABULARY_SPACES).translate(_MINUS)
-    joined = written + (piece.strip() if written in _SIGNS else piece.rstrip())
-    is_number = joined in _SIGNS or _INTEGER.fullmatch(joined)
-    return (
-        joined if is_number and (joined != written or (not written and not piece.strip() and piece)) else None
-    )
+    longer = number + (piece.strip() if number in _SIGNS else piece.rstrip())
+    if longer not in _SIGNS and not _INTEGER.fullmatch(longer):
+        return None
+    leading_space = not number and not piece.strip() and piece
+    return longer if longer != number or leading_space else None
 
 
-def _add(mass: defaultdict[int, float], number: str, probability: float) -> None:
-    """Add the mass of a number, if it is one within bounds."""
+def _add_mass(mass: defaultdict[int, float], number: str, probability: float) -> None:
+    """Add the probability of a number; one without digits or beyond `LARGEST_EXPONENT` is dropped."""
     if number not in _SIGNS and abs(int(number)) <= LARGEST_EXPONENT:
         mass[int(number)] += probability
 
 
 def distribution_text(probabilities: dict[int, float]) -> str:
-    """Write a distribution as the one text that a trial holds.
+    """Return a distribution as a text, the form in which trials store it.
 
     Examples
     --------
@@ -126,7 +134,7 @@ def distribution_text(probabilities: dict[int, float]) -> str:
 
 
 def read_distribution(text: str) -> dict[int, float]:
-    """Read what :func:`distribution_text` wrote.
+    """Return the distribution that :func:`distribution_text` wrote.
 
     Examples
     --------
@@ -138,7 +146,7 @@ def read_distribution(text: str) -> dict[int, float]:
 
 
 def check_distribution(text: str) -> None:
-    """Raise ValueError for a text that is no distribution; the empty text says that there is none.
+    """Raise ValueError unless a text is a distribution; the empty text is valid and stands for none.
 
     Examples
     --------
@@ -147,35 +155,35 @@ def check_distribution(text: str) -> None:
     Traceback (most recent call last):
     ValueError: its probabilities are not within [0, 1] or add up to more than 1
     """
-    found = read_distribution(text)
-    mass = math.fsum(found.values())
-    if text and not (min(found.values(), default=-1.0) >= 0.0 and 0.0 < mass <= 1.0 + ROUNDING):
+    probabilities = read_distribution(text)
+    mass = math.fsum(probabilities.values())
+    if text and not (min(probabilities.values(), default=-1.0) >= 0.0 and 0.0 < mass <= 1.0 + ROUNDING):
         raise ValueError("its probabilities are not within [0, 1] or add up to more than 1")
-    if any(abs(value) > LARGEST_EXPONENT for value in found):
+    if any(abs(value) > LARGEST_EXPONENT for value in probabilities):
         raise ValueError(f"it has exponents beyond {LARGEST_EXPONENT:g}")
 
 
 CONDITION = "first_token"
 
-_LAST_PLACES = 1e-9
-"""Excess of a sum of probabilities that floating-point arithmetic explains."""
+_FLOAT_ERROR = 1e-9
+"""Largest excess over 1 of a sum of probabilities that is due to floating-point arithmetic."""
 
 
 class DistributionTrial(Trial):
     """A trial of FermiEval by token probabilities.
 
-    ``correct`` is 1 where the most probable exponent is right, and ``confidence`` is its share of the integers' mass.
+    ``correct`` is 1 if the most probable exponent is right; ``confidence`` is its probability over ``integer_mass``.
 
     Attributes
     ----------
     truth : float
-        The right exponent.
+        The true exponent.
     integer_mass : float
-        Probability of all integers together; what it lacks to 1 was lost with other tokens.
+        Probability of all integers together; the other tokens have the rest.
     split : str
         ``calibration`` or ``test``.
     answer : str
-        The most probable exponent, empty when there is none.
+        The most probable exponent; empty if there is none.
     distribution : str
         Probabilities by exponent, such as ``12:0.3 13:0.6``.
     """
@@ -190,10 +198,11 @@ class DistributionTrial(Trial):
 def distribution_trial(
     question: Question, split: str, probabilities: Mapping[int, float], problem: str = ""
 ) -> DistributionTrial:
-    """Turn the probabilities of the exponents with which a reply may begin into a trial of a half.
+    """Make a trial of the probabilities of the exponents with which a reply may begin.
 
-    Where rounding has made their sum exceed 1, they are divided by it, and the trial is ``repaired``; a sum beyond that
-    is no distribution. ``problem`` says why the model's token probabilities are unknown; it is empty if they are known.
+    If rounding makes the probabilities add up to a little more than 1, they are divided by their sum, and the status of
+    the trial is ``repaired``; with a larger sum there is no distribution. ``problem`` says why the token probabilities
+    are unknown; it is empty if they are known.
 
     Examples
     --------
@@ -202,43 +211,42 @@ def distribution_trial(
     >>> trial["answer"], trial["correct"], round(trial["confidence"], 3), round(trial["integer_mass"], 3)
     ('13', 1.0, 0.625, 0.8)
     """
-    found = {value: p for value, p in probabilities.items() if p > 0.0}
-    mass, truth = math.fsum(found.values()), float(question.gold or math.nan)
+    positive = {value: p for value, p in probabilities.items() if p > 0.0}
+    mass, truth = math.fsum(positive.values()), float(question.gold or math.nan)
     unknown = bool(problem) or mass > 1.0 + ROUNDING
-    status: Status = "missing_confidence" if unknown else "ok" if found else "unreadable"
+    status: Status = "missing_confidence" if unknown else "ok" if positive else "unreadable"
     if unknown:
-        found, mass = {}, 0.0
+        positive, mass = {}, 0.0
     elif mass > 1.0:
-        # A sum of terms below 1 may itself exceed 1 by a few units in the last place; that needs no repair.
-        status = "repaired" if mass > 1.0 + _LAST_PLACES else status
-        found, mass = {value: p / mass for value, p in found.items()}, 1.0
-    mode = max(found, key=lambda value: found[value]) if found else None
+        status = "repaired" if mass > 1.0 + _FLOAT_ERROR else status
+        positive, mass = {value: p / mass for value, p in positive.items()}, 1.0
+    mode = max(positive, key=positive.__getitem__) if positive else None
     return DistributionTrial(
         question_id=question.id,
         source=question.source,
         condition=CONDITION,
         correct=math.nan if mode is None else float(mode == truth),
-        confidence=math.nan if mode is None else found[mode] / mass,
+        confidence=math.nan if mode is None else positive[mode] / mass,
         status=status,
         truth=truth,
         integer_mass=mass,
         split=split,
         answer="" if mode is None else str(mode),
-        distribution=distribution_text(found),
+        distribution=distribution_text(positive),
     )
 
 
 # Calls -------------------------------------------------------------------------------------------------------
 
 INTEGERS = tuple(map(str, range(-fermi.LARGEST_EXPONENT, fermi.LARGEST_EXPONENT + 1)))
-"""What may be the key of one of the archive's questions: on lm-eval each has its exact probability."""
+"""All integers that may be the key of a question of the archive; on lm-eval the probability of each is exact."""
 
 LONGEST_REPLY = 8
-"""Maximum number of tokens: enough for a sign and the digits of any exponent."""
+"""Maximum number of tokens of a reply: enough for a sign and the digits of any exponent."""
 
 
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call."""
+    """Return the single model call of a trial."""
     return [
         Stage(
             "exponent",
@@ -255,50 +263,49 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 # Sets -----------------------------------------------------------------------------------------------------------
 
 
-def _with_distribution(trials: Columns, split: str) -> NDArray[Any]:
-    rows: NDArray[Any] = (trials["split"] == split) & (trials["distribution"] != "")
-    return rows
+def _with_distribution(trials: Columns, split: str) -> Columns:
+    return rows_of(trials, (trials["split"] == split) & (trials["distribution"] != ""))
 
 
-def _tabulated(texts: Iterable[str]) -> tuple[FloatArray, FloatArray]:
-    """Return the values and probabilities of distributions, shape (n, K)."""
-    each = [read_distribution(text) for text in texts]
-    support = sorted({value for found in each for value in found} or {0})
-    values = np.tile(np.array(support, dtype=np.float64), (len(each), 1))
-    probabilities = np.array([[found.get(value, 0.0) for value in support] for found in each])
+def _distribution_arrays(texts: Iterable[str]) -> tuple[FloatArray, FloatArray]:
+    """Return the values and probabilities of distributions, both of shape (n, K)."""
+    distributions = [read_distribution(text) for text in texts]
+    support = sorted({value for each in distributions for value in each} or {0})
+    values = np.tile(np.array(support, dtype=np.float64), (len(distributions), 1))
+    probabilities = np.array([[each.get(value, 0.0) for value in support] for each in distributions])
     return values, probabilities.reshape(values.shape)
 
 
 def fitted_temperature(trials: Columns, levels: Sequence[float]) -> TemperatureFit:
-    """Choose the temperature of least Winkler score, averaged over the levels, on the calibration half."""
-    rows = _with_distribution(trials, CALIBRATION)
-    return _fit(tuple(trials["truth"][rows]), tuple(trials["distribution"][rows]), tuple(levels))
+    """Fit the temperature with the smallest Winkler score, averaged over the levels, on the calibration half."""
+    known = _with_distribution(trials, CALIBRATION)
+    return _fit_temperature(tuple(known["truth"]), tuple(known["distribution"]), tuple(levels))
 
 
-@lru_cache(maxsize=4)
-def _fit(truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, ...]) -> TemperatureFit:
-    """Fit once for all measures of the same trials."""
-    return statistics.intervals.fit_temperature(truth, *_tabulated(texts), levels)
+@lru_cache(maxsize=4)  # all measures of the same trials share the fit
+def _fit_temperature(
+    truth: tuple[float, ...], texts: tuple[str, ...], levels: tuple[float, ...]
+) -> TemperatureFit:
+    return statistics.intervals.fit_temperature(truth, *_distribution_arrays(texts), levels)
 
 
 def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Columns:
-    """Return the test half's smallest sets of a nominal coverage, of the trials that have a distribution.
+    """Return the smallest sets of a nominal coverage, for the trials of the test half that have a distribution.
 
-    Distributions are first flattened by a temperature above 1, or sharpened by one below. The trials get ``level``,
-    the span of the set in ``lower`` and ``upper``, and ``held``: whether the truth is a member.
+    A temperature above 1 flattens the distributions first, one below 1 sharpens them. The trials get ``level``, the
+    span of the set in ``lower`` and ``upper``, and ``held``: 1 if the set contains the truth, else 0.
     """
-    rows = _with_distribution(trials, TEST)
-    kept = rows_of(trials, rows)
-    values, probabilities = _tabulated(kept["distribution"])
-    found = statistics.intervals.smallest_set(
+    new = _with_distribution(trials, TEST)
+    values, probabilities = _distribution_arrays(new["distribution"])
+    sets = statistics.intervals.smallest_set(
         values, statistics.intervals.tempered(probabilities, temperature), level
     )
     return {
-        **kept,
+        **new,
         "level": np.full(len(values), level),
-        "lower": found.lower,
-        "upper": found.upper,
-        "held": (found.members & (values == kept["truth"][:, None])).any(axis=-1).astype(np.float64),
+        "lower": sets.lower,
+        "upper": sets.upper,
+        "held": (sets.members & (values == new["truth"][:, None])).any(axis=-1).astype(np.float64),
     }
 
 
@@ -306,41 +313,42 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
 
 
 _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
-    ("membership", proportion(lambda sets: sets["held"]), "Share of sets that hold the truth", "neither"),
+    ("membership", proportion(lambda sets: sets["held"]), "Share of sets that contain the truth", "neither"),
     *((name, compute, f"{what} that span the sets", better) for name, compute, what, better in FIGURES),
 )
 
 INTEGER_MASS = mean(
     "integer_mass",
     "integer_mass",
-    "Mean probability of all integers together; the rest was lost with other tokens.",
+    "Mean probability of all integers together; other tokens have the rest.",
     "higher",
     bounds=UNIT,
 )
 
 
 def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[Measure, ...]:
-    """Return the measures of the sets of some levels, as they are and after temperature scaling.
+    """Return the measures of the smallest sets at some levels, without and with temperature scaling.
 
-    On the test half, by level: ``membership`` (share of sets that hold the truth), and of the interval that spans the
-    set ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; the same beginning with ``scaled_``, where the
-    calibration half was asked. Over all trials: ``accuracy`` of the most probable exponent, ``integer_mass``,
-    ``parse_rate``, and the ``temperature`` that was fitted, NaN where no calibration trial has a distribution.
+    On the test half, by level: ``membership``, the share of sets that contain the truth, and ``coverage``,
+    ``coverage_gap``, ``mean_width`` and ``winkler`` of the intervals that span the sets. With ``scaled``, for runs with
+    a calibration half, also the same measures after temperature scaling, named ``scaled_...``, and the fitted
+    ``temperature``, NaN if no calibration trial has a distribution. Over all trials: ``accuracy`` of the most probable
+    exponent, ``integer_mass`` and ``parse_rate``.
     """
 
     def temperature(trials: Columns) -> float:
         return float(fitted_temperature(trials, levels).temperature)
 
     def sets(prefix: str, level: float, trials: Columns) -> Columns:
-        chosen = temperature(trials) if prefix else 1.0
-        if math.isnan(chosen):
+        scaling = temperature(trials) if prefix else 1.0
+        if math.isnan(scaling):
             return rows_of(set_intervals(trials, level), slice(0))
-        return set_intervals(trials, level, chosen)
+        return set_intervals(trials, level, scaling)
 
     fitted = Measure(
         "temperature/all", not_resampled(temperature), "Temperature fitted on the calibration half."
     )
-    ways = {"": "as they are"} | ({"scaled_": "after temperature scaling"} if scaled else {})
+    variants = {"": "without scaling"} | ({"scaled_": "after temperature scaling"} if scaled else {})
     return (
         *(replace(measure, name=f"{measure.name}/all") for measure in (ACCURACY, INTEGER_MASS, PARSE_RATE)),
         *((fitted,) if scaled else ()),
@@ -348,10 +356,10 @@ def logprob_measures(levels: Sequence[float], *, scaled: bool = True) -> tuple[M
             Measure(
                 f"{prefix}{name}/{condition_of(level)}",
                 of_intervals(partial(sets, prefix, level), compute),
-                f"{what}, at a nominal coverage of {level:g}, on the test half, {way}.",
+                f"{what}, at a nominal coverage of {level:g}, on the test half, {variant}.",
                 better,
             )
-            for prefix, way in ways.items()
+            for prefix, variant in variants.items()
             for level in levels
             for name, compute, what, better in _FIGURES
         ),
@@ -365,12 +373,12 @@ def logprob_summary(
     scaled: bool = True,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return those of `logprob_measures` that are named, by default all, NaN without trials."""
+    """Return the measures of `logprob_measures`, or those in ``names``; NaN without trials."""
     return values_of(trials, named(logprob_measures(levels, scaled=scaled), names))
 
 
 def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures of the sets of every level; without the calibration half no temperature is fitted."""
+    """Return the measures of the sets at every level, with temperature scaling if there is a calibration half."""
     levels, scaled = levels_of(parameters["levels"]), parameters["split"] in CALIBRATED
     return TaskMetrics(
         logprob_summary,
@@ -382,11 +390,11 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
     )
 
 
-# The scorer -----------------------------------------------------------------------------------------------------
+# Reading and explanation ----------------------------------------------------------------------------------------
 
 
 MEANINGS: Mapping[Status, str] = {
-    "ok": "The alternatives to the first tokens tell the probabilities of integers.",
+    "ok": "The alternatives to the first tokens give the probabilities of integers.",
     "repaired": "The probabilities added up to a little more than 1, by rounding, and were divided by their sum.",
     "missing_confidence": "The probabilities add up to much more than 1.",
     "unreadable": "No integer is among the alternatives to the first token.",
@@ -394,7 +402,7 @@ MEANINGS: Mapping[Status, str] = {
 
 
 def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what the tokens gave, or why they gave nothing."""
+    """Return the rows of the log viewer's table: the distribution, and the problem if there is none."""
     problem = "" if trial["distribution"] or not tokens else why_unknown(tokens)
     most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
     return {
@@ -406,11 +414,11 @@ def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token
 
 
 def read_tokens(question: Question, condition: str, replies: Replies) -> DistributionTrial:
-    """Collect the probabilities of integers in the place of the answer."""
+    """Read the probabilities of the integers with which the reply may begin."""
     tokens = replies["exponent"][0].tokens
-    found = integer_probabilities(tokens)
-    problem = "" if found else why_unknown(tokens)
-    return distribution_trial(question, question.metadata["split"], found, problem)
+    probabilities = integer_probabilities(tokens)
+    problem = "" if probabilities else why_unknown(tokens)
+    return distribution_trial(question, question.metadata["split"], probabilities, problem)
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (
@@ -421,8 +429,8 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
     ),
     auroc(
         "auroc",
-        "Chance that a right most probable exponent has more probability than a wrong one.",
+        "Probability that a right most probable exponent has a higher probability than a wrong one.",
     ),
     INTEGER_MASS,
 )
-"""Measures of the most probable exponent; intervals from the distribution are in the table of methods."""
+"""Measures of the most probable exponent; the table of methods has the intervals from the distribution."""

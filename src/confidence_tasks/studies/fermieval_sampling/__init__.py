@@ -38,28 +38,28 @@ STUDY = Study(
             "ask",
             str | list[str],
             "interval",
-            "What is sampled: interval, direct (bare exponents), reasoned (exponents after reasoning), or exponent for "
+            "What to sample: interval, direct (bare exponents), reasoned (exponents after reasoning), or exponent for "
             "the latter two, which gives the tunnel index.",
         ),
         Parameter(
             "samples",
             int,
             20,
-            "How often each question is asked under each condition; a level of 0.9 needs 20 to tell its quantiles.",
+            "Number of samples of each question under each condition; a level of 0.9 needs 20 for its quantiles.",
             low=2,
         ),
         Parameter(
             "temperatures",
             str | float | list[float],
             "1",
-            "At which temperatures, above 0; the best is chosen on the calibration half.",
+            "Temperatures above 0; one of several is chosen on the calibration half.",
         ),
         *EXPONENT_PARAMETERS,
         Parameter(
             "shortfall_weight",
             float,
             trials.SHORTFALL_WEIGHT,
-            "Weight of the squared shortfall of coverage where the temperature is chosen: lambda of the paper's "
+            "Weight of the squared shortfall of coverage in the choice of the temperature: lambda of the paper's "
             "appendix F, which gives no value.",
             low=0.0,
         ),
@@ -69,7 +69,7 @@ STUDY = Study(
     measures=trials.REPORTED_MEASURES,
     designs={
         "fermieval_sampling": Design(
-            "FermiEval by sampling", "How often do single samples hold the truth, by temperature?"
+            "FermiEval by sampling", "How often do single samples contain the truth, by temperature?"
         ),
     },
     headline_measures=("share_right", "parse_rate"),

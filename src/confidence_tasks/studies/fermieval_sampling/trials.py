@@ -1,4 +1,4 @@
-"""FermiEval by repeated samples: intervals from the outer quantiles of what a model says when it is asked many times.
+"""FermiEval by repeated samples: intervals from the outer quantiles of many replies to the same question.
 
 Epstein et al. (2025): theorem 1 for sampled intervals, appendix F for sampled exponents and the choice of temperature,
 appendix G for the tunnel index.
@@ -26,7 +26,7 @@ from confidence_tasks.studies.fermieval.replies import (
     read_fermi_exponent,
     read_fermi_interval,
 )
-from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, has_interval, of_intervals
 from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
@@ -45,12 +45,12 @@ from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
 
 Ask = Literal["interval", "direct", "reasoned"]
-"""What is sampled: intervals, bare exponents, or exponents after reasoning."""
+"""Kind of sample: an interval, a bare exponent, or an exponent after reasoning."""
 
 ASKS: tuple[Ask, ...] = get_args(Ask)
 
 SHORTFALL_WEIGHT = 100.0
-"""Weight of the squared shortfall of coverage in the choice of temperature by default. The paper gives none."""
+"""Default weight of the squared shortfall of coverage in the choice of temperature. The paper gives no value."""
 
 
 def cell_of(ask: str, temperature: float, level: float | None = None) -> str:
@@ -66,26 +66,26 @@ def cell_of(ask: str, temperature: float, level: float | None = None) -> str:
 
 
 class SampleTrial(Trial):
-    """One of the samples of a question; an exponent is an interval whose ends are the same.
+    """One sample of a question; an exponent is stored as an interval of width 0.
 
-    ``correct`` is 1 where the sample holds the truth; ``confidence`` is the nominal coverage, NaN for an exponent.
+    ``correct`` is 1 if the sample contains the truth; ``confidence`` is the nominal coverage, NaN for an exponent.
 
     Attributes
     ----------
     ask : str
         ``interval``, ``direct`` or ``reasoned``.
     temperature : float
-        Of the sample.
+        Temperature at which the sample was drawn.
     level : float
-        Nominal coverage that was asked for; NaN for an exponent.
+        Requested nominal coverage; NaN for an exponent.
     lower, upper : float
-        What was stated, in exponents of ten; NaN when there is none.
+        Ends as exponents of ten; NaN if there are none.
     truth : float
-        The right exponent.
+        The true exponent.
     split : str
         ``calibration`` or ``test``.
     answer : str
-        What was stated, as written.
+        The interval or exponent as written.
     """
 
     ask: str
@@ -99,7 +99,7 @@ class SampleTrial(Trial):
 
 
 def read_sample(question: Question, condition: str, replies: Replies) -> SampleTrial:
-    r"""Read one sample, of which the condition says how and at what temperature it was asked for.
+    r"""Read one sample; the condition names its kind and temperature.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def read_sample(question: Question, condition: str, replies: Replies) -> SampleT
     """
     ask, temperature, level = read_cell(condition)
     reading = (read_fermi_interval if ask == "interval" else read_fermi_exponent)(replies["sample"][0].text)
-    truth, read = float(question.gold or math.nan), reading.status in READABLE
+    truth, readable = float(question.gold or math.nan), reading.status in READABLE
     return SampleTrial(
         question_id=question.id,
         source=question.source,
         condition=condition,
-        correct=float(reading.lower <= truth <= reading.upper) if read else math.nan,
-        confidence=level if read and level is not None else math.nan,
+        correct=float(reading.lower <= truth <= reading.upper) if readable else math.nan,
+        confidence=level if readable and level is not None else math.nan,
         status=reading.status,
         ask=ask,
         temperature=temperature,
@@ -132,7 +132,7 @@ def read_sample(question: Question, condition: str, replies: Replies) -> SampleT
 
 
 def read_cell(label: str) -> tuple[Ask, float, float | None]:
-    """Return what the label of a condition says: how is asked, the temperature, and the level of an interval.
+    """Return the kind of sample, the temperature and, for an interval, the level that the label of a condition names.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def read_cell(label: str) -> tuple[Ask, float, float | None]:
 
 
 def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> dict[str, str]:
-    """Say what was read."""
+    """Return the rows of the log viewer's table: the sample and the truth."""
     return {"Sample": plain(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
 
 
@@ -156,7 +156,7 @@ def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> 
 
 
 def sampling_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call, at the temperature of its condition."""
+    """Return the single model call of a trial, at the temperature of its condition."""
 
     def prompt(question: Question, condition: str, replies: Replies) -> str:
         ask, _, level = read_cell(condition)
@@ -169,24 +169,23 @@ def sampling_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     return [Stage("sample", prompt, system=system, temperature=lambda condition: read_cell(condition)[1])]
 
 
-_COMPARED: Mapping[str, Sequence[str]] = {"exponent": ("direct", "reasoned")}
-"""Ways of asking whose samples are compared, by a name for both."""
+_ASK_GROUPS: Mapping[str, Sequence[str]] = {"exponent": ("direct", "reasoned")}
 
 
 def asks_of(value: str | list[str]) -> list[Ask]:
-    """Return the ways of asking that a user names; ValueError for one that is none.
+    """Return the kinds of sample in the parameter ``ask``; ValueError for an unknown one.
 
     Examples
     --------
     >>> asks_of("interval"), asks_of("exponent")
     (['interval'], ['direct', 'reasoned'])
     """
-    named = [name for each in listed(value, "ask") for name in _COMPARED.get(each, (each,))]
-    return [one_of(ASKS, name, "ask") for name in dict.fromkeys(named)]
+    names = [name for each in listed(value, "ask") for name in _ASK_GROUPS.get(each, (each,))]
+    return [one_of(ASKS, name, "ask") for name in dict.fromkeys(names)]
 
 
 def sampling_conditions(parameters: Mapping[str, Any]) -> list[str]:
-    """Return every way of asking at every temperature and, for intervals, at every level."""
+    """Return the conditions: every kind of sample at every temperature and, for intervals, at every level."""
     return [
         cell_of(ask, temperature, level)
         for ask in asks_of(parameters["ask"])
@@ -196,7 +195,7 @@ def sampling_conditions(parameters: Mapping[str, Any]) -> list[str]:
 
 
 def temperatures_of(value: str | float | list[float]) -> list[float]:
-    """Return the temperatures that a user names; ValueError unless each lies above 0 and is at most 2.
+    """Return the temperatures in the parameter ``temperatures``; ValueError unless each lies in (0, 2].
 
     Examples
     --------
@@ -204,24 +203,25 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
     [0.2, 1.0]
     """
     try:
-        found = list(dict.fromkeys(map(float, listed(value, "temperatures"))))
+        temperatures = list(dict.fromkeys(map(float, listed(value, "temperatures"))))
     except ValueError:
-        found = []
-    if not found or not all(0.0 < temperature <= 2.0 for temperature in found):
-        raise ValueError(f"temperatures={value!r}: name numbers above 0 and up to 2, such as 0.2,0.7,1")
-    return found
+        temperatures = []
+    if not temperatures or not all(0.0 < temperature <= 2.0 for temperature in temperatures):
+        raise ValueError(f"temperatures={value!r} must be numbers above 0 and up to 2, such as 0.2,0.7,1")
+    return temperatures
 
 
 # Intervals from samples -----------------------------------------------------------------------------------------
 
 
 def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Columns:
-    """Return one interval a question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
+    """Return one interval per question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
 
-    Of samples of one condition: the columns of the first that can be read, with the ends in ``lower`` and ``upper``,
-    ``level``, and in ``samples`` how many can be read. A question without any is left out.
+    ``trials`` are samples of one condition. The result has the columns of the first readable sample of each question,
+    with the ends in ``lower`` and ``upper``, the ``level``, and the number of readable samples in ``samples``. A
+    question without a readable sample is left out.
     """
-    rows = np.flatnonzero((trials["split"] == split) & ~np.isnan(trials["lower"]))
+    rows = np.flatnonzero(has_interval(trials, split))
     names, first, index, counts = np.unique(
         trials["question_id"][rows].astype(str), return_index=True, return_inverse=True, return_counts=True
     )
@@ -229,9 +229,9 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
     by_question = rows[np.argsort(index, kind="stable")]
     start = np.cumsum(counts) - counts
     for size in np.unique(counts):
-        alike = counts == size
-        members = by_question[start[alike][:, None] + np.arange(size)]
-        ends[:, alike] = statistics.intervals.adjusted_interval(
+        same_size = counts == size
+        members = by_question[start[same_size][:, None] + np.arange(size)]
+        ends[:, same_size] = statistics.intervals.adjusted_interval(
             trials["lower"][members], trials["upper"][members], level
         )
     return {
@@ -244,16 +244,16 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
 
 
 def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
-    """Return J of the calibration half: Winkler score plus a penalty for too little coverage."""
-    found = sampled_intervals(trials, level, CALIBRATION)
-    ends = found["truth"], found["lower"], found["upper"]
+    """Return J of the calibration half: the Winkler score plus a penalty for a shortfall of coverage."""
+    intervals = sampled_intervals(trials, level, CALIBRATION)
+    ends = intervals["truth"], intervals["lower"], intervals["upper"]
     return float(
         statistics.intervals.penalized_winkler_score(*ends, level, shortfall_weight=shortfall_weight)
     )
 
 
 def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
-    """Return the temperature of least J on the calibration half, the lowest of equals; NaN without such trials."""
+    """Return the temperature with the smallest J on the calibration half, the lowest if tied; NaN without that half."""
     temperatures = np.unique(trials["temperature"])
     scores = np.array(
         [penalized_score(rows_in(trials, temperature=each), level, shortfall_weight) for each in temperatures]
@@ -261,78 +261,80 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
     return math.nan if np.isnan(scores).all() else float(temperatures[np.nanargmin(scores)])
 
 
-def rows_in(trials: Columns, **cell: Any) -> Columns:
-    """Return the trials that have some values in some columns."""
-    every = np.ones(len(trials["question_id"]), dtype=bool)
-    return rows_of(trials, np.logical_and.reduce([every, *(trials[key] == cell[key] for key in cell)]))
+def rows_in(trials: Columns, **values: Any) -> Columns:
+    """Return the trials that have the given value in each of the given columns."""
+    rows = np.logical_and.reduce([trials[column] == value for column, value in values.items()])
+    return rows_of(trials, rows)
 
 
-def tunnel_indices(trials: Columns, **cell: Any) -> Columns:
-    """Return by how much reasoning lowers the entropy of sampled exponents, in bits, as ``value`` of each question.
+def samples_at(trials: Columns, ask: str, level: float) -> Columns:
+    """Return the samples of a kind from which intervals of a level are made: exponents are used at every level."""
+    return rows_in(trials, ask=ask, **({"level": level} if ask == "interval" else {}))
 
-    Samples after reasoning are pooled, as in self-consistency: what each chain alone leaves open cannot be seen in one
-    sample of it. Entropies of few samples are too low, both alike. The samples of the cell are at one temperature.
+
+def tunnel_indices(trials: Columns, temperature: float) -> Columns:
+    """Return by how many bits reasoning lowers the entropy of sampled exponents, as ``value`` of each question.
+
+    Samples after reasoning are pooled over chains, as in self-consistency, because one sample of a chain does not show
+    the entropy that the chain leaves. The entropies of few samples are too low, for both kinds of sample alike.
     """
-    here = rows_in(trials, **cell)
-    direct, reasoned = (samples_by_question(rows_in(here, ask=ask)) for ask in ("direct", "reasoned"))
-    found = {}
+    samples = rows_in(trials, temperature=temperature)
+    direct, reasoned = (samples_by_question(rows_in(samples, ask=ask)) for ask in ("direct", "reasoned"))
+    indices = {}
     for name in filter(reasoned.__contains__, direct):
-        samples = [direct[name], reasoned[name]]
-        size = min(map(len, samples))  # entropies are compared at one number of samples
-        _, (without, with_it) = statistics.intervals.empirical_distribution(
-            np.array([some[:size] for some in samples])
+        size = min(
+            len(direct[name]), len(reasoned[name])
+        )  # entropies are compared at the same number of samples
+        _, (p_direct, p_reasoned) = statistics.intervals.empirical_distribution(
+            np.array([direct[name][:size], reasoned[name][:size]])
         )
-        found[name] = float(statistics.intervals.tunnel_index(without, with_it[None], pooled=True))
-    return _of_questions(here, found)
+        indices[name] = float(statistics.intervals.tunnel_index(p_direct, p_reasoned[None], pooled=True))
+    return _values_by_question(samples, indices)
 
 
 AGREEMENT: Mapping[str, str] = {
     "accuracy": "Accuracy of a single sample of the exponent",
-    "majority_accuracy": "Accuracy of the most frequent exponent, the smaller of equals",
+    "majority_accuracy": "Accuracy of the most frequent exponent, the smaller if tied",
     "agreement": "Share of the samples that are the most frequent exponent",
 }
-"""Measures of self-consistency."""
+"""Measures of self-consistency by name, each with its description."""
 
 
-def agreement(name: str, trials: Columns, **cell: Any) -> Columns:
-    """Return how well or how often samples of exponents agree, as ``value`` of each question of the test half.
-
-    ``name`` is one of `AGREEMENT`, and the samples of the cell are of one condition.
-    """
-    here = rows_in(trials, split=TEST, **cell)
-    truths = dict(zip(here["question_id"], here["truth"], strict=True))
-    found = {}
-    for question, samples in samples_by_question(here).items():
-        values, shares = statistics.intervals.empirical_distribution(np.array([samples]))
-        # The smallest set of any small mass is the mode.
+def agreement(name: str, trials: Columns, ask: str, temperature: float) -> Columns:
+    """Return one of the measures of `AGREEMENT` as ``value`` of each question of the test half."""
+    samples = rows_in(trials, split=TEST, ask=ask, temperature=temperature)
+    truths = dict(zip(samples["question_id"], samples["truth"], strict=True))
+    measures = {}
+    for question, exponents in samples_by_question(samples).items():
+        values, shares = statistics.intervals.empirical_distribution(np.array([exponents]))
+        # The smallest set of a tiny mass is the mode.
         mode = statistics.intervals.smallest_set(values, shares, 1e-6)
-        figures = {
-            "accuracy": float(np.mean(np.asarray(samples) == truths[question])),
+        measures[question] = {
+            "accuracy": float(np.mean(np.asarray(exponents) == truths[question])),
             "majority_accuracy": float(mode.lower[0] == truths[question]),
             "agreement": float(mode.mass[0]),
-        }
-        found[question] = figures[name]
-    return _of_questions(here, found)
+        }[name]
+    return _values_by_question(samples, measures)
 
 
-def _of_questions(trials: Columns, values: Mapping[str, float]) -> Columns:
-    """Return a value of each question, with the columns of the first of its samples, which all have one weight."""
+def _values_by_question(trials: Columns, values: Mapping[str, float]) -> Columns:
+    """Return the first trial of each question with its ``value``; all trials of a question have the same weight."""
     first = {name: row for row, name in reversed(list(enumerate(trials["question_id"])))}
     rows = np.array([first[name] for name in values], dtype=np.intp)
     return {**rows_of(trials, rows), "value": np.array(list(values.values()), dtype=np.float64)}
 
 
 mean_of_questions = partial(of_intervals, compute=mean_of("value"))
-"""Make a measure of the mean of such values."""
+"""Return a measure of the mean over questions of the values of :func:`agreement` or :func:`tunnel_indices`."""
 
 
 def samples_by_question(trials: Columns) -> dict[str, list[float]]:
     """Return the exponents sampled for each question, in order."""
-    found: dict[str, list[float]] = {}
+    exponents: dict[str, list[float]] = {}
     for name, value in zip(trials["question_id"], trials["lower"], strict=True):
         if not math.isnan(value):
-            found.setdefault(name, []).append(float(value))
-    return found
+            exponents.setdefault(name, []).append(float(value))
+    return exponents
 
 
 # The summary ----------------------------------------------------------------------------------------------------
@@ -344,44 +346,45 @@ def sampling_measures(
     levels: Sequence[float],
     shortfall_weight: float = SHORTFALL_WEIGHT,
 ) -> tuple[Measure, ...]:
-    """Return the measures of intervals from samples, by way of asking, temperature and level.
+    """Return the measures of samples, by kind of sample, temperature and level.
 
-    On the test half, by condition and level: ``coverage``, ``coverage_gap``, ``mean_width`` and ``winkler``; of several
-    temperatures, by way of asking and level, the ``temperature`` chosen on the calibration half, and the same figures
-    at that temperature under ``interval,chosen,p=0.9``. For exponents, by temperature: `AGREEMENT`, and where both ways
-    were asked the ``tunnel_index``. ``parse_rate`` over all samples.
+    For every kind, temperature and level, on the test half: ``coverage``, ``coverage_gap``, ``mean_width`` and
+    ``winkler`` of the intervals from samples. With several temperatures, for every kind and level: the ``temperature``
+    chosen on the calibration half, and the same measures at that temperature, named ``interval,chosen,p=0.9``. For
+    exponents at every temperature: the measures of `AGREEMENT` and, if both kinds were sampled, the ``tunnel_index``.
+    Over all samples: ``parse_rate``.
     """
-    where = partial(figure_label, asks, temperatures)
+    label = partial(figure_label, asks, temperatures)
     measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]
     for ask in asks:
         for level in levels:
-            measures += _level_measures(ask, temperatures, level, shortfall_weight, where)
+            measures += _level_measures(ask, temperatures, level, shortfall_weight, label)
     for temperature in temperatures:
         at = f"T={temperature:g}"
         measures += [
             Measure(
                 f"{name}/{cell_of(ask, temperature)}",
                 mean_of_questions(partial(agreement, name, ask=ask, temperature=temperature)),
-                f"{what}, asked {ask} at {at}.",
+                f"{description}, asked {ask} at {at}.",
                 "higher",
             )
             for ask in asks
             if ask != "interval"
-            for name, what in AGREEMENT.items()
+            for name, description in AGREEMENT.items()
         ]
         if {"direct", "reasoned"} <= set(asks):
             measures.append(
                 Measure(
                     f"tunnel_index/{at}",
                     mean_of_questions(partial(tunnel_indices, temperature=temperature)),
-                    f"Entropy of the exponent, in bits, that reasoning takes away at {at}.",
+                    f"Entropy of the exponent, in bits, that reasoning removes at {at}.",
                 )
             )
     return tuple(measures)
 
 
 def figure_label(asks: Sequence[str], temperatures: Sequence[float], ask: str, at: str, level: str) -> str:
-    """Return what names of figures say after the slash: no way of asking and no temperature where there is but one.
+    """Return the part of a measure's name after the slash, without a kind of sample or temperature that never varies.
 
     Examples
     --------
@@ -390,8 +393,8 @@ def figure_label(asks: Sequence[str], temperatures: Sequence[float], ask: str, a
     >>> figure_label(["interval"], [0.7, 1.0], "interval", "chosen", "p=0.9")
     'chosen,p=0.9'
     """
-    told = (ask if len(asks) > 1 else "", at if len(temperatures) > 1 else "", level)
-    return ",".join(filter(None, told))
+    parts = (ask if len(asks) > 1 else "", at if len(temperatures) > 1 else "", level)
+    return ",".join(filter(None, parts))
 
 
 def _level_measures(
@@ -399,33 +402,30 @@ def _level_measures(
     temperatures: Sequence[float],
     level: float,
     shortfall_weight: float,
-    where: Callable[[str, str, str], str],
+    label: Callable[[str, str, str], str],
 ) -> list[Measure]:
-    """Return the measures of one way of asking at one level: at each temperature, and at the one chosen of several."""
-    cell: dict[str, Any] = {"ask": ask} | ({"level": level} if ask == "interval" else {})
-    label = condition_of(level)
+    """Return the measures of one kind of sample at one level: at each temperature, and at the one chosen of several."""
+    condition = condition_of(level)
 
     def chosen(trials: Columns) -> float:
-        return chosen_temperature(rows_in(trials, **cell), level, shortfall_weight)
+        return chosen_temperature(samples_at(trials, ask, level), level, shortfall_weight)
 
-    def made(temperature: float, trials: Columns) -> Columns:
-        return sampled_intervals(rows_in(trials, **cell, temperature=temperature), level)
+    def intervals_at(temperature: float, trials: Columns) -> Columns:
+        return sampled_intervals(rows_in(samples_at(trials, ask, level), temperature=temperature), level)
 
-    ways: dict[str, Callable[[Columns], Columns]] = {
-        where(ask, f"T={temperature:.15g}", label): partial(made, temperature) for temperature in temperatures
+    measures = []
+    intervals: dict[str, Callable[[Columns], Columns]] = {
+        label(ask, f"T={temperature:.15g}", condition): partial(intervals_at, temperature)
+        for temperature in temperatures
     }
-    choice = []
     if len(temperatures) > 1:
-        ways[where(ask, "chosen", label)] = lambda trials: made(chosen(trials), trials)
-        what = f"Temperature of least penalized Winkler score on the calibration half, asked {ask}, {label}."
-        choice = [Measure(f"temperature/{where(ask, '', label)}", not_resampled(chosen), what)]
-    return [
-        *choice,
-        *(
-            Measure(f"{name}/{of}", of_intervals(make, compute), f"{what}, asked {ask}, {of}.", better)
-            for of, make in ways.items()
-            for name, compute, what, better in FIGURES
-        ),
+        intervals[label(ask, "chosen", condition)] = lambda trials: intervals_at(chosen(trials), trials)
+        description = f"Temperature with the smallest penalized Winkler score, asked {ask}, {condition}."
+        measures = [Measure(f"temperature/{label(ask, '', condition)}", not_resampled(chosen), description)]
+    return measures + [
+        Measure(f"{name}/{where}", of_intervals(make, compute), f"{what}, asked {ask}, {where}.", better)
+        for where, make in intervals.items()
+        for name, compute, what, better in FIGURES
     ]
 
 
@@ -437,17 +437,17 @@ def sampling_summary(
     shortfall_weight: float = SHORTFALL_WEIGHT,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return those of `sampling_measures` that are named, by default all, NaN without trials.
+    """Return the measures of `sampling_measures`, or those in ``names``; NaN without trials.
 
-    By default of the ways of asking and the temperatures that there are trials of.
+    ``asks`` and ``temperatures`` default to those of the trials.
     """
-    asked = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
-    warm = temperatures or sorted({float(trial["temperature"]) for trial in trials})
-    return values_of(trials, named(sampling_measures(asked, warm, levels, shortfall_weight), names))
+    asks = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
+    temperatures = temperatures or sorted({float(trial["temperature"]) for trial in trials})
+    return values_of(trials, named(sampling_measures(asks, temperatures, levels, shortfall_weight), names))
 
 
 def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures by way of asking, temperature and level."""
+    """Return the measures by kind of sample, temperature and level."""
     arguments = {
         "asks": asks_of(parameters["ask"]),
         "temperatures": temperatures_of(parameters["temperatures"]),
@@ -469,10 +469,10 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
     share(
         "share_right",
         "correct",
-        "Share of samples that hold the truth: intervals that contain it, or exponents that are right.",
+        "Share of samples that contain the truth: intervals that contain it, or exponents that equal it.",
         "higher",
     ),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )
-"""Measures of single samples; intervals from many are in the table of methods."""
+"""Measures of single samples; the table of methods has the intervals from many samples."""
