@@ -178,23 +178,23 @@ def different_questions(results: TaskResults) -> Iterator[Notice]:
     )
 
 
-def unlike_questions(results: TaskResults) -> Iterator[Notice]:
+def id_conflicts(results: TaskResults) -> Iterator[Notice]:
     """Questions that share an id and nothing else, as those of two files of one name may."""
-    yield from unlike_notice([model.columns for model in results.models])
+    yield from id_conflict_notice([model.columns for model in results.models])
 
 
-def unlike_notice(trials: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
+def id_conflict_notice(trials: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
     """Name the questions of some trials, given by their columns, whose texts differ."""
     yield from notice_if_any(
         "serious",
         "Other questions under the same ids",
         "Models were asked different questions under one source and id: were they asked of two files of the same name?"
         " Differences between the models mean nothing here. `confidence-tasks compare` leaves these questions out.",
-        sorted({name for _, _, name in unlike_of_one_id(trials)}),
+        sorted({name for _, _, name in conflicting_ids(trials)}),
     )
 
 
-def unlike_of_one_id(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
+def conflicting_ids(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
     """Return condition, source and id of what some trials, given by their columns, ask in another text than others.
 
     Trials without a digest of their question differ from no other.
@@ -349,7 +349,7 @@ READING: tuple[Check, ...] = (
     same_trial_twice,
     mixed_versions,
     different_questions,
-    unlike_questions,
+    id_conflicts,
     unread_replies,
     undefined_resamples,
     no_baseline,

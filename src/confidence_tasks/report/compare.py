@@ -15,13 +15,13 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
     Notice,
+    conflicting_ids,
     different_questions,
+    id_conflict_notice,
+    id_conflicts,
     in_order_of_severity,
     notice_if_any,
     notices,
-    unlike_notice,
-    unlike_of_one_id,
-    unlike_questions,
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
@@ -286,7 +286,7 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
         _kept(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
     ]
     cells = [asked(columns) for columns in chosen]
-    common = {*cells[0]} & {*cells[1]} - unlike_of_one_id(chosen)
+    common = {*cells[0]} & {*cells[1]} - conflicting_ids(chosen)
     kept = [_kept(columns, its, common) for columns, its in zip(chosen, cells, strict=True)]
     stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
@@ -311,7 +311,7 @@ def cautions(
     asked, what only one of them was asked, and which questions are left out because their texts differ.
     """
     own = [
-        *unlike_notice((first.columns, second.columns)),
+        *id_conflict_notice((first.columns, second.columns)),
         *_asked_otherwise(first, second),
         *_not_shared(first, second),
     ]
@@ -324,7 +324,7 @@ def cautions(
         # Enough to see whether many resamples leave a measure undefined.
         fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
         ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
-        of_unpaired = (different_questions, unlike_questions)
+        of_unpaired = (different_questions, id_conflicts)
         checks = [check for check in loaded(task_trials.study.checks) if check not in of_unpaired]
         own += notices(results, checks)
     return in_order_of_severity(own)

@@ -33,7 +33,7 @@ from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.report.trial_files import (
     ARCHIVE_END,
-    BESIDE,
+    EXTRA_COLUMNS,
     NotTrialsError,
     TrialFile,
     archive_directory,
@@ -102,7 +102,7 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
     for effort, its in rows.items():
         if not (scored := [row for row in its.values() if row is not None]):
             continue
-        values = dict(zip((*TOKENS, *keys, *BESIDE), zip(*scored, strict=True), strict=True))
+        values = dict(zip((*TOKENS, *keys, *EXTRA_COLUMNS), zip(*scored, strict=True), strict=True))
         columns, wrong = trial_columns(study, values)
         planned = max(_planned(header) // len(rows), len(its))
         files.append(

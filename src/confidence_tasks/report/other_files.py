@@ -20,7 +20,7 @@ from msgspec.json import Decoder
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.report.trial_files import (
-    BESIDE,
+    EXTRA_COLUMNS,
     NotTrialsError,
     TrialFile,
     decoded,
@@ -98,7 +98,7 @@ def read_sample_file(path: str) -> TrialFile:
     run = _run(path)
     n_asked = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
     columns, left_out = trial_columns(
-        study, dict(zip((*keys, *BESIDE), zip(*rows, strict=True), strict=True))
+        study, dict(zip((*keys, *EXTRA_COLUMNS), zip(*rows, strict=True), strict=True))
     )
     return TrialFile(
         path=path,

@@ -36,10 +36,10 @@ from confidence_tasks.study.parameter import meant, one_of
 Draws: TypeAlias = Mapping[str, FloatArray]
 """Standard normal numbers, one a question, by the name of what they determine."""
 
-OF_QUESTION = ("outcome", "evidence", "belief", "difficulty")
+QUESTION_DRAWS = ("outcome", "evidence", "belief", "difficulty")
 """Draws that depend on the question: two subjects may share them in part."""
 
-OF_REPLY = ("noise", "rounding", "tunnel")
+REPLY_DRAWS = ("noise", "rounding", "tunnel")
 """Draws that are made anew for every reply."""
 
 
@@ -56,21 +56,24 @@ def paired_draws(
     Sobol' points, scrambled: Owen (1998), doi:10.1006/jcom.1998.0487.
     """
     # What matters most comes first, where the points are most even.
-    names = [(subject, name) for name in OF_QUESTION for subject in (0, 1)]
-    names += [(subject, f"{name}/{i}") for i in range(n_replies) for name in OF_REPLY for subject in (0, 1)]
+    names = [(subject, name) for name in QUESTION_DRAWS for subject in (0, 1)]
+    names += [
+        (subject, f"{name}/{i}") for i in range(n_replies) for name in REPLY_DRAWS for subject in (0, 1)
+    ]
     from scipy.stats import qmc  # takes half a second, and reports import this module without drawing
 
     points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
     tiny = 2.0**-40  # a point of the unit cube may lie on its edge, where there is no normal number
     drawn = dict(zip(names, ndtri(np.clip(points, tiny, 1.0 - tiny)).T, strict=True))
     rest = np.sqrt(1.0 - correlation**2)
-    for name in OF_QUESTION:
+    for name in QUESTION_DRAWS:
         drawn[1, name] = correlation * drawn[0, name] + rest * drawn[1, name]
 
     def of(subject: int) -> list[Draws]:
-        shared = {name: drawn[subject, name] for name in OF_QUESTION}
+        shared = {name: drawn[subject, name] for name in QUESTION_DRAWS}
         return [
-            {**shared, **{name: drawn[subject, f"{name}/{i}"] for name in OF_REPLY}} for i in range(n_replies)
+            {**shared, **{name: drawn[subject, f"{name}/{i}"] for name in REPLY_DRAWS}}
+            for i in range(n_replies)
         ]
 
     return of(0), of(1)
@@ -199,7 +202,7 @@ LOG2_POPULATION = 15
 QUESTIONS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
 """Numbers of questions tried by default."""
 
-FEWEST = 20
+MIN_QUESTIONS = 20
 """Minimum number of questions: fewer give too few exchanges for a test to reject at the usual levels."""
 
 EXCHANGES = 399
@@ -293,8 +296,8 @@ def power_curve(
     design, chosen = _chosen(study, measure)
     _check_options(effect, correlation, alpha, target)
     sizes = np.array(sorted(set(n)), dtype=np.int64)
-    if not len(sizes) or sizes[0] < FEWEST:
-        raise ValueError(f"n must name numbers of questions, {FEWEST} or more each")
+    if not len(sizes) or sizes[0] < MIN_QUESTIONS:
+        raise ValueError(f"n must name numbers of questions, {MIN_QUESTIONS} or more each")
     label = design.read_condition(condition or design.condition)
     subject = make_subject(profile, **dict(parameters or {}))
     first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)

@@ -95,7 +95,7 @@ class ReplyForm:
         return {**row, name: str(row["condition"]).removeprefix(self.label)}
 
 
-def told_apart(question: Question, row: Row, by: str) -> Question:
+def with_id_suffix(question: Question, row: Row, by: str) -> Question:
     """Let an id made from the text also depend on what the text may leave out."""
     return question if "id" in row else replace(question, id=f"{question.id}-{by}")
 

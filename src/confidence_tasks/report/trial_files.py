@@ -131,7 +131,7 @@ T = TypeVar("T")
 _NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
 """NaN after a name; within a text, the quotation mark would follow a backslash."""
 
-BESIDE = (*DIGESTS, "sample_id", "epoch")
+EXTRA_COLUMNS = (*DIGESTS, "sample_id", "epoch")
 """Columns of trials that are not part of the record."""
 
 

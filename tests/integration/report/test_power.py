@@ -12,7 +12,14 @@ from tests.unit.report.full_studies import Setting, whole_study
 
 from confidence_tasks.catalogue import power_designs
 from confidence_tasks.cli import main
-from confidence_tasks.report.power import FEWEST, OF_QUESTION, OF_REPLY, decide, paired_draws, power_curve
+from confidence_tasks.report.power import (
+    MIN_QUESTIONS,
+    QUESTION_DRAWS,
+    REPLY_DRAWS,
+    decide,
+    paired_draws,
+    power_curve,
+)
 from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.subject import Subject, uniform
 from confidence_tasks.sources import Question
@@ -115,8 +122,8 @@ def test_power_for_auroc2_is_that_of_its_standard_error() -> None:
 
 def test_paired_draws_have_the_correlation_asked_for() -> None:
     (first,), (second,) = paired_draws(12, 0.6, np.random.default_rng(0))
-    for name in OF_QUESTION + OF_REPLY:
-        wanted = 0.6 if name in OF_QUESTION else 0.0
+    for name in QUESTION_DRAWS + REPLY_DRAWS:
+        wanted = 0.6 if name in QUESTION_DRAWS else 0.0
         assert abs(first[name].mean()) < 0.02
         assert abs(second[name].std() - 1.0) < 0.05
         assert abs(np.corrcoef(first[name], second[name])[0, 1] - wanted) < 0.05
@@ -168,8 +175,8 @@ def test_the_seed_decides_everything() -> None:
         ({"effect": 0.0}, "other than 0"),
         ({"effect": math.nan}, "other than 0"),
         ({"effect": 9.0}, r"A has 1\.000, and A minus B can be .* to .*Choose an effect in between"),
-        ({"n": []}, f"{FEWEST} or more"),
-        ({"n": [5]}, f"{FEWEST} or more"),
+        ({"n": []}, f"{MIN_QUESTIONS} or more"),
+        ({"n": [5]}, f"{MIN_QUESTIONS} or more"),
         ({"alpha": 1.0}, "alpha and target"),
         ({"correlation": 1.5}, "correlation"),
         ({"condition": "low"}, "unknown scale 'low'"),
@@ -188,7 +195,7 @@ def test_what_cannot_be_planned_is_refused(changed: dict[str, object], said: str
 )
 def test_every_planned_measure_is_moved_by_its_lever(study: str, measure: str) -> None:
     effect = -0.02 if measure in ("ece", "overconfidence", "brier", "winkler") else 0.02
-    curve = power_curve(study, measure, effect, n=[FEWEST], n_studies=20)
+    curve = power_curve(study, measure, effect, n=[MIN_QUESTIONS], n_studies=20)
     assert curve.pair.first_measure - curve.pair.second_measure == pytest.approx(effect, abs=2e-3)
 
 

@@ -93,7 +93,7 @@ def figure_by_model(
     return decorate
 
 
-def averaged(results: TaskResults, model: ModelTrials, condition: str | None = None) -> list[Columns]:
+def trials_by_source(results: TaskResults, model: ModelTrials, condition: str | None = None) -> list[Columns]:
     """Return the trials of each source that tables average over, under one condition or each."""
     cells = [
         cell
@@ -104,12 +104,12 @@ def averaged(results: TaskResults, model: ModelTrials, condition: str | None = N
     return [rows_of(model.columns, cell.rows) for cell in cells]
 
 
-def judged(
+def complete_by_source(
     results: TaskResults, model: ModelTrials, condition: str | None = None
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return correctness and confidence of the trials that have both, of each source that tables average over."""
     pairs = []
-    for columns in averaged(results, model, condition):
+    for columns in trials_by_source(results, model, condition):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         if len(correct):
             pairs.append((correct, confidence))
@@ -275,7 +275,7 @@ def _curves(
     for label in conditions:
         lines = []
         for model in results.models:
-            pairs = judged(results, model, label)
+            pairs = complete_by_source(results, model, label)
             both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
             if (all(both) and both) if of_all else any(both):
                 x, y = mean_curve([points(*pair) for pair in pairs])

@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, told_apart, whole_number_in
+from confidence_tasks.report.score_replies import ReplyForm, Row, whole_number_in, with_id_suffix
 from confidence_tasks.report.task_trials import (
     Columns,
     Group,
@@ -343,7 +343,7 @@ def _life(question: Question, row: Row) -> Item:
     if sex not in ("male", "female"):
         raise ValueError(f"sex={sex!r} is neither male nor female")
     case = {"sex": sex, "age": age, "radius": radius, "window": "half_open", "table": ""}
-    question = told_apart(replace(question, gold=None), row, f"{sex}-{age}-{radius}")
+    question = with_id_suffix(replace(question, gold=None), row, f"{sex}-{age}-{radius}")
     return Item(question, f"radius={radius}", question.text, metadata=case)
 
 

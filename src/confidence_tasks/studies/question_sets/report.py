@@ -17,7 +17,7 @@ from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Sid
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, told_apart
+from confidence_tasks.report.score_replies import ReplyForm, Row, with_id_suffix
 from confidence_tasks.report.task_trials import TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
@@ -238,7 +238,7 @@ def _member(name: str, question: Question, row: Row) -> Item:
     metadata = {"question_set": name}
     if "given" in row:
         metadata["given"] = str(row["given"])
-        question = told_apart(question, row, sha256(metadata["given"].encode()).hexdigest()[:12])
+        question = with_id_suffix(question, row, sha256(metadata["given"].encode()).hexdigest()[:12])
     return Item(question, question.source, question.text, metadata=metadata)
 
 

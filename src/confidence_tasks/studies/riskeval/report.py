@@ -19,9 +19,9 @@ from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, P
 from confidence_tasks.report.figures.general import (
     MakeFigure,
     ModelStyles,
-    averaged,
     figure_by_model,
     interval_line,
+    trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import by_measure
@@ -96,7 +96,7 @@ def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> 
     own = interval_line(results, model.label, labels, "abstention_rate", *styles[model.label])
     shares = []
     for label, threshold in zip(labels, _optimal(labels), strict=True):
-        confidence = [columns["confidence"] for columns in averaged(results, model, label)]
+        confidence = [columns["confidence"] for columns in trials_by_source(results, model, label)]
         stated = [values[~np.isnan(values)] for values in confidence]
         shares.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
     optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))

@@ -18,11 +18,11 @@ from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
-    averaged,
+    complete_by_source,
     figure_by_model,
     figure_of,
     interval_line,
-    judged,
+    trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
@@ -76,7 +76,7 @@ def bounds_of(condition: str) -> dict[str, float]:
 def histograms(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw what a model stated on every scale."""
     for label in results.conditions:
-        cells = averaged(results, model, label)
+        cells = trials_by_source(results, model, label)
         if not cells:
             continue
         stated = [~np.isnan(cell["confidence_raw"]) for cell in cells]
@@ -107,7 +107,7 @@ def ece_by_bins(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
     x = np.arange(len(BIN_COUNTS), dtype=np.float64)
     lines = []
     for label, colour in _scale_colours(results).items():
-        pairs = judged(results, model, label)
+        pairs = complete_by_source(results, model, label)
         values = [
             np.mean([ece(*pair, bins=bins) for pair in pairs]) if pairs else np.nan for bins in BIN_COUNTS
         ]
