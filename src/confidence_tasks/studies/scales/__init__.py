@@ -1,4 +1,4 @@
-"""Confidence scales: an answer, and a confidence on one of 13 scales.
+"""Confidence scales: the model answers a question and states its confidence on one of 13 scales.
 
 Dai (2026), arXiv:2603.09309.
 """
@@ -26,8 +26,8 @@ SOURCES = "mmlu,gsm8k,truthfulqa"
 """The paper's three data sets (section 3.4)."""
 
 
-def _labels(design: Sequence[Scale]) -> tuple[str, ...]:
-    return tuple(scale.label for scale in design)
+def _labels(scales: Sequence[Scale]) -> tuple[str, ...]:
+    return tuple(scale.label for scale in scales)
 
 
 STUDY = Study(
@@ -48,7 +48,10 @@ STUDY = Study(
     worked_example=replies.worked_example,
     parameters=(
         Parameter(
-            "scales", str | list[str] | None, None, "Scales, such as 0-10,14-86; by default the design's."
+            "scales",
+            str | list[str] | None,
+            None,
+            "Scales, such as 0-10,14-86; by default those of the task.",
         ),
         Parameter(
             "sources", str | list[str], SOURCES, "Names of question sources, or paths of question files."
@@ -57,12 +60,12 @@ STUDY = Study(
             "n",
             int | None,
             None,
-            "Questions per source; by default the paper's number, 1,000 of mmlu and all of others.",
+            "Number of questions per source; by default the paper's: 1,000 of mmlu, all of the other sources.",
             low=1,
         ),
-        Parameter("elicitation", str, "verbal", "How confidence is asked for.", ELICITATIONS),
-        Parameter("prompt", str, "b1", "Which of the paper's two wordings.", PROMPTS),
-        Parameter("strict", bool, False, "Whether a reply that strays from the format counts as unreadable."),
+        Parameter("elicitation", str, "verbal", "How the prompt asks for the confidence.", ELICITATIONS),
+        Parameter("prompt", str, "b1", "Which of the paper's two wordings is used.", PROMPTS),
+        Parameter("strict", bool, False, "Whether a reply that departs from the format is unreadable."),
         MIRROR,
     ),
     offline_source="arithmetic",
@@ -77,13 +80,13 @@ STUDY = Study(
         ),
         "scale_boundary": Design(
             "Boundary placement",
-            "Does the model use a scale whose lower bound is raised?",
+            "Does the model use the whole scale if the lower bound is raised?",
             baseline="0-100",
             conditions=_labels(BOUNDARY),
         ),
         "scale_nonstandard": Design(
             "Non-standard ranges",
-            "Does the model heed odd bounds?",
+            "Does the model keep to unusual bounds?",
             baseline="0-100",
             conditions=_labels(NONSTANDARD),
         ),

@@ -1,4 +1,4 @@
-"""The confidence-scale study in the report: what was stated on each scale, and what its measures hang on.
+"""Figures, tables, checks and power design of the confidence-scale study.
 
 Dai (2026), arXiv:2603.09309, figures 2 to 5 and appendix A.
 """
@@ -45,6 +45,7 @@ from confidence_tasks.studies.scales.replies import (
     simulated_reports,
 )
 from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
 from confidence_tasks.study.trial import Item, Question
@@ -54,7 +55,7 @@ BIN_COUNTS = (5, 10, 15, 20, 30, 50)
 
 
 def bounds_of(condition: str) -> dict[str, float]:
-    """Return the bounds that a condition stands for.
+    """Return the bounds of a condition's scale.
 
     Examples
     --------
@@ -67,29 +68,29 @@ def bounds_of(condition: str) -> dict[str, float]:
 
 @figure_by_model(
     "histograms",
-    "What was stated",
-    "Share of replies by the confidence stated, as stated, averaged over sources. Dashed lines mark the three most"
-    " frequent values, the anchors that models are drawn to.",
+    "Confidence as stated",
+    "Share of replies by the confidence as stated, averaged over sources. Dashed lines mark the three most frequent"
+    " values.",
     keys=(LegendEntry("right", Colour.RIGHT), LegendEntry("wrong or not judged", Colour.WRONG)),
     size=(1.95, 1.65),
 )
 def histograms(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw what a model stated on every scale."""
+    """Draw a histogram of a model's reports on every scale; each source has the same weight."""
     for label in results.conditions:
-        cells = trials_by_source(results, model, label)
-        if not cells:
+        sources = trials_by_source(results, model, label)
+        if not sources:
             continue
-        stated = [~np.isnan(cell["confidence_raw"]) for cell in cells]
+        stated = [rows_of(source, ~np.isnan(source["confidence_raw"])) for source in sources]
         raw, correct = (
-            np.concatenate([cell[name][of] for cell, of in zip(cells, stated, strict=True)])
-            for name in ("confidence_raw", "correct")
+            np.concatenate([source[name] for source in stated]) for name in ("confidence_raw", "correct")
         )
-        weights = np.concatenate([np.full(of.sum(), 1.0 / max(of.sum(), 1)) for of in stated]) / len(cells)
-        bounds = {name: float(cells[0][name][0]) for name in ("lower", "upper")}
+        counts = [len(source["correct"]) for source in stated]
+        weights = np.concatenate([np.full(n, 1.0 / max(n, 1)) for n in counts]) / len(sources)
+        bounds = {name: float(sources[0][name][0]) for name in ("lower", "upper")}
         yield panel(label, panels.histogram, raw=raw, correct=correct, weights=weights, **bounds)
 
 
-def _scale_colours(results: TaskResults) -> dict[str, Colour]:
+def _condition_colours(results: TaskResults) -> dict[str, Colour]:
     conditions = results.conditions
     return {label: ordered(i, len(conditions)) for i, label in enumerate(conditions)}
 
@@ -97,16 +98,15 @@ def _scale_colours(results: TaskResults) -> dict[str, Colour]:
 @figure_by_model(
     "ece_by_bins",
     "ECE against the number of bins",
-    "Few distinct confidences fall into other bins when the bins change, so that ECE moves without any reply having"
-    " changed. Trust an order of conditions that holds at every number of bins. As in the tables, ECE is the mean"
-    " over the sources.",
-    keys=lambda results, styles: tuple(starmap(LegendEntry, _scale_colours(results).items())),
+    "If replies have few distinct confidences, ECE depends on how the bins divide these values. Trust an order of"
+    " conditions only if it holds at every number of bins. As in the tables, ECE is the mean over the sources.",
+    keys=lambda results, styles: tuple(starmap(LegendEntry, _condition_colours(results).items())),
 )
 def ece_by_bins(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw ECE against the number of bins, for every condition of a model."""
     x = np.arange(len(BIN_COUNTS), dtype=np.float64)
     lines = []
-    for label, colour in _scale_colours(results).items():
+    for label, colour in _condition_colours(results).items():
         pairs = complete_by_source(results, model, label)
         values = [
             np.mean([ece(*pair, bins=bins) for pair in pairs]) if pairs else np.nan for bins in BIN_COUNTS
@@ -116,35 +116,37 @@ def ece_by_bins(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
 
 
 _PROFILE = {"top1_share": 1.0, "top3_share": 1.0, "distinct": 101.0}
-"""Measures of the paper's figure 2, and the largest value of each."""
+"""Measures of the paper's figure 2, with the largest possible value of each."""
 
 
 @figure_of(
     "discretisation_profile",
     "Discretisation on 0–100",
     "Share of the most frequent confidence, share of the three most frequent, and number of distinct values of 101,"
-    " averaged over sources; resamples give such numbers no intervals. Models that state a few round numbers have"
-    " high shares and few values.",
+    " averaged over sources. The bootstrap gives no valid intervals for these measures. Models that state few round"
+    " numbers have high shares and few values.",
     size=(2.4, 2.0),
 )
 def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw figure 2 of the paper: how often each model states its favourite values on 0-100, and how many it uses."""
-    for name, largest in _PROFILE.items() if BASELINE.label in results.conditions else ():
+    """Draw figure 2 of the paper: how concentrated each model's reports on 0-100 are."""
+    if BASELINE.label not in results.conditions:
+        return
+    for name, maximum in _PROFILE.items():
         lines = [
             interval_line(results, model.label, [BASELINE.label], name, *styles[model.label])
             for model in results.models
         ]
-        unit, span = "share" if largest == 1.0 else "values", (0.0, largest)
+        unit, span = "share" if maximum == 1.0 else "values", (0.0, maximum)
         yield panel(measure_label(name), panels.intervals, labels=[""], lines=lines, y=unit, span=span)
 
 
 @check(
     "warning",
     "M-ratio divides by a d′ near 0",
-    "Accuracy is too near one half for a two-choice observer. The ratio can take any value; read meta-d′ itself.",
+    "Accuracy is close to one half, so that d′ is close to 0 and the ratio can take any value. Use meta-d′ instead.",
 )
 def unstable_m_ratio(results: TaskResults) -> Iterator[str]:
-    """Name where d' is too near 0 to divide by."""
+    """Find models and conditions with a d' too close to 0."""
     for model, condition, columns in cells_of(results):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         fit = fit_meta_d_threshold(threshold_table(correct, confidence, HIGH_CONFIDENCE))
@@ -163,19 +165,19 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 }
 
 
-# How the study is planned -------------------------------------------------------------------------------------
+# Power --------------------------------------------------------------------------------------------------------
 
-_MOST_STEPS = 200
-"""Maximum number of steps: the steps of a wider scale are grouped, so that questions are alike."""
+_MAX_STEPS = 200
+"""Maximum number of distinct reports in a power simulation; wider scales are simulated on a coarser grid."""
 
 
 def _scale_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
     scale = Scale.parse(condition)
     correct, confidence = decide(subject, draws[0], condition)
     raw = simulated_reports(subject, confidence, scale, draws[0])
-    step = -(-scale.width // _MOST_STEPS)
-    nearest = scale.lower + step * np.rint((raw - scale.lower) / step)
-    return {"correct": correct.astype(np.float64), "confidence_raw": np.minimum(nearest, scale.upper)}
+    step = -(-scale.width // _MAX_STEPS)
+    on_grid = scale.lower + step * np.rint((raw - scale.lower) / step)
+    return {"correct": correct.astype(np.float64), "confidence_raw": np.minimum(on_grid, scale.upper)}
 
 
 def _scale_trials(replies: Columns, condition: str) -> Columns:
@@ -206,27 +208,28 @@ _BASE = {"task": _TASKS, "group": BASELINE.label}
 
 
 def _top_1(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    """Return what is stated most often, of each source where they differ."""
-    stated = [columns["confidence_raw"] for columns in runs.trials(cell)]
-    values = [float(top_value(each[~np.isnan(each)])) for each in stated]
+    """Return the most frequent report of each source, without repetitions."""
+    reports = [columns["confidence_raw"] for columns in runs.trials(cell)]
+    values = [float(top_value(raw[~np.isnan(raw)])) for raw in reports]
     return " / ".join(dict.fromkeys(f"{value:g}" for value in values if not math.isnan(value))) or None
 
 
-def _estimate(runs: paper.Runs, cell: paper.Cell, measure: str, group: str = "") -> float | None:
-    entry = runs.estimate(replace(cell, measure=measure, group=group or cell.group))
+def _estimate(runs: paper.Runs, cell: paper.Cell, **changes: str) -> float | None:
+    """Return the estimate of a cell with some attributes changed."""
+    entry = runs.estimate(replace(cell, **changes))  # type: ignore[arg-type]
     return None if entry is None else float(entry.interval.estimate)
 
 
 def _binning_gap(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    """Distance of the calibration errors in bins of equal width and of equal numbers."""
-    errors = [_estimate(runs, cell, measure=name) for name in ("ece", "ece_mass")]
-    return None if None in errors else abs(errors[0] - errors[1])  # type: ignore[operator]
+    """Return the absolute difference between the ECE in bins of equal width and in bins of equal numbers."""
+    equal_width, equal_mass = (_estimate(runs, cell, measure=name) for name in ("ece", "ece_mass"))
+    return None if equal_width is None or equal_mass is None else abs(equal_width - equal_mass)
 
 
-def _accuracy_change(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    """Largest difference of accuracy between two granularities."""
-    found = [_estimate(runs, cell, measure="accuracy", group=scale.label) for scale in GRANULARITY]
-    defined = [value for value in found if value is not None and not math.isnan(value)]
+def _accuracy_range(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
+    """Return the largest difference in accuracy between two granularities."""
+    accuracies = [_estimate(runs, cell, measure="accuracy", group=scale.label) for scale in GRANULARITY]
+    defined = [value for value in accuracies if value is not None and not math.isnan(value)]
     return paper.spread(defined) if len(defined) > 1 else None
 
 
@@ -234,34 +237,39 @@ def _width(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     return float(Scale.parse(cell.group).width) if runs.task_of(cell) else None
 
 
-_FIRST = "0-20"
-"""The scale that the paper's table 16 compares with 0-100; with the others it compares 0-100."""
+_BEFORE_BASELINE = "0-20"
+"""The only scale that is A in the paper's table 16; in its other comparisons, 0-100 is A."""
 
 
-def _side(runs: paper.Runs, cell: paper.Cell, which: int) -> paper.Value:
-    """Return meta-d' on a side of the comparison, 0 for A and 1 for B."""
-    sides = (cell.group, BASELINE.label) if cell.group == _FIRST else (BASELINE.label, cell.group)
-    return _estimate(runs, cell, "meta_d", sides[which])
+def _compared_meta_d(runs: paper.Runs, cell: paper.Cell, index: int) -> paper.Value:
+    """Return meta-d' of one of the compared scales: A for ``index`` 0, B for 1."""
+    labels = [BASELINE.label, cell.group]
+    if cell.group == _BEFORE_BASELINE:
+        labels.reverse()
+    return _estimate(runs, cell, measure="meta_d", group=labels[index])
 
 
-def _compared(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    """Difference of meta-d' between two scales, A minus B."""
+def _meta_d_difference(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
+    """Return the difference in meta-d' between two scales, A minus B."""
     contrast = runs.contrast(replace(cell, measure="meta_d"))
     if contrast is None:
-        return None if _side(runs, cell, 0) is None else math.nan
-    of = contrast.interval
-    if cell.group == _FIRST:
-        return of
-    estimate, high, low = (Estimate(-value, value.reason) for value in (of.estimate, of.low, of.high))
-    return replace(of, estimate=estimate, low=low, high=high)
+        return None if _compared_meta_d(runs, cell, 0) is None else math.nan
+    interval = contrast.interval
+    if cell.group == _BEFORE_BASELINE:
+        return interval
+    estimate, high, low = (
+        Estimate(-value, value.reason) for value in (interval.estimate, interval.low, interval.high)
+    )
+    return replace(interval, estimate=estimate, low=low, high=high)
 
 
-def _spaced(*scales: Scale) -> paper.Axis:
+def _spaced_labels(*scales: Scale) -> paper.Axis:
+    """Return an axis of scales, with a space in their labels as in tables 6 and 7."""
     return by_group({f"[{scale.lower}, {scale.upper}]": scale.label for scale in scales})
 
 
 def _scales(scales: Iterable[Scale], task: str) -> paper.Axis:
-    """Return an axis of scales, the baseline of whatever task was run."""
+    """Return an axis of scales; cells of the baseline use any of the tasks if ``task`` was not run."""
     return tuple(
         heading(
             f"[{scale.lower},{scale.upper}]",
@@ -302,12 +310,12 @@ REPLICATION = paper.Replication(
     title="Confidence scales: Dai (2026), arXiv:2603.09309",
     tasks={name: paper.TaskParameters("scales", "sources") for name in _TASKS},
     items=(
-        paper.NotMade("1", "Overview of the paper.", kind="figure", why="It is a drawing, not data."),
+        paper.NotMade("1", "Overview of the paper.", kind="figure", why="It shows a diagram, not data."),
         paper.PaperTable(
             "1",
-            "Discretisation on 0–100, averaged over the sources of questions; models in the order of their"
-            " M-ratio. Top-1 is the most frequent confidence and how often it is stated, Top-3 the share of the three"
-            " most frequent, H the entropy (6.66 bits at most).",
+            "Discretisation on 0–100, averaged over the sources of questions. Models are ordered by M-ratio. Top-1 is"
+            " the most frequent confidence with its share, Top-3 the share of the three most frequent, H the entropy"
+            " (at most 6.66 bits).",
             columns=(
                 heading(
                     "Concentration",
@@ -330,24 +338,24 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure(
             "2",
-            "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the"
-            " most frequent value, share of the three most frequent, and number of distinct values of 101.",
+            "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the most"
+            " frequent value, share of the three most frequent, and number of distinct values of 101.",
             name="discretisation_profile",
             tasks=("scale_granularity",),
             parameters=f"-T scales={BASELINE.label}",
         ),
         paper.PaperTable(
             "2",
-            "Granularity, averaged over the sources of questions. Bold: best of a model; * better than [0,100]"
-            " at .05, corrected by Bonferroni’s method.",
+            "Granularity, averaged over the sources of questions. Bold: best scale of a model; * better than [0,100]"
+            " at .05, with Bonferroni’s correction.",
             columns=((by_measure("meta_d", "meta-d′ ↑"), by_measure("mratio", "M-ratio ↑")), _GRANULARITY),
             at=_STARRED,
             best="row",
         ),
         paper.PaperTable(
             "3",
-            "Boundary placement. Util. is the share of the range between the 5th and the 95th percentile of"
-            " what is stated; † worse than [0,100] at .05, corrected.",
+            "Boundary placement. Util. is the distance between the 5th and the 95th percentile of the reports, as a"
+            " share of the scale; † worse than [0,100] at .05, corrected.",
             stubs=("Model", "Metric"),
             rows=(
                 MODELS,
@@ -361,7 +369,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "4",
-            "Non-standard ranges of one width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
+            "Non-standard ranges of equal width. Round: multiples of 5 within the bounds; Viol.: out of bounds by"
             " more than 5% of the width.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
@@ -369,7 +377,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "5",
-            "Non-standard ranges in contrast: a narrow one, and one that differs from [0,100] by three units.",
+            "Non-standard ranges of other widths: a narrow one, and one that differs from [0,100] by three units.",
             stubs=("Model", "Metric"),
             rows=(MODELS, _DIAGNOSTICS),
             columns=_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),
@@ -381,7 +389,7 @@ REPLICATION = paper.Replication(
             "6",
             "ECE in ten bins of equal width and of equal numbers, on MMLU.",
             stubs=("Model", "Scale"),
-            rows=(MODELS, _spaced(BASELINE, GRANULARITY[2])),
+            rows=(MODELS, _spaced_labels(BASELINE, GRANULARITY[2])),
             columns=(
                 by_measure("ece", "Equal-Width"),
                 by_measure("ece_mass", "Equal-Mass"),
@@ -393,7 +401,7 @@ REPLICATION = paper.Replication(
             "7",
             "ECE by number of bins B, on MMLU.",
             stubs=("Scale",),
-            rows=_spaced(*GRANULARITY[2:]),
+            rows=_spaced_labels(*GRANULARITY[2:]),
             columns=(
                 MODELS,
                 tuple(
@@ -403,7 +411,9 @@ REPLICATION = paper.Replication(
             ),
             at={"task": "scale_granularity", "source": "mmlu", "digits": 3},
         ),
-        paper.PaperFigure("4 and 5", "What was stated on every scale, by model.", name="histograms"),
+        paper.PaperFigure(
+            "4 and 5", "Histograms of the confidence on every scale, by model.", name="histograms"
+        ),
         *(
             paper.PaperTable(
                 str(number),
@@ -430,18 +440,18 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "13",
-            "Accuracy by granularity, averaged over the sources of questions, and the largest difference within"
-            " a model.",
+            "Accuracy by granularity, averaged over the sources of questions, and the largest difference within a"
+            " model.",
             columns=(
                 *(heading(*each.labels, **each.at, measure="accuracy", digits=3) for each in _GRANULARITY),
                 heading(
-                    "Δmax (%)", measure=_accuracy_change, task="scale_granularity", percent=True, digits=1
+                    "Δmax (%)", measure=_accuracy_range, task="scale_granularity", percent=True, digits=1
                 ),
             ),
         ),
         paper.PaperTable(
             "14",
-            "Boundary placement, both ends; † worse than [0,100] at .05, corrected.",
+            "Boundary placement: lowest and highest lower bound; † worse than [0,100] at .05, corrected.",
             stubs=("Model", "Scale"),
             rows=(MODELS, _scales((BOUNDARY[0], BOUNDARY[-1]), "scale_boundary")),
             columns=(
@@ -453,7 +463,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "15",
-            "The narrow range beside [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
+            "The narrow range compared with [0,100]. Round-Pref: multiples of 5 within the bounds; Violation: out of"
             " bounds by more than 5% of the width; H: entropy in bits.",
             stubs=("Model", "Scale"),
             rows=(
@@ -474,7 +484,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "16",
-            "Differences of meta-d′ with 95% intervals.",
+            "Differences in meta-d′ with 95% intervals.",
             stubs=("Model", "Comparison (A vs. B)"),
             rows=(
                 MODELS,
@@ -486,11 +496,11 @@ REPLICATION = paper.Replication(
                 ),
             ),
             columns=(
-                heading("meta-d′ (A)", measure=partial(_side, which=0)),
-                heading("meta-d′ (B)", measure=partial(_side, which=1)),
+                heading("meta-d′ (A)", measure=partial(_compared_meta_d, index=0)),
+                heading("meta-d′ (B)", measure=partial(_compared_meta_d, index=1)),
                 heading(
                     "Δ [95% CI]",
-                    measure=_compared,
+                    measure=_meta_d_difference,
                     sign=True,
                     text="{} [{}, {}]",
                     more=(
