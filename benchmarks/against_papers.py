@@ -53,7 +53,8 @@ from confidence_tasks.statistics import (
 )
 from confidence_tasks.statistics.calibration import confidence_correlation, hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.trials import Window, maximum_score
+from confidence_tasks.statistics.life_table import Window
+from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.logprob_metacognition.replies import DOMAINS, domain_of
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 

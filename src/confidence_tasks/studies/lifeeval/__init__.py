@@ -1,4 +1,4 @@
-"""LifeEval: an age at death, and how sure that it is near enough.
+"""LifeEval: the model guesses an age at death and states the probability that the guess is within a radius.
 
 arXiv:2605.23909.
 """
@@ -28,36 +28,34 @@ STUDY = Study(
     explain=trials.explain,
     metrics=trials.lifeeval_metrics,
     parameters=(
-        Parameter(
-            "radii", str | int | list[int], "1,5,10,20", "Which of the radii 1, 5, 10 and 20, in years."
-        ),
+        Parameter("radii", str | int | list[int], "1,5,10,20", "Radii in years, of 1, 5, 10 and 20."),
         Parameter(
             "n",
             int | None,
             None,
-            "Number of questions, balanced over radius and sex; all 808 by default.",
+            "Number of questions, balanced over radius and sex; by default all 808.",
             low=1,
         ),
         Parameter(
             "window",
             str,
             "half_open",
-            "Ages at death that count as within r of k: k - r to k + r - 1 completed years, which the paper's figures "
-            "use, or k - r to k + r as it prints the formula. Never compare the two.",
+            "Ages at death that are within r of a guess k: from k - r to k + r - 1 completed years, as in the paper's "
+            "results, or to k + r, as in its formula. Scores of different windows must not be compared.",
             trials.WINDOWS,
         ),
         Parameter(
             "table",
             str | None,
             None,
-            "Another year or country: a CSV file with the columns age, male_qx and female_qx (probability of dying "
-            "within a year of reaching each age from 0 to at least 100). The US life table of 2022 by default.",
+            "Path of another life table: a CSV file with the columns age, male_qx and female_qx (probability of dying "
+            "within a year of reaching each age, from 0 to at least 100). By default the US table of 2022.",
         ),
         Parameter(
             "population",
             str,
             replies.POPULATION,
-            "Whom the prompt speaks of, with the article, to go with the table: 'a Japanese'.",
+            "Population that the prompt names, with the article, to match the table: 'a Japanese'.",
         ),
         TOP_LOGPROBS,
     ),
@@ -71,7 +69,7 @@ STUDY = Study(
     domains={
         "age": Domain(0.0, 150.0, required=True),
         "difficulty": Domain(0.0, 1.0, required=True),
-        "window": Domain(values=("half_open", "inclusive")),
+        "window": Domain(values=trials.WINDOWS),
     },
     grouping=_report.by_radius_sex_and_age,
     figures=(

@@ -1,14 +1,14 @@
-"""LifeEval's replies: what is asked, in the authors' wording, and how a simulated subject guesses an age at death.
+"""LifeEval's prompts, in the authors' wording, and the replies of its simulated subject.
 
-arXiv:2605.23909, section 3; the wording is that of the authors' repository (Comparing-Confidence-in-LLMs, MIT). The
-directions are the system message and stand again before the question.
-Only sex, minimum age, radius and population vary.
+arXiv:2605.23909, section 3. The wording comes from the authors' repository (Comparing-Confidence-in-LLMs, MIT). The
+system message contains the directions, and the user message repeats them before the question. Only sex, minimum age,
+radius and population vary.
 
-The subject believes a copy of the life table in which the risk of dying is multiplied at every age, by a factor that it
-draws anew for each question; so its sensitivity is known. It guesses the best age by that table. Its confidence is the
-chance of that guess by its own table, on the logit scale multiplied by its M-ratio (a subject without metacognition
-states one half for all) and distorted by its bias, gain and noise. A subject with M-ratio 1 and an exact table states
-the maximum achievable score.
+The subject believes in a copy of the life table in which the risk of dying at every age is multiplied by a factor that
+is drawn for each question. It guesses the best age by that table. The logit of its confidence is the logit of the
+guess's probability by that table, multiplied by its M-ratio and distorted by its bias, gain and noise. A subject
+without metacognition always states one half. A subject with M-ratio 1 and an exact table states the maximum achievable
+score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.simulation.reply import Reply, StageRequest, said
@@ -27,7 +27,9 @@ from confidence_tasks.sources.generated import RADII, load_life_table
 from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import NumberedConditions, one_of
-from confidence_tasks.study.reference import np
+
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.core import FloatArray
 
 CONFIDENCE_TOO = (
     "Additionally, provide your confidence in the answer as a float from 0.0 to 1.0, where the number represents the "
@@ -36,7 +38,7 @@ CONFIDENCE_TOO = (
     "you believe it is that your answer is correct. Your response should be in a JSON format. For example:\n"
 )
 REASONING = "<Concise reasoning for the question. Give special consideration to how confident you should be>"
-"""Sentence that the paper adds to the directions of its question sets."""
+"""Placeholder of the reasoning in the directions of the paper's question sets."""
 
 SYSTEM = (
     "You are a helpful assistant. Based on the context provided about the person, first reason using what you know "
@@ -51,10 +53,10 @@ SYSTEM = (
     'range>"\n'
     "}"
 )
-"""The directions."""
+"""The directions of LifeEval."""
 
 POPULATION = "an American"
-"""Whose life table is meant, as the prompt names one person of it."""
+"""A person of the shipped life table's population, as the prompt names it."""
 
 _QUESTION = (
     "Directions:\n"
@@ -69,7 +71,7 @@ _PRONOUN = {"male": "he", "female": "she"}
 
 
 def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATION) -> str:
-    r"""Return what is asked about one person and radius, in years; a population has its article.
+    r"""Return the prompt for a person and a radius in years; ``population`` includes the article.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATIO
 
 
 def lifeeval_reply(guess: int, confidence: float, *, reasoning: str = "") -> str:
-    """Return the reply that the format asks for, as simulated subjects give it.
+    """Return a reply in the format that the prompt asks for.
 
     Examples
     --------
@@ -105,47 +107,46 @@ def lifeeval_reply(guess: int, confidence: float, *, reasoning: str = "") -> str
 
 
 OLDEST = 150
-"""Largest guess that is an age at death; no life table goes so far."""
+"""Largest guess that is accepted as an age at death; life tables end before it."""
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
 
 
-def _radius(number: float, named: str) -> float:
+def _check_radius(number: float, text: str) -> float:
     if not (number >= 1 and number.is_integer()):
         raise ValueError("write radius=5")
     return number
 
 
-CONDITIONS = NumberedConditions("radius", "radius=", _radius)
-"""Radii in years."""
+CONDITIONS = NumberedConditions("radius", "radius=", _check_radius)
+"""The conditions, each a radius in years."""
 
 
 def radius_label(text: str) -> str:
-    """Return the label of one of the study's radii, as a user names it."""
-    named = text.removeprefix(CONDITIONS.prefix)
-    return CONDITIONS.prefix + one_of([str(radius) for radius in RADII], named, "radii")
+    """Return the label of the radius that a user's text names; raise ValueError for any other text."""
+    radius = one_of(list(map(str, RADII)), text.removeprefix(CONDITIONS.prefix), "radii")
+    return CONDITIONS.prefix + radius
 
 
 def lifeeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions, balanced over radius and sex from the first on, with what guesses are scored by."""
+    """Return the questions, balanced over radius and sex, with the window and the life table in their metadata."""
     table = parameters["table"] or ""
     load_life_table(table or None)
     if not parameters["population"].strip():
         raise ValueError(
-            "population is empty: name whom the table is of, with the article, such as 'an American'"
+            "population is empty: name a person of the table's population with the article, such as 'an American'"
         )
-    scoring = {"window": parameters["window"], "table": table}
-    asked = [
-        question.with_metadata(**scoring)
+    questions = [
+        question.with_metadata(window=parameters["window"], table=table)
         for question in load("lifeeval", seed=parameters["seed"])
         if question.level in parameters["conditions"]
     ]
-    return asked[: parameters["n"]]
+    return questions[: parameters["n"]]
 
 
 def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call, which asks for the guess and the confidence together."""
+    """Return the study's only stage, which asks for the guess and the confidence."""
 
     def ask(question: Question, condition: str, replies: Replies) -> str:
         sex, age, radius = (question.metadata[key] for key in ("sex", "age", "radius"))
@@ -167,42 +168,46 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 # The simulated subject -----------------------------------------------------------------------------------------
 
 
-def belief(question: Question, subject: Subject, score: float) -> tuple[int, float]:
-    """Return the best guess by the subject's own life table, and its chance by that table.
+@lru_cache(maxsize=16)
+def death_probabilities(table: str, sex: str) -> FloatArray:
+    """Return the probability of dying at each age; ``table`` is a path, empty for the shipped life table."""
+    from confidence_tasks.statistics.life_table import close_life_table
 
-    The logarithm of the factor on the risk of dying has a standard ``score``.
-    """
-    from confidence_tasks.statistics.life_table import best_guess
-
-    about = question.metadata
-    table = _believed_table(about["table"], about["sex"], math.exp(subject.hazard_noise * score))
-    best = best_guess(table, minimum_age=about["age"], radius=about["radius"], window=about["window"])
-    return best.age, float(best.score)
+    return close_life_table(load_life_table(table or None).probabilities(sex))
 
 
 @lru_cache(maxsize=64)
-def _believed_table(path: str, sex: str, hazard: float) -> tuple[float, ...]:
-    """Multiply the cumulative hazard of every year; the last age stays the last."""
-    from confidence_tasks.statistics.life_table import close_life_table
+def _believed_probabilities(table: str, sex: str, hazard_ratio: float) -> FloatArray:
+    """Return the probabilities of dying if the hazard at every age is multiplied; the last one stays 1."""
+    return 1.0 - (1.0 - death_probabilities(table, sex)) ** hazard_ratio
 
-    true = close_life_table(load_life_table(path or None).probabilities(sex))
-    return tuple((1.0 - (1.0 - true) ** hazard).tolist())
+
+def belief(question: Question, subject: Subject, score: float) -> tuple[int, float]:
+    """Return the subject's best guess, and the probability of that guess by the life table that it believes in.
+
+    ``score`` is the standard score of the logarithm of the hazard ratio.
+    """
+    from confidence_tasks.statistics.life_table import best_guess
+
+    metadata = question.metadata
+    hazard_ratio = math.exp(subject.hazard_noise * score)
+    best = best_guess(
+        _believed_probabilities(metadata["table"], metadata["sex"], hazard_ratio),
+        minimum_age=metadata["age"],
+        radius=metadata["radius"],
+        window=metadata["window"],
+    )
+    return best.age, float(best.score)
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """Guess, and state the chance of being near enough."""
+    """Guess an age, and state the probability that the guess is within the radius."""
     subject, key = request.subject, (request.seed, question.id)
-    guess, chance = belief(question, subject, normal(*key, "hazard"))
-    stated = subject.restate(chance, question.id, request.seed)
+    guess, probability = belief(question, subject, normal(*key, "hazard"))
+    confidence = subject.restate(probability, question.id, request.seed)
     reply = lifeeval_reply(
         guess,
-        report_confidence(stated, PERCENT, subject, *key) / 100,
+        report_confidence(confidence, PERCENT, subject, *key) / 100,
         reasoning="I followed the life table as I remember it.",
     )
-    return Reply(said(reply, subject, *key), stated)
-
-
-def even_scores(n: int, spread: float) -> list[tuple[float, float]]:
-    """Return standard scores with their weights, by Gauss-Hermite quadrature; 0 alone where nothing spreads."""
-    scores, weights = np.polynomial.hermite_e.hermegauss(n if spread else 1)
-    return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))
+    return Reply(said(reply, subject, *key), confidence)

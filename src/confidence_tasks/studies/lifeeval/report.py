@@ -1,14 +1,14 @@
-"""LifeEval and the question sets in the report: figures by age, tables of the paper, and what to be wary of.
+"""Figures, tables and checks of LifeEval, and the tables of its paper, which also covers the question sets.
 
 arXiv:2605.23909, section 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any, cast
 
 import numpy as np
@@ -33,18 +33,18 @@ from confidence_tasks.report.task_trials import (
     split_by_source,
 )
 from confidence_tasks.sources import SourceError
-from confidence_tasks.sources.generated import SHIPPED_LAST_AGE, load_life_table
+from confidence_tasks.sources.generated import SEXES, SHIPPED_LAST_AGE
 from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.core import FloatArray, IntArray
-from confidence_tasks.statistics.life_table import best_guess, close_life_table
+from confidence_tasks.statistics.life_table import Window, best_guess
 from confidence_tasks.studies.lifeeval import STUDY
-from confidence_tasks.studies.lifeeval.replies import CONDITIONS
-from confidence_tasks.studies.lifeeval.trials import GROUPINGS, Window, group_labels
+from confidence_tasks.studies.lifeeval.replies import CONDITIONS, death_probabilities
+from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.trial import Item, Question
 
 MEMORISED = 0.01
-"""Mean distance of confidence from the true probability below which a model seems to know the table by heart."""
+"""Mean distance between confidence and true probability below which a model seems to have memorised the table."""
 
 _AGE_LINES = (
     ("mas", "best possible", Colour.MUTED),
@@ -56,8 +56,8 @@ _AGE_LINES = (
 @figure_by_model(
     "by_age",
     "Score and confidence by age",
-    "Mean over the sexes, by the least age that the person has reached: the probability that the guess comes within"
-    " the radius, the confidence stated, and the best score that any guess could have.",
+    "Mean over the sexes by minimum age: the score, which is the probability that the guess is within the radius, the"
+    " stated confidence, and the best possible score of a guess.",
     keys=tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
 )
 def by_age(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
@@ -74,57 +74,58 @@ def by_age(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Ite
 _SEXES = (("female", Colour.SERIES_1), ("male", Colour.SERIES_0))
 _AGES = np.arange(0.0, 101.0)
 _SHIPPED = "None"
-"""Setup value of a run that names no life table."""
+"""Value of the parameter ``table`` in the log of a run with the shipped life table."""
 
 
 @figure_of(
     "best_guesses",
     "Best age to guess",
-    "The guess that most probably comes within the radius, by the least age that the person has reached. It is the"
-    " same up to a certain age. Guesses near the best do as well within a fraction of a percent.",
+    "The guess with the highest score, by minimum age. It is constant up to a certain age. The scores of neighbouring"
+    " guesses differ from the best score by a fraction of a percent.",
     keys=tuple(LegendEntry(sex, colour) for sex, colour in _SEXES),
 )
 def best_guesses(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw figure 5 of the paper: the age that is best to guess against the minimum age, by radius and sex.
+    """Draw figure 5 of the paper: the best guess against the minimum age, by radius and sex.
 
     Figure 4, the maximum achievable score, is the grey line of :func:`by_age`.
     """
-    columns = [model.columns for model in results.models]
-    windows = sorted({str(window) for its in columns for window in its["window"] if window})
-    radii = sorted({float(radius) for its in columns for radius in its["radius"]})
+    windows = sorted(
+        {str(window) for model in results.models for window in model.columns["window"] if window}
+    )
+    radii = sorted({float(radius) for model in results.models for radius in model.columns["radius"]})
     tables = sorted({file.setup.get("table", _SHIPPED) for model in results.models for file in model.files})
     for table, window, radius in product(tables, windows, radii):
         lines = [
             Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window)) for sex, colour in _SEXES
         ]
-        told = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
-        title = f"{group_label(f'radius={radius:g}')}{told}"
+        title = group_label(f"radius={radius:g}") + (
+            f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
+        )
         yield panel(title, panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
 
 
 def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
-    """Return the best guesses by a life table; NaN where its file is not on this machine."""
+    """Return the best guess at each minimum age; NaN if the file of the life table is not on this machine."""
     try:
-        life_table = load_life_table(None if table == _SHIPPED else table)
+        q = death_probabilities("" if table == _SHIPPED else table, sex)
     except SourceError:
         return np.full(len(_AGES), np.nan)
-    q = close_life_table(life_table.probabilities(sex))
-    rows = (
+    guesses = (
         best_guess(q, minimum_age=int(age), radius=radius, window=cast("Window", window)) for age in _AGES
     )
-    return np.array([row.age for row in rows], dtype=np.float64)
+    return np.array([guess.age for guess in guesses], dtype=np.float64)
 
 
 @figure_by_model(
     "scatter",
     "Stated confidence and score",
-    "One dot a trial. On the dashed line confidence is the probability that the guess comes true; horizontal rows"
-    " of dots are round confidences.",
+    "Each dot is a trial. On the dashed line, confidence is equal to the score. Horizontal rows of dots are round"
+    " confidences.",
 )
 def score_against_confidence(
     results: TaskResults, styles: ModelStyles, model: ModelTrials
 ) -> Iterator[Panel]:
-    """Draw figure 7 of the paper: the score of every trial against its stated confidence, model by model."""
+    """Draw figure 7 of the paper: stated confidence against score, one dot per trial."""
     score, confidence = complete(model.columns["correct"], model.columns["confidence"])
     if len(score):
         labels, (colour, _) = ("score", "confidence"), styles[model.label]
@@ -141,86 +142,85 @@ _OVERVIEW = (
     "hard_easy",
     "confidence_correlation",
 )
-"""Columns of table 2 of the paper, its text's correlation, and what else tells models apart."""
+"""Measures of table 2 of the paper and of its text, and others that differ between models."""
 
 
 def overview(results: TaskResults) -> ExtraTable:
-    """Return table 2 of the paper: the models side by side, on the questions that all of them answered.
+    """Return table 2 of the paper: the models on the questions that all of them answered.
 
-    Groups of models that the user names have a row of their means, as the paper's "Aggregate" rows, with intervals.
+    Each group of models that the user defines has a row with its means, as the paper's "Aggregate" rows.
     """
     return common_table(
         results,
         "overview",
-        "Rounded is the share of stated confidences that are multiples of .05, counted exactly: the paper prints 90.15%"
-        " where this is 92.28%, as the remainder of a floating-point number misses .55 and others. The best possible"
-        " score is the mean over these questions. The correlation of .48 that the paper prints for its chat models is"
-        " without Llama-3.1-8B; with it, it is .40.",
+        "Rounded is the exact share of stated confidences that are multiples of .05. The paper tests the remainder of a"
+        " floating-point number, which misses .55 and other values; it prints 90.15% where the exact share is 92.28%."
+        " The best possible score is the mean over these questions. The paper's correlation of .48 for chat models"
+        " excludes Llama-3.1-8B; with it, the correlation is .40.",
         _OVERVIEW,
     )
 
 
 def common_table(results: TaskResults, name: str, note: str, measures: Sequence[str]) -> ExtraTable:
-    """Return measures of the models on the questions that all of them answered, with the means of named groups.
+    """Return measures of the models, and means of the groups of models, on the questions that all models answered.
 
-    Its file name is that of the task with ``name`` behind it; the note begins with how many questions.
+    The table's file is named after the task and ``name``. Its note begins with the number of questions.
     """
     trials = trials_frame(results.task_trials)
     common = common_subset(trials.assign(row=trials.groupby("model").cumcount()))
-    rows_by_model = {label: its["row"].to_numpy() for label, its in common.groupby("model")}
-    nothing = np.array([], dtype=np.int64)
+    rows_by_model = {label: group["row"].to_numpy() for label, group in common.groupby("model")}
     ordered = ordered_by_group(results.models, results.settings.groups)
-    rows = {
-        model.label: [
-            (model.label, _on_rows(results, model, rows_by_model.get(model.label, nothing), measures))
-        ]
+    entries = {
+        model.label: [(model.label, _on_rows(results, model, rows_by_model.get(model.label), measures))]
         for model in ordered
     }
     for group, names in results.settings.groups:
         if members := [model for model in members_of(ordered, names) if model.label in rows_by_model]:
-            asked = [(model, rows_by_model[model.label]) for model in members]
+            parts = [(model, rows_by_model[model.label]) for model in members]
             last = max(members, key=ordered.index)
-            rows[last.label].append((f"{group} (mean)", _mean_over(results, asked, measures)))
-    every = "every model" if len(rows) > 1 else "the model"
+            entries[last.label].append((f"{group} (mean)", _mean_over_models(results, parts, measures)))
+    every = "every model" if len(entries) > 1 else "the model"
     return table_of_entries(
         f"{results.task_trials.slug}_{name}",
         "Models side by side",
-        f"On the {distinct(common):,} of {distinct(trials):,} questions that {every} answered with a confidence."
-        f" {note}",
-        [row for its in rows.values() for row in its],
+        f"On the {count_questions(common):,} of {count_questions(trials):,} questions that {every} answered with a"
+        f" confidence. {note}",
+        chain.from_iterable(entries.values()),
         measures,
     )
 
 
-def distinct(trials: pd.DataFrame) -> int:
-    """Return the number of questions, of which one under two conditions counts as two."""
+def count_questions(trials: pd.DataFrame) -> int:
+    """Return the number of questions; a question under two conditions counts as two."""
     return len(trials[["question_id", "condition"]].drop_duplicates())
 
 
 def _on_rows(
-    results: TaskResults, model: ModelTrials, rows: IntArray, names: Sequence[str]
+    results: TaskResults, model: ModelTrials, rows: IntArray | None, names: Sequence[str]
 ) -> list[Estimated | None]:
-    """Estimate a model's measures on some of its trials; those of all its trials of one condition are known."""
+    """Estimate a model's measures on some of its trials; the estimates on all trials of a model are reused."""
+    if rows is None:
+        return [None] * len(names)
     groups = {group.label for group in results.groups[model.label]}
     if len(rows) == len(model) and "all" in groups:
         return [results.estimate(model.label, "all", name) for name in names]
-    return _mean_over(results, [(model, rows)], names) if len(rows) else [None] * len(names)
+    return _mean_over_models(results, [(model, rows)], names)
 
 
-def _mean_over(
-    results: TaskResults, asked: Sequence[tuple[ModelTrials, IntArray]], names: Sequence[str]
+def _mean_over_models(
+    results: TaskResults, parts: Sequence[tuple[ModelTrials, IntArray]], names: Sequence[str]
 ) -> list[Estimated | None]:
-    """Estimate the means of measures over models on their common questions, which are resampled for all together."""
+    """Estimate means of measures over models; a resample has the same questions for all models."""
     measures = [results.task_trials.study.measures_by_name[name] for name in names]
-    of_models = []
-    for model, rows in asked:
+    by_model = []
+    for model, rows in parts:
         columns = rows_of(model.columns, rows)
         cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
-        drawn = distributions(columns, cells, measures, results.settings)
-        of_models.append(together(cells, measures, drawn))
-    whole = {name: mean([its[name] for its in of_models], skips_undefined=True) for name in names}
-    n = min(len(rows) for _, rows in asked)
-    intervals = {each.name: interval_of_measure(each, whole, results.settings) for each in measures}
+        draws = distributions(columns, cells, measures, results.settings)
+        by_model.append(together(cells, measures, draws))
+    means = {name: mean([each[name] for each in by_model], skips_undefined=True) for name in names}
+    n = min(len(rows) for _, rows in parts)
+    intervals = {each.name: interval_of_measure(each, means, results.settings) for each in measures}
     return [Estimated("", "all", "all", "", name, interval, n) for name, interval in intervals.items()]
 
 
@@ -228,7 +228,7 @@ def _mean_over(
     "stated_against_token", "Stated confidence against token probability", "On the trials that have both."
 )
 def token_probabilities(results: TaskResults) -> pd.DataFrame:
-    """Return what is stated against what token probabilities say, where a model has both."""
+    """Return the comparison of stated confidence with token probability, for models that have both."""
     table = stated_against_token(trials_frame(results.task_trials))
     return table[table["n"] > 0].rename(columns=lambda name: measure_label(name) if "_" in name else name)
 
@@ -236,36 +236,35 @@ def token_probabilities(results: TaskResults) -> pd.DataFrame:
 @check(
     "warning",
     "Confidence equal to the life table",
-    "A confidence this close to the published probabilities is recall of the table, not knowledge of what is"
-    " known.",
+    "A confidence this close to the published probabilities shows that the model recalls the table. It does not show"
+    " self-knowledge.",
 )
 def memorised_table(results: TaskResults) -> Iterator[str]:
-    """Models whose confidence is the true probability."""
+    """Find models whose confidence is the true probability."""
     for model in results.models:
         correct, confidence = complete(model.columns["correct"], model.columns["confidence"])
-        distance = np.abs(confidence - correct).sum() / max(len(correct), 1)
-        if len(correct) and distance < MEMORISED:
-            yield f"{model.label}: {distance:.4f} away on average"
+        if len(correct) and (distance := np.abs(confidence - correct).mean()) < MEMORISED:
+            yield f"{model.label}: mean distance {distance:.4f}"
 
 
 @check(
     "serious",
     "Scored by different windows",
-    "Trials count a death within the radius in two ways. Their scores must not be compared: report on one at a"
-    " time.",
+    "The trials use two definitions of a death within the radius, so that their scores cannot be compared. Report on"
+    " one window at a time.",
 )
-def mixed_windows(results: TaskResults) -> Iterable[str]:
-    """Trials scored by different windows."""
+def mixed_windows(results: TaskResults) -> Iterator[str]:
+    """Find the windows of each model if there are several."""
     windows = {model.label: sorted(set(map(str, model.columns["window"]))) for model in results.models}
-    where = [f"{label}: {', '.join(names)}" for label, names in windows.items()]
-    return where if len({name for names in windows.values() for name in names}) > 1 else []
+    if len(set(chain.from_iterable(windows.values()))) > 1:
+        yield from (f"{label}: {', '.join(names)}" for label, names in windows.items())
 
 
 def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
-    """Keep the questions that every model answered with a confidence, so that models are compared on the same ones.
+    """Return the trials of the questions that every model answered with a confidence, in the same order.
 
-    A question under two conditions counts as two. The paper compares models so (appendix B); it leaves 751 of the 808
-    questions of LifeEval. Trials stay in the same order.
+    A question under two conditions counts as two. The paper compares models on this subset (appendix B), which has 751
+    of the 808 questions of LifeEval.
 
     Examples
     --------
@@ -289,7 +288,7 @@ def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_radius_sex_and_age(columns: Columns) -> list[Group]:
-    """Group trials of LifeEval: all of them, then by radius, by sex and by band of the minimum age.
+    """Group trials of LifeEval: all trials, then by radius, by sex and by band of the minimum age.
 
     Examples
     --------
@@ -298,61 +297,54 @@ def by_radius_sex_and_age(columns: Columns) -> list[Group]:
     >>> [(group.label, group.by) for group in by_radius_sex_and_age(columns)]
     [('all', 'all'), ('radius=1', 'radius'), ('sex=male', 'sex'), ('age=60-79', 'age')]
     """
-    told = zip(columns["condition"], columns["sex"], columns["age"], strict=True)
-    rows = [{"condition": condition, "sex": sex, "age": age} for condition, sex, age in told]
+    rows = zip(columns["condition"], columns["sex"], columns["age"], strict=True)
+    trials = [{"condition": condition, "sex": sex, "age": age} for condition, sex, age in rows]
     radii = sorted({int(CONDITIONS.number(str(condition))) for condition in columns["condition"]})
     groups = []
     for by, labels in group_labels(radii).items():
-        of_rows = np.array([GROUPINGS[by](row) for row in rows], dtype=object)
-        groups += [
-            Group(label, by, split_by_source(columns, np.asarray(of_rows == label))) for label in labels
-        ]
+        trial_labels = np.array([GROUPINGS[by](trial) for trial in trials], dtype=object)
+        groups += [Group(label, by, split_by_source(columns, trial_labels == label)) for label in labels]
     return [group for group in groups if group.n]
 
 
 def stated_against_token(trials: pd.DataFrame) -> pd.DataFrame:
-    """Compare stated confidence with token probabilities, on the trials that have both.
+    """Compare stated confidence with token probability on the trials that have both.
 
-    One row a model and source: ``confidence``, ``ece`` and ``overconfidence``, each ``stated_`` and ``token_``, and
-    ``n``. A model without token probabilities has none. ``token_correct`` is read where there is one, else
-    ``correct``.
+    Each row is of a model and source. Its columns are ``n`` and, with the prefixes ``stated_`` and ``token_``,
+    ``confidence``, ``ece`` and ``overconfidence``. The correctness of tokens is ``token_correct`` if the trials have
+    such a column, else ``correct``.
     """
-    judged = "token_correct" if "token_correct" in trials else "correct"
+    token_correct = "token_correct" if "token_correct" in trials else "correct"
+    pairs = {"stated": ("correct", "confidence"), "token": (token_correct, "token_confidence")}
     rows = []
     for (model, source), group in trials.groupby(["model", "source"], sort=False):
-        kept = group.dropna(subset=["correct", "confidence", judged, "token_confidence"])
-        row: dict[str, Any] = {"model": model, "source": source, "n": len(kept)}
-        for name, correct, confidence in (
-            ("stated", "correct", "confidence"),
-            ("token", judged, "token_confidence"),
-        ):
-            pair = kept[correct], kept[confidence]
-            row[f"{name}_confidence"] = float(kept[confidence].mean())
-            row[f"{name}_ece"] = float(ece(*pair))
-            row[f"{name}_overconfidence"] = float(overconfidence(*pair))
+        both = group.dropna(subset=list(chain.from_iterable(pairs.values())))
+        row: dict[str, Any] = {"model": model, "source": source, "n": len(both)}
+        for prefix, names in pairs.items():
+            correct, confidence = (both[name] for name in names)
+            row[f"{prefix}_confidence"] = float(confidence.mean())
+            row[f"{prefix}_ece"] = float(ece(correct, confidence))
+            row[f"{prefix}_overconfidence"] = float(overconfidence(correct, confidence))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def _life(question: Question, row: Row) -> Item:
-    sex, age, radius = (
-        str(row["sex"]),
-        whole_number_in(row, "age", 0, SHIPPED_LAST_AGE),
-        whole_number_in(row, "radius", 1, 100),
-    )
-    if sex not in ("male", "female"):
+    sex, age = str(row["sex"]), whole_number_in(row, "age", 0, SHIPPED_LAST_AGE)
+    radius = whole_number_in(row, "radius", 1, 100)
+    if sex not in SEXES:
         raise ValueError(f"sex={sex!r} is neither male nor female")
-    case = {"sex": sex, "age": age, "radius": radius, "window": "half_open", "table": ""}
+    metadata = {"sex": sex, "age": age, "radius": radius, "window": "half_open", "table": ""}
     question = with_id_suffix(replace(question, gold=None), row, f"{sex}-{age}-{radius}")
-    return Item(question, f"radius={radius}", question.text, metadata=case)
+    return Item(question, CONDITIONS.label(radius), question.text, metadata=metadata)
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "lifeeval": ReplyForm(
         STUDY,
-        {"sex": "male or female", "age": "least age in years", "radius": "years that a guess may be off"},
+        {"sex": "male or female", "age": "minimum age in years", "radius": "radius in years"},
         _life,
-        "radius=",
+        CONDITIONS.prefix,
         key="",
     )
 }
@@ -368,27 +360,27 @@ _SETS = {
     "HaluEval-QA": "halueval",
     "LifeEval": "lifeeval",
 }
-"""The question sets in the order of the paper's table 1."""
+"""Titles and tasks of the question sets, in the order of the paper's table 1."""
 
-_IN_ALPHABETICAL_ORDER = dict(sorted((name.removesuffix("-QA"), task) for name, task in _SETS.items()))
-"""The question sets in the order of the paper's tables 3 and 4."""
+_ALPHABETICAL_SETS = dict(sorted((name.removesuffix("-QA"), task) for name, task in _SETS.items()))
+"""The same in the order of the paper's tables 3 and 4."""
 
 _TASKS = tuple(_SETS.values())
 
 
-def _asked(runs: paper.Runs, cell: paper.Cell, *, by_all: bool = False) -> paper.Value:
-    """Return how many questions, under each condition, any model was asked, or all answered with a confidence."""
+def _n_questions(runs: paper.Runs, cell: paper.Cell, *, common: bool = False) -> paper.Value:
+    """Return the number of questions that any model was asked, or that all models answered if ``common``."""
     task = runs.results.get(cell.tasks[0])
     if task is None:
         return None
     trials = trials_frame(task.task_trials)
-    return float(distinct(common_subset(trials) if by_all else trials))
+    return float(count_questions(common_subset(trials) if common else trials))
 
 
-_answered_by_all = partial(_asked, by_all=True)
+_n_common_questions = partial(_n_questions, common=True)
 
 
-def _completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
+def _n_completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Return the number of trials with an answer and a confidence."""
     model = runs.model_of(cell)
     if model is None:
@@ -397,45 +389,49 @@ def _completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     return float(len(answered))
 
 
-def _in_common(measure: str) -> paper.Compute:
-    """Return what reads a measure of the questions that every model answered."""
+def _on_common_questions(measure: str) -> paper.Compute:
+    """Return the function that reads a measure of LifeEval on the questions that every model answered."""
     return paper.from_table("overview", measure_label(measure))
 
 
-def _of_set(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
-    """Return a metric of a question set; accuracy, confidence and rounded are in percent."""
+_LIFEEVAL_MEASURES = {
+    "Accuracy": "score",
+    "Confidence": "confidence",
+    "ECE": "ece",
+    "(%) Rounded": "round_share",
+}
+"""LifeEval's measures for the metrics of tables 3 and 4."""
+
+
+def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
+    """Return a metric of a question set; all metrics but ECE are in percent."""
     task = runs.task_of(cell)
     if task is None:
         return None
     if cell.task == "lifeeval":
-        found = _in_common(_OF_LIFEEVAL[metric])(runs, cell)
-        return found if metric == "ECE" or not isinstance(found, float) else 100.0 * found
+        value = _on_common_questions(_LIFEEVAL_MEASURES[metric])(runs, cell)
+        return value if metric == "ECE" or not isinstance(value, float) else 100.0 * value
     table = runs.table_named("question_sets_performance")
     where = {"question set": task.task_trials.design.title, "metric": metric}
     return None if table is None else paper.looked_up(table, cell.model, **where)
 
 
-_OF_LIFEEVAL = {"Accuracy": "score", "Confidence": "confidence", "ECE": "ece", "(%) Rounded": "round_share"}
-"""LifeEval's names for the metrics of tables 3 and 4."""
+_METRICS = tuple(
+    heading(metric, measure=partial(_set_metric, metric=metric)) for metric in _LIFEEVAL_MEASURES
+)
 
 
-_METRICS = tuple(heading(metric, measure=partial(_of_set, metric=metric)) for metric in _OF_LIFEEVAL)
-
-
-def _of_models(number: int, kind: str) -> paper.PaperTable:
+def _table_of_type(number: str, kind: str) -> paper.PaperTable:
     return paper.PaperTable(
-        str(number),
-        f"All question sets: {kind} models. Of the stated answer, on the questions of each set that every model"
-        " answered; accuracy (of LifeEval, the score), confidence and rounded in percent.",
+        number,
+        f"All question sets: {kind} models. Metrics of the stated answer, on the questions of each set that every model"
+        " answered. Accuracy (for LifeEval, the score), confidence and rounded are in percent.",
         stubs=("Question Set", "Metrics"),
-        rows=(tuple(heading(name, task=task) for name, task in _IN_ALPHABETICAL_ORDER.items()), _METRICS),
+        rows=(tuple(heading(name, task=task) for name, task in _ALPHABETICAL_SETS.items()), _METRICS),
         columns=MODELS,
         of_type=kind,
     )
 
-
-_OF_SETS = "all_question_sets"
-_LOGPROBS = "-T top_logprobs=20"
 
 REPLICATION = paper.Replication(
     name="lifeeval",
@@ -447,19 +443,19 @@ REPLICATION = paper.Replication(
     items=(
         paper.PaperTable(
             "1",
-            "The six question sets: questions asked, and those that every model answered with a confidence.",
+            "The six question sets: number of questions, and number that every model answered with a confidence.",
             stubs=("Question Set",),
             rows=tuple(heading(name, task=task) for name, task in _SETS.items()),
             columns=(
-                heading("Length", measure=_asked, digits=0),
-                heading("After Cleaning", measure=_answered_by_all, digits=0),
+                heading("Length", measure=_n_questions, digits=0),
+                heading("After Cleaning", measure=_n_common_questions, digits=0),
             ),
         ),
         paper.PaperFigure(
             "1", "Calibration of all models on all question sets.", name="question_sets_pooled_calibration"
         ),
         paper.PaperFigure(
-            "2", "Overconfidence by question set and model.", name=f"{_OF_SETS}_overconfidence"
+            "2", "Overconfidence by question set and model.", name="all_question_sets_overconfidence"
         ),
         paper.PaperFigure(
             "3", "Overconfidence by model and radius.", name="overconfidence", tasks=("lifeeval",)
@@ -467,17 +463,17 @@ REPLICATION = paper.Replication(
         paper.PaperTable(
             "2",
             "LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
-            " difficulty, 1 minus the best possible score. N: replies with an answer and a confidence, in the"
-            " aggregate rows the questions in common. Rounded is counted exactly; the paper’s count misses .55 and"
-            " others. The means of named groups have intervals in the report’s table of models side by side.",
+            " difficulty, which is 1 minus the best possible score. N: replies with an answer and a confidence; in"
+            " aggregate rows, questions that every model answered. Rounded is exact; the paper’s count misses .55 and"
+            " other values. The report’s table “Models side by side” has intervals for the means of groups.",
             stubs=("Model", "Type"),
             columns=(
-                heading("Score (%)", measure=_in_common("score"), percent=True, digits=1),
-                heading("ECE", measure=_in_common("ece"), digits=3),
-                heading("Conf. (%)", measure=_in_common("confidence"), percent=True, digits=1),
-                heading("% Rnd", measure=_in_common("round_share"), percent=True, digits=1),
-                heading("Regression Coef.", measure=_in_common("hard_easy"), digits=3),
-                heading("N", measure=_completions, total=_answered_by_all, digits=0),
+                heading("Score (%)", measure=_on_common_questions("score"), percent=True, digits=1),
+                heading("ECE", measure=_on_common_questions("ece"), digits=3),
+                heading("Conf. (%)", measure=_on_common_questions("confidence"), percent=True, digits=1),
+                heading("% Rnd", measure=_on_common_questions("round_share"), percent=True, digits=1),
+                heading("Regression Coef.", measure=_on_common_questions("hard_easy"), digits=3),
+                heading("N", measure=_n_completions, total=_n_common_questions, digits=0),
             ),
             at={"task": "lifeeval"},
             by_type=True,
@@ -485,12 +481,12 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure(
             "4",
-            "Best possible score by minimum age, beside score and confidence.",
+            "Best possible score, score and confidence by minimum age.",
             name="by_age",
             tasks=("lifeeval",),
         ),
         paper.PaperFigure(
-            "5", "Best age to guess by minimum age, sex and radius.", name="best_guesses", tasks=("lifeeval",)
+            "5", "Best guess by minimum age, sex and radius.", name="best_guesses", tasks=("lifeeval",)
         ),
         paper.PaperFigure(
             "6", "Calibration of each model on each question set.", name="question_sets_calibration"
@@ -501,13 +497,15 @@ REPLICATION = paper.Replication(
             "ECE of stated confidence and of token probability.",
             name="question_sets_stated_and_token_ece",
             tasks=tuple(task for task in _TASKS if task != "halueval"),
-            parameters=_LOGPROBS,
+            parameters="-T top_logprobs=20",
         ),
-        paper.PaperFigure("9", "Accuracy by question set and model.", name=f"{_OF_SETS}_accuracy"),
-        paper.PaperFigure("10", "ECE by question set and model.", name=f"{_OF_SETS}_ece"),
-        _of_models(3, "reasoning"),
-        _of_models(4, "chat"),
-        paper.NotMade("5", "Spend by provider.", why="Logs hold tokens, not bills."),
-        paper.NotMade("6", "Models and their cards.", why="Logs hold a model’s name, not who published it."),
+        paper.PaperFigure("9", "Accuracy by question set and model.", name="all_question_sets_accuracy"),
+        paper.PaperFigure("10", "ECE by question set and model.", name="all_question_sets_ece"),
+        _table_of_type("3", "reasoning"),
+        _table_of_type("4", "chat"),
+        paper.NotMade("5", "Spend by provider.", why="Logs have numbers of tokens, not costs."),
+        paper.NotMade(
+            "6", "Models and their cards.", why="Logs have the name of a model, not its publisher."
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""LifeEval: from a reply to a trial scored by the life table, and the measures of the study.
+"""LifeEval: reading a reply into a trial that the life table scores, and the measures of the study.
 
 arXiv:2605.23909, sections 4.5 and 6.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.explanation import number, plain, token_probability
@@ -19,12 +19,12 @@ from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.simulation.reply import ways_to_say
 from confidence_tasks.simulation.subject import Subject, long_run
-from confidence_tasks.sources.generated import lifeeval_questions, load_life_table
+from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
     OLDEST,
     belief,
-    even_scores,
+    death_probabilities,
     lifeeval_reply,
 )
 from confidence_tasks.studies.scales.replies import PERCENT, possible_reports
@@ -48,9 +48,12 @@ from confidence_tasks.study.measures import (
 from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial, read_trial
 
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.life_table import Window
+
 
 def read_age(text: str) -> Answer:
-    """Read the one age that a short text states, in whole years.
+    """Read an age in whole years from a short text; empty unless the text states exactly one number.
 
     Examples
     --------
@@ -77,11 +80,11 @@ def read_age(text: str) -> Answer:
 
 
 def read_lifeeval_reply(text: str) -> Reading:
-    r"""Read the guess and the confidence of a reply; any text in, a reading out.
+    r"""Read the guess and the confidence of a reply, which may be any text.
 
-    The guess is in whole years, and the confidence as stated (a percentage divided by 100). The status is
-    ``out_of_range`` when the confidence is not in [0, 1] or the guess not in [0, 150]; such a guess is kept, as its
-    chance is known to be 0.
+    The guess is in whole years. The confidence is as stated; a percentage is divided by 100. The status is
+    ``out_of_range`` if the confidence is not in [0, 1] or the guess is not in [0, 150]. Such a guess is kept, since its
+    score is known to be 0.
 
     Examples
     --------
@@ -96,17 +99,15 @@ def read_lifeeval_reply(text: str) -> Reading:
     return reading
 
 
-Window = Literal["half_open", "inclusive"]
-"""Which completed years count as within r of k: k - r to k + r - 1, or to k + r."""
-
-WINDOWS: tuple[Window, ...] = get_args(Window)
+WINDOWS: tuple[Window, ...] = ("half_open", "inclusive")
+"""Ages at death that are within r of a guess k: from k - r to k + r - 1 completed years, or to k + r."""
 
 AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
-"""Bands of the minimum age, both ends included."""
+"""Bands of the minimum age; both ends belong to the band."""
 
 
 class LifeEvalTrial(ReadTrial):
-    """A trial of LifeEval; ``correct`` is the probability that ``answer``, the guess, comes within the radius.
+    """A trial of LifeEval; ``correct`` is the score, the probability that the guess in ``answer`` is within the radius.
 
     Attributes
     ----------
@@ -117,13 +118,13 @@ class LifeEvalTrial(ReadTrial):
     age, radius : float
         Minimum age and radius in years.
     mas : float
-        The maximum achievable score: the probability of the best guess.
+        Maximum achievable score: the score of the best guess.
     difficulty : float
         1 minus the maximum achievable score.
     window : str
-        Which ages at death count; never compare scores of different windows.
+        Ages at death that are within the radius; scores of different windows must not be compared.
     token_confidence : float
-        Probability of the guess by the model's tokens; NaN when there is none.
+        Token probability of the guess; NaN if there is none.
     """
 
     confidence_raw: float
@@ -136,31 +137,30 @@ class LifeEvalTrial(ReadTrial):
     token_confidence: float
 
 
-_life_table = lru_cache(maxsize=8)(load_life_table)
-
-Case: TypeAlias = tuple[str, str, int, int, Window]
+Case: TypeAlias = "tuple[str, str, int, int, Window]"
+"""Path of the life table (empty for the shipped one), sex, age, radius and window."""
 
 
 def _case(question: Question) -> Case:
-    """Return what a guess is scored by: path of the table (empty for the shipped one), sex, age, radius and window."""
-    about = question.metadata
-    window: Window = about.get("window", "half_open")
-    return about.get("table", ""), about["sex"], about["age"], about["radius"], window
+    """Return the attributes of a question that determine the score of a guess."""
+    metadata = question.metadata
+    window = metadata.get("window", "half_open")
+    return metadata.get("table", ""), metadata["sex"], metadata["age"], metadata["radius"], window
 
 
 @lru_cache(maxsize=4096)
 def _scores(case: Case) -> tuple[tuple[float, ...], float]:
-    """Return the scores of the guesses from 0 to 150 years, and the best of them."""
-    from confidence_tasks.statistics.life_table import best_guess, close_life_table, window_probability
+    """Return the scores of the guesses from 0 to 150 years, and the maximum achievable score."""
+    from confidence_tasks.statistics.life_table import best_guess, window_probability
 
-    path, sex, age, radius, window = case
-    q = close_life_table(_life_table(path or None).probabilities(sex))
+    table, sex, age, radius, window = case
+    q = death_probabilities(table, sex)
     scores = window_probability(q, range(OLDEST + 1), minimum_age=age, radius=radius, window=window)
     return tuple(scores.tolist()), float(best_guess(q, minimum_age=age, radius=radius, window=window).score)
 
 
 def guess_score(question: Question, guess: int) -> float:
-    """Return the probability that the age at death lies within the radius of ``guess``.
+    """Return the probability that the age at death is within the radius of ``guess``.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def guess_score(question: Question, guess: int) -> float:
 
 
 def maximum_score(question: Question) -> float:
-    """Return the maximum achievable score.
+    """Return the maximum achievable score of a question.
 
     Examples
     --------
@@ -185,22 +185,20 @@ def maximum_score(question: Question) -> float:
 
 
 def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:
-    """Read the reply and score its guess by the life table.
-
-    The metadata of the question say of whom was asked, and what guesses are scored by.
+    """Read the reply, and score its guess by the life table and the window in the question's metadata.
 
     Examples
     --------
     >>> from confidence_tasks.sources.generated import lifeeval_question
-    >>> said = ModelReply('{"Answer": 84, "Confidence": 0.7}')
-    >>> trial = read_guess(lifeeval_question("male", 65, 10), "radius=10", {"guess": [said]})
+    >>> reply = ModelReply('{"Answer": 84, "Confidence": 0.7}')
+    >>> trial = read_guess(lifeeval_question("male", 65, 10), "radius=10", {"guess": [reply]})
     >>> round(trial["correct"], 5), trial["confidence"], trial["status"]
     (0.71832, 0.7, 'ok')
     """
     reply = replies["guess"][0]
     reading = read_lifeeval_reply(reply.text)
     _, sex, age, radius, window = _case(question)
-    best = maximum_score(question)
+    mas = maximum_score(question)
     correct = guess_score(question, int(reading.answer)) if reading.answer else math.nan
     confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
     return LifeEvalTrial(
@@ -209,17 +207,36 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
         sex=sex,
         age=float(age),
         radius=float(radius),
-        mas=best,
-        difficulty=1.0 - best,
+        mas=mas,
+        difficulty=1.0 - mas,
         window=window,
         token_confidence=number_probability(reply.tokens) if reading.answer else math.nan,
     )
 
 
-_ROUNDING = 1e-9
-"""Scores closer than this are the same probability."""
-
 # Measures -------------------------------------------------------------------------------------------------------
+
+_SAME_SCORE = 1e-9
+"""Maximum rounding error of a score."""
+
+
+def rounded_share(confidence: str) -> Measure:
+    """Make the measure of how often the confidence in a column is rounded, as in tables 2 to 4 of the paper."""
+    return share(
+        "round_share",
+        statistic_of("round_share", confidence, lower=0.0, upper=1.0, step=0.05),
+        "Share of stated confidences that are multiples of .05.",
+    )
+
+
+def extra_bin_error(*, graded: bool = False) -> Measure:
+    """Make the measure of the calibration error by the bins that the paper's text describes."""
+    return calibration_error(
+        "ece_extra_bin",
+        "The same with bins closed on the left and an eleventh bin for a confidence of exactly 1.",
+        graded=graded,
+        edges="extra_bin",
+    )
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -229,7 +246,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "score",
         proportion(lambda trials: trials["correct"]),
-        "Mean probability that the guess comes within the radius; replies without a guess are left out.",
+        "Mean probability that the guess is within the radius; replies without a guess are left out.",
         "higher",
         interval="transformed",
         bounds=UNIT,
@@ -243,13 +260,13 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "hard_easy",
         statistic_of("hard_easy_slope", *GRADED, "difficulty"),
-        "Rise of overconfidence per unit of difficulty, 1 - MAS; above 0 is the hard-easy effect.",
+        "Slope of overconfidence on difficulty, 1 - MAS; above 0 is the hard-easy effect.",
         interval="student",
     ),
     Measure(
         "confidence_correlation",
         statistic_of("confidence_correlation", *GRADED),
-        "Correlation of confidence with the probability that the guess comes within the radius.",
+        "Correlation of confidence with the probability that the guess is within the radius.",
         "higher",
         interval="transformed",
         bounds=(-1.0, 1.0),
@@ -264,24 +281,15 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "regret",
         proportion(lambda trials: trials["mas"] - trials["correct"]),
-        "Mean distance of the score from the maximum achievable one.",
+        "Mean maximum achievable score minus mean score.",
         "lower",
         interval="transformed",
         is_mean=True,
-        informative=min_count(lambda trials: trials["mas"] - trials["correct"] > _ROUNDING, enough=10),
+        informative=min_count(lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10),
         bounds=UNIT,
     ),
-    calibration_error(
-        "ece_extra_bin",
-        "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
-        graded=True,
-        edges="extra_bin",
-    ),
-    share(
-        "round_share",
-        statistic_of("round_share", "confidence", lower=0.0, upper=1.0, step=0.05),
-        "Share of stated confidences that are multiples of .05.",
-    ),
+    extra_bin_error(graded=True),
+    rounded_share("confidence"),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )
@@ -298,7 +306,7 @@ TOKEN_MEASURES: tuple[Measure, ...] = (
 
 
 def age_band(age: float) -> str:
-    """Return the label of the band that a minimum age is in.
+    """Return the label of a minimum age's band.
 
     Examples
     --------
@@ -315,15 +323,14 @@ GROUPINGS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "sex": lambda trial: f"sex={trial['sex']}",
     "age": lambda trial: age_band(trial["age"]),
 }
-"""Functions that label a trial's group, by the name of the grouping."""
+"""Groupings of the trials: functions from a trial to the label of its group."""
 
-
-IN_BRIEF: Mapping[str, int] = {"sex": 4, "age": 4}
-"""Number of measures, from the first, that a log holds for a grouping; tables have all of them."""
+N_LOGGED: Mapping[str, int] = {"sex": 4, "age": 4}
+"""Number of measures that a log has for the groups of a grouping, where it does not have all; tables have all."""
 
 
 def group_labels(radii: Sequence[int]) -> dict[str, list[str]]:
-    """Return the labels of the groups of every grouping, in order.
+    """Return the group labels of every grouping, in order.
 
     Examples
     --------
@@ -345,16 +352,16 @@ def lifeeval_summary(
     token_probabilities: bool = False,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return the measures over all trials and by radius, keyed ``name/group``.
+    """Return measures over all trials and by radius, keyed ``name/group``.
 
-    By default all of them, and the first of them by sex and age as well; else those that are named.
+    If ``names`` is None, all measures are returned, and the first four of them also by sex and age.
     """
     measures = named(_measures(token_probabilities), names)
     summary: dict[str, float] = {}
     for grouping, labels in group_labels(radii).items():
-        if names is None or grouping not in IN_BRIEF:
+        if names is None or grouping not in N_LOGGED:
             grouped = [{**trial, "condition": GROUPINGS[grouping](trial)} for trial in trials]
-            summary |= summarise(grouped, measures[: IN_BRIEF.get(grouping)], labels)
+            summary |= summarise(grouped, measures[: N_LOGGED.get(grouping)], labels)
     return summary
 
 
@@ -363,20 +370,21 @@ def _measures(token_probabilities: bool) -> tuple[Measure, ...]:
 
 
 def lifeeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures over all trials and by radius, sex and age."""
-    tokens, radii = bool(parameters["top_logprobs"]), [int(CONDITIONS.number(label)) for label in conditions]
-    arguments = {"radii": radii, "token_probabilities": tokens}
-    return TaskMetrics(lifeeval_summary, arguments, _measures(tokens), "all", overall=("all",))
+    """Return the metrics of a run: measures over all trials and by radius, sex and age."""
+    token_probabilities = bool(parameters["top_logprobs"])
+    radii = [int(CONDITIONS.number(label)) for label in conditions]
+    arguments = {"radii": radii, "token_probabilities": token_probabilities}
+    return TaskMetrics(lifeeval_summary, arguments, _measures(token_probabilities), "all", overall=("all",))
 
 
 def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read and what became of it."""
+    """Return the rows of the explanation that the log viewer shows."""
     radius, years = f"{trial['radius']:g}", "year" if trial["radius"] == 1 else "years"
-    judged = f", within {radius} {years} with probability {trial['correct']:.4f}"
+    score = f", within {radius} {years} with probability {trial['correct']:.4f}"
     no_age = "no_age" in trial["rules"]
     return {
         "Person": f"{trial['sex']}, at least {trial['age']:g} years old",
-        "Guess": f"{plain(trial['answer']) or 'none'}{'' if math.isnan(trial['correct']) else judged}",
+        "Guess": f"{plain(trial['answer']) or 'none'}{'' if math.isnan(trial['correct']) else score}",
         "Best possible": f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})",
         "Confidence": number(trial["confidence_raw"]),
         **token_probability(trial, tokens),
@@ -384,12 +392,18 @@ def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = 
     }
 
 
+def _normal_quadrature(n: int, spread: float) -> list[tuple[float, float]]:
+    """Return standard scores and their weights by Gauss-Hermite quadrature; 0 alone if ``spread`` is 0."""
+    scores, weights = np.polynomial.hermite_e.hermegauss(n if spread else 1)
+    return list(zip(scores.tolist(), (weights / weights.sum()).tolist(), strict=True))
+
+
 def true_values(
     subject: Subject, condition: str, task: str = "", parameters: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, float]:
-    """Return what a subject's measures under a radius are in the long run, on all of its questions.
+    """Return the true values of a subject's measures under a radius, over all questions with that radius.
 
-    Of the parameters of the run, ``window`` and ``table`` count.
+    Only the parameters ``window`` and ``table`` of the run matter.
 
     Examples
     --------
@@ -401,27 +415,30 @@ def true_values(
     table = parameters.get("table", "")
     scoring = {
         "window": parameters.get("window", "half_open"),
-        "table": "" if table == str(None) else table,  # as logs write a parameter that is not given
+        "table": "" if table == str(None) else table,  # logs write a missing parameter as "None"
     }
-    asked = {
+    questions = {
         question.id: question.with_metadata(**scoring)
         for question in lifeeval_questions()
         if question.level == condition
     }
-    found: dict[tuple[str, str], float] = {}
-    noises = even_scores(15, subject.noise)
-    for score, weight in even_scores(9, subject.hazard_noise):
-        for name, question in asked.items():
-            guess, chance = belief(question, subject, score)
-            for noise, weight_of_noise in noises:
-                stated = np.array([subject.restated(chance, noise)])
-                for (percent,), probability in possible_reports(stated, PERCENT, subject):
-                    key = name, lifeeval_reply(guess, int(percent) / 100)
-                    found[key] = found.get(key, 0.0) + weight * weight_of_noise * probability
-    total = sum(found.values())
+    distribution: dict[tuple[str, str], float] = {}
+    noises = _normal_quadrature(15, subject.noise)
+    for score, p_score in _normal_quadrature(9, subject.hazard_noise):
+        for question_id, question in questions.items():
+            guess, probability = belief(question, subject, score)
+            for noise, p_noise in noises:
+                confidence = np.array([subject.restated(probability, noise)])
+                for (percent,), p_report in possible_reports(confidence, PERCENT, subject):
+                    key = question_id, lifeeval_reply(guess, int(percent) / 100)
+                    distribution[key] = distribution.get(key, 0.0) + p_score * p_noise * p_report
+    total = sum(distribution.values())
     trials = [
-        (read_guess(asked[name], condition, {"guess": [ModelReply(text)]}), weight * probability / total)
-        for (name, reply), weight in found.items()
-        for text, probability in ways_to_say(reply, subject)
+        (
+            read_guess(questions[question_id], condition, {"guess": [ModelReply(text)]}),
+            p_reply * p_text / total,
+        )
+        for (question_id, reply), p_reply in distribution.items()
+        for text, p_text in ways_to_say(reply, subject)
     ]
     return long_run(MEASURES, trials)

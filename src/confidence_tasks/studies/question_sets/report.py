@@ -25,7 +25,7 @@ from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import (
     common_subset,
     common_table,
-    distinct,
+    count_questions,
     stated_against_token,
 )
 from confidence_tasks.studies.question_sets import STUDY
@@ -71,7 +71,7 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
     for section in sections:
         common = common_subset(_stated(trials_frame(section)))
         figures = {label: _figures(common[common["model"] == label]) for label in labels}
-        n = distinct(common)
+        n = count_questions(common)
         for metric in _METRICS:
             values = {label: its[metric] for label, its in figures.items()}
             rows.append({"question set": section.design.title, "metric": metric, "n": n, **values})
