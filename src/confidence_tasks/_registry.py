@@ -14,7 +14,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import model_providers, say_errors
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.staged import study_task
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 
 __all__ = ["simulated", "simulated_instrument", "study_metrics"]
 
@@ -51,7 +51,7 @@ def _said_in_a_line(error: BaseException) -> str:
     misspelt = re.match(r"Model API (.*) of model .* not recognized", text)
     if not misspelt:
         return ""
-    return f"there is no model provider {misspelt[1]!r}{meant(misspelt[1], model_providers())}"
+    return f"there is no model provider {misspelt[1]!r}{did_you_mean(misspelt[1], model_providers())}"
 
 
 # Inspect says of a task that it does not find no more than that there is none, and of a model in a traceback.
@@ -60,4 +60,4 @@ if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2]
     for _argument in sys.argv[2:]:
         _package, _, _name = _argument.partition("/")
         if _package == "confidence_tasks" and _name not in __all__:
-            print(f"there is no task {_argument}{meant(_name, __all__)}", file=sys.stderr)
+            print(f"there is no task {_argument}{did_you_mean(_name, __all__)}", file=sys.stderr)

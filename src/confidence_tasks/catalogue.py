@@ -1,11 +1,11 @@
-"""The studies that are installed: every folder of ``confidence_tasks.studies``, and the entry points of other packages.
+"""The installed studies: the folders of ``confidence_tasks.studies``, and the entry points of other packages.
 
-A package of its own declares its study in its ``pyproject.toml``::
+Another package declares its study in its ``pyproject.toml``::
 
     [project.entry-points."confidence_tasks.studies"]
     my_study = "my_package:STUDY"
 
-Studies are imported by name here, so that nothing below them needs to know any of them.
+This module imports the studies by name, so that no other module needs to know them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.reference import LazyModule
 
 ENTRY_POINTS = "confidence_tasks.studies"
-"""Group of entry points, and the package of this distribution's own studies."""
+"""Group of the entry points, and package of the studies that belong to this distribution."""
 
 _replies = LazyModule("confidence_tasks.report.score_replies")
 
@@ -31,48 +31,47 @@ _log = logging.getLogger(__name__)
 
 @cache
 def studies() -> tuple[Study, ...]:
-    """Return every study: this package's, in the order of their names, then those of other packages.
+    """Return every installed study: those of this package in alphabetical order, then those of other packages.
 
-    A study of another package that cannot be imported, or whose name is taken, is named in a warning and left out.
+    If a study of another package cannot be imported, or its name is taken, it is left out with a warning.
 
     Examples
     --------
     >>> [study.name for study in studies()][:2]
     ['fermieval', 'fermieval_logprob']
     """
-    own = [import_module(name).STUDY for name in own_packages()]
-    found = {study.name: study for study in own}
+    by_name = {study.name: study for study in (import_module(name).STUDY for name in own_packages())}
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             study = entry.load()
             if not isinstance(study, Study):
-                raise TypeError(f"it is a {type(study).__name__}, no Study")
-            if found.get(study.name, study) is not study:
+                raise TypeError(f"it is a {type(study).__name__}, not a Study")
+            if by_name.get(study.name, study) is not study:
                 raise ValueError(f"there is another study called {study.name}")
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
+            message = " ".join(str(error).split())[:200]
             _log.warning(
-                "study %s (%s) is left out: %s: %s", entry.name, entry.value, type(error).__name__, said
+                "study %s (%s) is left out: %s: %s", entry.name, entry.value, type(error).__name__, message
             )
         else:
-            found[study.name] = study
-    return tuple(found.values())
+            by_name[study.name] = study
+    return tuple(by_name.values())
 
 
 def own_packages() -> Iterator[str]:
-    """Yield the names of the packages of this distribution's own studies."""
+    """Yield the names of the packages that hold this distribution's own studies."""
     package = import_module(ENTRY_POINTS)
-    yield from (f"{ENTRY_POINTS}.{found.name}" for found in iter_modules(package.__path__) if found.ispkg)
+    yield from (f"{ENTRY_POINTS}.{module.name}" for module in iter_modules(package.__path__) if module.ispkg)
 
 
 def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
-    """Return the study whose scorer gave one of the scores; None when there is none."""
+    """Return the study whose scorer produced one of the scores; None if there is none."""
     return next((study for study in studies() if study.scorer_name in scores), None)
 
 
 @cache
 def power_designs() -> Mapping[str, Any]:
-    """Return how studies are simulated for power analysis, by name of the study."""
+    """Return the designs for power analysis, by the name of the study."""
     loaded = {study: study.power.load() for study in studies() if study.power and study.simulate_reply}
     return {
         study.name: design
@@ -83,7 +82,7 @@ def power_designs() -> Mapping[str, Any]:
 
 @cache
 def reply_forms() -> Mapping[str, Any]:
-    """Return how files of replies are scored, by the name that ``confidence-tasks score --study`` takes."""
+    """Return the forms of files with replies, by the name that ``confidence-tasks score --study`` takes."""
     loaded = (
         study.reply_forms.load() if study.reply_forms else _replies.default_forms(study)
         for study in studies()

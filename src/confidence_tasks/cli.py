@@ -71,9 +71,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import a command."""
         if cmd_name not in COMMANDS:
-            from confidence_tasks.study.parameter import meant
+            from confidence_tasks.study.parameter import did_you_mean
 
-            ctx.fail(f"there is no command {cmd_name!r}{meant(cmd_name, COMMANDS)}")
+            ctx.fail(f"there is no command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command

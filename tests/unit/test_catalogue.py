@@ -78,7 +78,7 @@ def test_a_study_of_another_package_is_found(packages: Path) -> None:
     ("code", "said"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("STUDY = 7", "TypeError: it is a int, no Study"),
+        ("STUDY = 7", "TypeError: it is a int, not a Study"),
         ("", "AttributeError"),
         (STUDY.format(name="scales"), "ValueError: there is another study called scales"),
     ],
@@ -183,11 +183,11 @@ STAGED = sureness.STUDY
             {"conditions": ("stating", "asked")},
             "the baseline 'stated' is no condition; did you mean 'stating'",
         ),
-        ({"stages": STAGED.stages[1:]}, "stage 'confidence' follows 'answer', which is no earlier stage"),
+        ({"stages": STAGED.stages[1:]}, "stage 'confidence' follows 'answer', which is not an earlier stage"),
         ({"stages": STAGED.stages[:1] * 2}, "stage 'answer' is declared twice"),
         ({"stages": (replace(STAGED.stages[0], samples=0),)}, "has samples=0"),
         ({"stages": (replace(STAGED.stages[0], top_logprobs=5),)}, "has top_logprobs but no logprobs"),
-        ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "asks the model under test, not a role"),
+        ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "calls the model under test, not a role"),
     ],
 )
 def test_a_mistake_in_the_stages_of_a_study_is_named_when_it_is_made(changes, said) -> None:

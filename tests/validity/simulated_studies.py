@@ -129,7 +129,7 @@ def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> Value:
     """A measure without additions of its own to the numbers of trials."""
     if measure.posterior is None:
         return measure.compute(columns, weights)
-    return measure.posterior.compute(measure.posterior.prepared(columns), weights)
+    return measure.posterior.compute(measure.posterior.prepare(columns), weights)
 
 
 def studies(

@@ -23,13 +23,13 @@ from confidence_tasks.study.parameter import (
     FEWSHOT,
     Parameter,
     check_value,
-    listed,
-    meant,
+    did_you_mean,
     one_of,
+    parse_list,
     unknown_parameter,
 )
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
-from confidence_tasks.study.trial import EFFORT, Item, Question, question_metadata, question_of
+from confidence_tasks.study.trial import EFFORT, Item, Question, question_from_metadata, question_metadata
 
 Conversation = TypeVar("Conversation")
 
@@ -81,7 +81,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
         raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
     study = load_study(metadata[STUDY])
     first = default_stages(study)[0]
-    return StageCall(study, question_of(metadata), str(metadata["condition"]), first.name, {})
+    return StageCall(study, question_from_metadata(metadata), str(metadata["condition"]), first.name, {})
 
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
@@ -102,7 +102,7 @@ def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
         named = parameters.get(name)
         if named is None:
             return list(study.designs[parameters["task"]].conditions or study.conditions)
-        chosen = listed(named, name)
+        chosen = parse_list(named, name)
     return list(dict.fromkeys(label_of(study, condition) for condition in chosen))
 
 
@@ -193,7 +193,7 @@ def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
             name = str(error.args[0])
             raise ValueError(
                 f"study {study.name}: measure {measure.name} reads {name!r}, which is no column of its trial"
-                f"{meant(name, study.column_types)}"
+                f"{did_you_mean(name, study.column_types)}"
             ) from error
 
 
@@ -287,7 +287,7 @@ def trial_of(
         if kind is None:
             raise ValueError(
                 f"study {study.name}: read returns {name!r}, which is no column of its trial"
-                f"{meant(name, study.column_types)}"
+                f"{did_you_mean(name, study.column_types)}"
             )
         if not isinstance(value, str if kind is str else int | float):
             raise ValueError(

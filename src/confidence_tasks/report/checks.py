@@ -20,7 +20,7 @@ from confidence_tasks.report.task_trials import BY_CONDITION, asked, split_by_so
 from confidence_tasks.report.trial_files import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -417,7 +417,7 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
         known = [name for results in every for name in results.task_trials.study.measures_by_name]
         if requirement.measure not in known:
             raise ValueError(
-                f"{requirement}: there is no measure {requirement.measure!r}{meant(requirement.measure, known)}"
+                f"{requirement}: there is no measure {requirement.measure!r}{did_you_mean(requirement.measure, known)}"
             )
         entries = [
             (results, entry)

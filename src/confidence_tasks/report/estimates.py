@@ -378,9 +378,9 @@ class CellTable:
         found = {}
         for measure in self.measures:
             if posterior := measure.posterior:
-                of = posterior.outcomes, posterior.prepared, posterior.prior
+                of = posterior.outcomes, posterior.prepare, posterior.prior
                 if of not in weighted:
-                    weighted[of] = posterior.weighted(self.columns, weights, rng)
+                    weighted[of] = posterior.add_outcomes(self.columns, weights, rng)
                 found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
         return found
 

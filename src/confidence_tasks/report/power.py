@@ -31,7 +31,7 @@ from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
-from confidence_tasks.study.parameter import meant, one_of
+from confidence_tasks.study.parameter import did_you_mean, one_of
 
 Draws: TypeAlias = Mapping[str, FloatArray]
 """Standard normal numbers, one a question, by the name of what they determine."""
@@ -342,7 +342,7 @@ def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
     design = power_designs()[study]
     if measure not in design.measures:
         raise ValueError(
-            f"{study} cannot be planned for by {measure!r}{meant(measure, design.measures) or '.'} "
+            f"{study} cannot be planned for by {measure!r}{did_you_mean(measure, design.measures) or '.'} "
             f"Its measures are {', '.join(design.measures)}"
         )
     return design, design.measures[measure]

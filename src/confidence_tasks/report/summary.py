@@ -33,7 +33,7 @@ from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, grou
 from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.study.measures import Measure, StatisticCall
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
 
 
@@ -43,7 +43,7 @@ def _named(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[
     for name in asked:
         if name not in known:
             raise ValueError(
-                f"there is no measure {name!r}{meant(name, known)}; there are {', '.join(known)}"
+                f"there is no measure {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
             )
     return asked
 
@@ -515,7 +515,7 @@ def _column(table: pd.DataFrame, given: Any, what: str) -> Any:
         names = [str(name) for name in table.columns]
         others = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise ValueError(
-            f"{what}={given!r} is no column; there are {others}{meant(str(given), names)}"
+            f"{what}={given!r} is no column; there are {others}{did_you_mean(str(given), names)}"
             if names
             else f"{what}={given!r}: give one value a trial, or the table that has this column as data="
         )

@@ -1,7 +1,7 @@
-"""What simulated models are asked, and what they give back: shared by all studies.
+"""Requests to simulated models and their replies, shared by all studies.
 
-A subject answers. Parsers and judges, whose rates of error are known (``-M key=value`` changes one), read its replies;
-all are registered as models, and studies say what they reply.
+A simulated subject answers questions. Simulated parsers and judges, whose error rates are known, read its replies. All
+of them are registered as models, and ``-M key=value`` changes one of their parameters. A study defines what they reply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.simulation.subject import Subject, changed, pick, uniform
+from confidence_tasks.simulation.subject import Subject, make_from_profile, pick, uniform
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question
@@ -24,10 +24,19 @@ from confidence_tasks.study.trial import Question
 
 @dataclass(frozen=True, slots=True)
 class StageRequest:
-    """One call of a study, put to a subject, with the replies of earlier stages.
+    """One model call that a simulated subject replies to.
 
-    ``seed`` is the randomness of this call: equal seeds give equal replies. Above temperature zero it differs between
-    samples; :func:`subject_seed` is the same in every call.
+    Attributes
+    ----------
+    subject : Subject
+        The simulated subject.
+    prompt, condition, stage : str
+        Prompt, label of the condition and name of the stage.
+    replies : mapping
+        Replies of the subject in earlier stages.
+    seed : str
+        Random seed of this call: equal seeds give equal replies. Above temperature zero it differs between samples.
+        :func:`subject_seed` returns the part that all calls share.
     """
 
     subject: Subject
@@ -42,9 +51,18 @@ class StageRequest:
 class Reply:
     """Reply of a simulated subject.
 
-    ``confidence``, in [0, 1], is what its token probabilities carry. ``alternatives`` has the probability of every word
-    that could stand in the place of the answer, where the format has such a place. ``tokens`` are those of the reply
-    with their log-probabilities, where they differ, and an end token; else they are its words.
+    Attributes
+    ----------
+    text : str
+        Text of the reply.
+    confidence : float
+        Confidence in [0, 1]: the probability of each token, unless ``tokens`` are given.
+    alternatives : mapping of str to float
+        Probability of every word that the subject could have given as the answer; empty if the format has no position
+        for one.
+    tokens : tuple of (str, float)
+        Tokens of the reply with their log-probabilities, with or without an end token. By default the tokens are the
+        words of the text.
     """
 
     text: str
@@ -55,7 +73,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class StageCall:
-    """A call of a study, as a harness knows it, beside its prompt and the model; the question has its key."""
+    """One model call as a harness describes it, without its prompt and the model. The question has its key."""
 
     study: Study
     question: Question
@@ -64,10 +82,10 @@ class StageCall:
     replies: Replies
 
     def reply(self, subject: Subject, prompt: str, *, seed: str) -> Reply:
-        """Return the subject's reply; ValueError if the study has no subject."""
+        """Return the reply of a simulated subject; ValueError if the study has no ``simulate_reply``."""
         if self.study.simulate_reply is None:
             raise ValueError(
-                f"{self.study.name} does not say how a simulated subject replies: declare its subject"
+                f"{self.study.name} has no simulated subject: declare simulate_reply in its Study"
             )
         request = StageRequest(subject, prompt, self.condition, self.stage, self.replies, seed)
         reply: Reply = self.study.simulate_reply(self.question, request)
@@ -75,11 +93,11 @@ class StageCall:
 
 
 stage_call: ContextVar[StageCall | None] = ContextVar("stage_call", default=None)
-"""The call made by the current task of the event loop."""
+"""The model call that the current task of the event loop makes."""
 
 
 def call_seed(seed: int, temperature: float | None, repeat: int = 0) -> str:
-    """Return the randomness of one call: above temperature zero it differs between temperatures and repetitions.
+    """Return the random seed of one call: above temperature zero it differs between temperatures and repetitions.
 
     Examples
     --------
@@ -90,7 +108,7 @@ def call_seed(seed: int, temperature: float | None, repeat: int = 0) -> str:
 
 
 def subject_seed(seed: str) -> str:
-    """Return the part of a call's randomness that is the same in every call.
+    """Return the part of the seed of a call that is the same in all calls.
 
     Examples
     --------
@@ -101,7 +119,7 @@ def subject_seed(seed: str) -> str:
 
 
 def call_temperature(seed: str) -> float:
-    """Return the temperature of a call, 0 for greedy ones.
+    """Return the temperature of a call from its seed; 0 for a greedy call.
 
     Examples
     --------
@@ -113,9 +131,9 @@ def call_temperature(seed: str) -> float:
 
 
 def token_logprobs(reply: Reply) -> list[tuple[str, float]]:
-    """Return the tokens of a reply: by default its words, each with the log-probability that its confidence has.
+    """Return the tokens of a reply with their log-probabilities: by default its words, with that of the confidence.
 
-    The tokens join to the reply's text, perhaps followed by an end token.
+    The joined tokens are the text of the reply, or the text and an end token.
     """
     if reply.tokens:
         return list(reply.tokens)
@@ -124,9 +142,9 @@ def token_logprobs(reply: Reply) -> list[tuple[str, float]]:
 
 
 def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
-    """Return which token of a reply is the value of ``"Answer"``, and the log-probability of each alternative to it.
+    """Return the position of the token that holds the answer, and the log-probability of each alternative to it.
 
-    A reply that is nothing but an answer is that token itself.
+    The answer is the value of ``"Answer"``, or the whole reply.
 
     Examples
     --------
@@ -147,12 +165,13 @@ def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
 
 
 def reply_tokens(reply: Reply, top: int | None = None) -> list[Token]:
-    """Return the tokens of a reply, that of its answer with the ``top`` most probable alternatives; by default all."""
+    """Return the tokens of a reply. That of the answer has its ``top`` most probable alternatives; by default all."""
     tokens = [Token(text, logprob, {}) for text, logprob in token_logprobs(reply)]
-    if top != 0 and (found := answer_alternatives(reply)) is not None:
-        index, listed = found
-        kept = listed if top is None else dict(sorted(listed.items(), key=lambda item: -item[1])[:top])
-        tokens[index] = Token(tokens[index].text, listed[tokens[index].text], kept)
+    if top != 0 and (position_and_logprobs := answer_alternatives(reply)) is not None:
+        position, logprobs = position_and_logprobs
+        most_probable = dict(sorted(logprobs.items(), key=lambda item: -item[1])[:top])
+        text = tokens[position].text
+        tokens[position] = Token(text, logprobs[text], logprobs if top is None else most_probable)
     return tokens
 
 
@@ -160,10 +179,7 @@ _OPPOSITE = {"yes": "no", "no": "yes"}
 
 
 def answer(question: Question, *, correct: bool, seed: object) -> str:
-    """Return the key of ``question``, or a wrong answer of the same kind.
-
-    A question without a key gets a text that claims nothing.
-    """
+    """Return the key of ``question``, or a wrong answer of the same kind; for no key, a text without an answer."""
     gold = question.gold
     if gold is None:
         return "I do not know"
@@ -180,7 +196,7 @@ def answer(question: Question, *, correct: bool, seed: object) -> str:
 def ranked_guesses(
     question: Question, best: str, confidence: int, *, lower: int, size: int
 ) -> list[tuple[str, int]]:
-    """Return ``best`` and further guesses, each with half the confidence above ``lower`` of the one before.
+    """Return ``size`` guesses, the ``best`` one first, with confidences whose distance from ``lower`` halves each time.
 
     Examples
     --------
@@ -198,8 +214,8 @@ _LAST_NUMBER = re.compile(r"\d+\.\d+(?!.*\d+\.\d+)", re.DOTALL)
 REFUSAL = "I'm sorry, but I cannot help with that."
 
 
-def strayed(reply: str) -> list[str]:
-    """Return other ways to write a reply in JSON; the last three leave out what was asked for."""
+def malformed_variants(reply: str) -> list[str]:
+    """Return malformed variants of a reply in JSON. The last three cannot be read completely."""
     return [
         f"```json\n{reply}\n```",
         f"Here is my response:\n\n{reply}\n\nI hope this helps!",
@@ -214,34 +230,39 @@ def strayed(reply: str) -> list[str]:
     ]
 
 
-def said(reply: str, subject: Subject, *key: object, otherwise: Sequence[str] = ()) -> str:
-    """Return a reply in format, or ``otherwise`` as a sloppy subject says it; by default as it strays from JSON."""
+def apply_sloppiness(reply: str, subject: Subject, *key: object, variants: Sequence[str] = ()) -> str:
+    """Return the reply or, with probability ``subject.sloppiness``, one of its malformed variants.
+
+    ``key`` is the random seed. By default the reply is JSON, and :func:`malformed_variants` returns the variants.
+    """
     if uniform(*key, "sloppy") >= subject.sloppiness:
         return reply
-    ways = otherwise or strayed(reply)
-    return ways[pick(len(ways), *key, "form")]
+    variants = variants or malformed_variants(reply)
+    return variants[pick(len(variants), *key, "form")]
 
 
-def ways_to_say(reply: str, subject: Subject, otherwise: Sequence[str] = ()) -> list[tuple[str, float]]:
-    """Return everything that :func:`said` may return, with its probability."""
-    ways = otherwise or strayed(reply)
-    share = subject.sloppiness / len(ways)
-    every = [(reply, 1.0 - subject.sloppiness), *((text, share) for text in ways)]
-    return [(text, probability) for text, probability in every if probability]
+def reply_probabilities(
+    reply: str, subject: Subject, variants: Sequence[str] = ()
+) -> list[tuple[str, float]]:
+    """Return every text that :func:`apply_sloppiness` may return, with its probability."""
+    variants = variants or malformed_variants(reply)
+    share = subject.sloppiness / len(variants)
+    texts = [(reply, 1.0 - subject.sloppiness), *((text, share) for text in variants)]
+    return [(text, probability) for text, probability in texts if probability]
 
 
 @dataclass(frozen=True, slots=True)
-class Instrument:
-    """A model that reads or judges replies, with its rates of error, each in [0, 1].
+class SimulatedRole:
+    """A simulated parser or judge of replies. All error rates are in [0, 1].
 
     Attributes
     ----------
     misreading : float
-        Share of replies in which a parser takes an answer for an abstention, or an abstention for an answer.
+        Proportion of replies in which a parser mistakes an answer for an abstention, or an abstention for an answer.
     false_right, false_wrong : float
-        Share of wrong answers that a judge finds right, and of right answers that it finds wrong.
+        Proportions of wrong answers that a judge calls right, and of right answers that it calls wrong.
     garbling : float
-        Share of calls that are replied to in words instead of JSON.
+        Proportion of its own replies that are words instead of JSON.
     """
 
     misreading: float = 0.0
@@ -250,34 +271,34 @@ class Instrument:
     garbling: float = 0.0
 
 
-INSTRUMENTS: Mapping[str, Instrument] = {
-    "parser": Instrument(),
-    "judge": Instrument(),
-    "careless_parser": Instrument(misreading=0.1),
-    "careless_judge": Instrument(false_right=0.1, false_wrong=0.05),
+ROLES: Mapping[str, SimulatedRole] = {
+    "parser": SimulatedRole(),
+    "judge": SimulatedRole(),
+    "careless_parser": SimulatedRole(misreading=0.1),
+    "careless_judge": SimulatedRole(false_right=0.1, false_wrong=0.05),
 }
-"""The named instruments; the first two make no errors."""
+"""Simulated parsers and judges by name. The first two make no errors."""
 
-InstrumentResponder: TypeAlias = tuple[re.Pattern[str], Callable[[Instrument, str, str], str]]
-"""Text by which a prompt is recognised, and the function that replies to it from instrument, prompt and seed."""
+RoleResponder: TypeAlias = tuple[re.Pattern[str], Callable[[SimulatedRole, str, str], str]]
+"""A pattern that recognises a prompt, and ``reply(role, prompt, seed)``, the function that replies to the prompt."""
 
 
-def make_instrument(name: str, **changes: Any) -> Instrument:
-    """Return a named instrument with some of its rates changed.
+def make_role(name: str, **changes: Any) -> SimulatedRole:
+    """Return the simulated parser or judge called ``name``, with some of its error rates changed.
 
-    ValueError if there is no such instrument or rate, or a rate is none.
+    ValueError if there is no such name or rate, or a rate is not in [0, 1].
 
     Examples
     --------
-    >>> make_instrument("judge", false_right=0.2).false_right
+    >>> make_role("judge", false_right=0.2).false_right
     0.2
     """
-    return changed("instrument", INSTRUMENTS, name, changes)
+    return make_from_profile("parser or judge", ROLES, name, changes)
 
 
 @cache
-def instrument_responders() -> tuple[InstrumentResponder, ...]:
-    """Return how simulated parsers and judges reply in every study."""
+def role_responders() -> tuple[RoleResponder, ...]:
+    """Return the patterns and functions of ``Study.simulated_roles`` of all studies."""
     return tuple(
         responder
         for study in studies()
@@ -286,15 +307,12 @@ def instrument_responders() -> tuple[InstrumentResponder, ...]:
     )
 
 
-def assist(instrument: Instrument, prompt: str, *, seed: str) -> str:
-    """Return the reply of a simulated parser or judge to ``prompt``.
-
-    ValueError if no study asks a parser or a judge so.
-    """
-    for pattern, responder in instrument_responders():
+def reply_in_role(role: SimulatedRole, prompt: str, *, seed: str) -> str:
+    """Return the reply of a simulated parser or judge to ``prompt``; ValueError if it is no prompt of a study."""
+    for pattern, respond in role_responders():
         if pattern.search(prompt):
-            return responder(instrument, prompt, seed)
+            return respond(role, prompt, seed)
     raise ValueError(
-        "a simulated parser or judge knows only what studies of confidence_tasks ask of one; "
-        f"this prompt is none of theirs: {prompt[:200]!r}"
+        "a simulated parser or judge replies only to prompts of the studies of confidence_tasks; "
+        f"this prompt is not one of them: {prompt[:200]!r}"
     )

@@ -1,17 +1,18 @@
-"""The simulated subject: an observer whose accuracy, metacognition and habits of reporting are known.
+"""The simulated subject: an observer with known accuracy, metacognition and reporting habits.
 
 Type 1. The subject is right with probability Phi(d'/2), the accuracy of an unbiased two-choice observer.
 
-Type 2. Its confidence reads evidence y > 0 with the distribution that an ideal observer of sensitivity meta-d' has
-given the same outcome: N(m/2, 1) when right and N(-m/2, 1) when wrong, both cut to y > 0. So the type-2 ROC is that
-of meta-d' = m at every criterion: what Maniscalco & Lau (2012, doi:10.1016/j.concog.2011.09.021) define, exactly.
+Type 2. The confidence is based on evidence y > 0, whose distribution is that of an ideal observer with sensitivity
+m = meta-d' given the same outcome: N(m/2, 1) for a right answer and N(-m/2, 1) for a wrong one, both truncated to
+y > 0. The type-2 ROC curve is then that of meta-d' = m at every criterion, exactly as Maniscalco & Lau (2012,
+doi:10.1016/j.concog.2011.09.021) define meta-d'.
 
-Report. The probability of being right given y is known in closed form. A calibrated subject states it; bias and gain
-distort it on the logit scale; habits (round numbers, ceilings, bounds that are not heeded) distort the number.
+Report. The probability of being right given y has a closed form. A calibrated subject states this probability. Bias and
+gain distort it on the logit scale, and reporting habits (round numbers, ceilings, ignored bounds) distort the number.
 
-Truth. A study's ``true_values(subject, condition, task, parameters)`` goes through every reply that the subject can
-give under a condition, weighted by its probability, and evaluates the study's measures on them. What a subject draws
-from a continuum is averaged over points that fill it evenly (Roberts' R sequence): the numbers depend on no seed.
+Truth. ``Study.true_values(subject, condition, task, parameters)`` enumerates the replies that a subject can give under
+a condition, weights them by their probabilities, and computes the measures of the study. Continuous random variables
+are averaged over evenly spaced points (Roberts' R sequence), so that the values do not depend on a seed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from confidence_tasks.study.measures import Measure, columns
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def pick(options: int, *key: object) -> int:
 
 
 STRONGEST = 10.0
-"""The largest sensitivity to either side: beyond it the chance of being right is 0 or 1 to within rounding."""
+"""Largest absolute sensitivity. Beyond it the probability of being right is 0 or 1 to within rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,49 +75,49 @@ class Subject:
     d_prime : float
         Type-1 sensitivity, from -10 to 10; accuracy is Phi(d_prime / 2).
     meta_d_prime : float
-        Type-2 sensitivity, from -10 to 10; 0 is confidence that carries nothing.
+        Type-2 sensitivity, from -10 to 10; 0 means that confidence is unrelated to correctness.
     scale_gain : mapping of str to float
-        Factor on meta-d' under the named condition, up to a meta-d' of 10: the advantage of a scale.
+        Factor on meta-d' by condition, up to a meta-d' of 10. It makes one scale better than another.
     bias : float
-        Added to the logit of the calibrated confidence; positive is overconfidence.
+        Added to the logit of the calibrated confidence; positive values make the subject overconfident.
     gain : float
         Factor on the logit of the calibrated confidence.
     noise : float
-        Standard deviation of a normal shift of the logit that knows nothing of the outcome. It is drawn anew in each
-        condition, and takes away from meta-d'.
+        Standard deviation of a normal shift of the logit that is independent of the outcome and of other conditions. It
+        lowers meta-d'.
     rounding : float
-        Share of reports drawn to the nearest multiple of ``round_to``, on scales that hold enough of them.
+        Proportion of reports that are rounded to a multiple of ``round_to``, on scales with enough multiples.
     round_to : int
-        The grid of round numbers, in units of the scale.
+        Spacing of round numbers, in units of the scale.
     anchors : tuple of float
-        Where not empty, every report is drawn to the nearest of these shares of the scale.
+        Positions on the scale, in [0, 1]. If there are any, every report moves to the nearest of them.
     ignores_bounds : float
-        Share of reports given on 0 to 100 whatever scale was asked for.
+        Proportion of reports on a scale from 0 to 100 instead of the requested one.
     difficulty_spread : float
-        Standard deviation over questions of a normal shift of d', which stays within -10 to 10; 0 makes meta-d' exactly
-        recoverable.
+        Standard deviation over questions of a normal shift of d', which stays within -10 to 10. meta-d' is exactly
+        recoverable only with 0.
     sloppiness : float
-        Share of replies that stray from the format.
+        Proportion of replies that do not have the requested format.
     hazard_noise : float
-        Standard deviation over questions of the logarithm of the factor by which the subject is wrong about the risk of
-        dying; 0 knows the life table by heart.
+        Standard deviation over questions of the log ratio of the risk of dying as the subject believes it to the risk
+        in the life table; with 0 the subject knows the life table.
     caution : float
-        Factor on a penalty for a wrong answer, when deciding whether to answer; 1 is optimal, 0 never abstains.
+        Factor on the penalty for a wrong answer in the decision to answer; 1 is optimal, 0 never abstains.
     risk_sensitivity : float
-        Power to which the penalty is taken into account, from 0 to 10; 1 is optimal, 0 heeds it not at all. By default
-        0, as of the models of RiskEval's paper.
+        Exponent of the penalty in the decision to answer, from 0 to 10; 1 is optimal, 0 ignores the penalty, as the
+        models of RiskEval's paper do.
     belief_sd : float
-        Standard deviation, in orders of magnitude, of what the subject believes of a quantity; above 0.
+        Standard deviation of the subject's belief about a quantity, in orders of magnitude; above 0.
     perception : float
-        Mass of that belief which the subject sees in one call, in (0, 1]; 1 sees all of it. By default 0.65, about the
-        coverage at which the models of FermiEval's paper stagnate.
+        Proportion of the belief's probability mass that the subject perceives in one call, in (0, 1]. The default of
+        0.65 is about the coverage at which the models of FermiEval's paper stagnate.
     evidence_ratio : float
-        Standard deviation of right answers' log-probabilities over that of wrong ones', whose means lie meta-d' of the
-        latter apart; 1 is equal variance.
+        Ratio of the standard deviations of the log-probabilities of right and of wrong answers; 1 is equal variance.
+        Their means differ by meta-d' standard deviations of wrong answers.
     temperature_shift : float
-        By how many nats log-probabilities fall for each unit of temperature.
+        Decrease of log-probabilities per unit of temperature, in nats.
     temperature_gain : float
-        By how much the distance of right and wrong answers' log-probabilities grows for each unit of temperature.
+        Increase, per unit of temperature, of the distance between the log-probabilities of right and wrong answers.
     """
 
     d_prime: float = 1.5
@@ -145,23 +146,23 @@ class Subject:
         return self.accuracy_at(normal(seed, question_id, "difficulty"))
 
     def accuracy_at(self, difficulty: float) -> float:
-        """Return the probability that the subject is right about a question whose standard score of d' is given."""
-        return _NORMAL.cdf(_sensible(self.d_prime + self.difficulty_spread * difficulty) / 2)
+        """Return the probability of a right answer if d' is shifted by ``difficulty`` standard deviations."""
+        return _NORMAL.cdf(_clip_sensitivity(self.d_prime + self.difficulty_spread * difficulty) / 2)
 
     def answering_threshold(self, penalty: float) -> float:
-        """Return the confidence from which the subject answers when a wrong answer costs ``penalty``.
+        """Return the smallest confidence at which the subject answers when a wrong answer costs ``penalty``.
 
-        It acts as an optimal agent would under the penalty ``caution * penalty ** risk_sensitivity``: the logit of the
-        threshold is linear in the log of the penalty.
+        The subject decides as an optimal agent with the penalty ``caution * penalty ** risk_sensitivity``. The logit of
+        the threshold is therefore linear in the logarithm of the penalty.
         """
-        felt: float = self.caution * penalty**self.risk_sensitivity
-        return felt / (1.0 + felt)
+        perceived: float = self.caution * penalty**self.risk_sensitivity
+        return perceived / (1.0 + perceived)
 
     def decide(self, question_id: str, condition: str, seed: object) -> Decision:
         """Return whether the subject is right about a question, and its confidence under a condition.
 
-        The outcome and the evidence depend on the question alone, so that conditions are paired by question; only
-        ``scale_gain`` and ``noise`` make the confidence differ between them.
+        The outcome and the evidence depend on the question only. Confidence differs between conditions only by
+        ``scale_gain`` and ``noise``.
         """
         accuracy = self.accuracy(question_id, seed)
         correct = uniform(seed, question_id, "outcome") < accuracy
@@ -177,11 +178,22 @@ class Subject:
     def confidence_at(
         self, quantile: float, condition: str, *, correct: bool, accuracy: float, shift: float = 0.0
     ) -> float:
-        """Return the confidence at a quantile of the evidence, in (0, 1), that the subject has given an outcome.
+        """Return the confidence for a quantile of the evidence.
 
-        ``accuracy`` is the probability of being right, and ``shift`` that of the logit by noise.
+        Parameters
+        ----------
+        quantile : float
+            Quantile of the evidence given the outcome, in (0, 1).
+        condition : str
+            Label of the condition.
+        correct : bool
+            The outcome.
+        accuracy : float
+            Probability of a right answer.
+        shift : float
+            Shift of the logit by noise.
         """
-        meta = _sensible(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
+        meta = _clip_sensitivity(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
         mean = meta / 2 if correct else -meta / 2
         below = _NORMAL.cdf(-mean)  # the evidence is cut to positive values
         evidence = mean + _NORMAL.inv_cdf(min(below + quantile * (1.0 - below), 1.0 - 1e-16))
@@ -194,19 +206,20 @@ class Subject:
         return _logistic(self.bias + shift + self.gain * calibrated)
 
     def restate(self, chance: float, question_id: str, seed: object) -> float:
-        """Return the subject's confidence in something that it knows to have a chance of ``chance``.
+        """Return the confidence that the subject states for an event of probability ``chance``.
 
-        The logit of the chance times M-ratio, distorted as any confidence: without metacognition it is one half.
+        It is the logit of the probability times M-ratio, distorted like any confidence. Without metacognition it is one
+        half.
 
         Examples
         --------
         >>> round(Subject().restate(0.8, "q-1", 0), 6), Subject(meta_d_prime=0.0).restate(0.8, "q-1", 0)
         (0.8, 0.5)
         """
-        return self.restated(chance, normal(seed, question_id, "noise"))
+        return self.restate_at(chance, normal(seed, question_id, "noise"))
 
-    def restated(self, chance: float, score: float) -> float:
-        """Return the same where the noise has a standard score."""
+    def restate_at(self, chance: float, score: float) -> float:
+        """Return the result of :meth:`restate` for the standard score of the noise."""
         m_ratio = self.meta_d_prime / self.d_prime if self.d_prime else 0.0
         known = m_ratio * _logit(min(max(chance, 1e-6), 1.0 - 1e-6))
         return _logistic(self.bias + self.noise * score + self.gain * known)
@@ -214,13 +227,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The subject's outcome on a question, and its confidence in [0, 1] before it is put in words."""
+    """Whether the subject is right about a question, and its confidence in [0, 1] before it is reported."""
 
     correct: bool
     confidence: float
 
 
-def _sensible(sensitivity: float) -> float:
+def _clip_sensitivity(sensitivity: float) -> float:
     return min(max(sensitivity, -STRONGEST), STRONGEST)
 
 
@@ -245,68 +258,67 @@ PROFILES: dict[str, Subject] = {
     "sloppy": Subject(meta_d_prime=1.0, bias=0.6, rounding=0.9, ignores_bounds=0.1, sloppiness=0.4),
 }
 
-_LEAST = math.ulp(0.0)
+_ABOVE_ZERO = math.ulp(0.0)
 
-_WITHIN: Mapping[str, tuple[float, float]] = {
+_BOUNDS: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("d_prime", "meta_d_prime"), (-STRONGEST, STRONGEST)),
     **dict.fromkeys(("rounding", "ignores_bounds", "sloppiness"), (0.0, 1.0)),
     **dict.fromkeys(("misreading", "false_right", "false_wrong", "garbling"), (0.0, 1.0)),
     **dict.fromkeys(("noise", "difficulty_spread", "hazard_noise", "caution"), (0.0, math.inf)),
-    **dict.fromkeys(("belief_sd", "evidence_ratio"), (_LEAST, math.inf)),
-    "perception": (_LEAST, 1.0),
+    **dict.fromkeys(("belief_sd", "evidence_ratio"), (_ABOVE_ZERO, math.inf)),
+    "perception": (_ABOVE_ZERO, 1.0),
     "risk_sensitivity": (0.0, 10.0),
     "round_to": (1.0, math.inf),
 }
-"""Ranges of the parameters that do not take every number."""
+"""Bounds of the parameters that do not allow every number."""
 
 
 def make_subject(profile: str, /, **changes: Any) -> Subject:
-    """Return the subject called ``profile`` with some of its parameters changed.
+    """Return the simulated subject called ``profile``, with some of its parameters changed.
 
-    ValueError if there is no such profile or parameter, or a value is not what the parameter may be; the message says
-    what there is.
+    ValueError if there is no such profile or parameter, or a value is not allowed.
 
     Examples
     --------
     >>> make_subject("ideal", meta_d_prime=0.5).meta_d_prime
     0.5
     """
-    return changed("subject", PROFILES, profile, changes)
+    return make_from_profile("subject", PROFILES, profile, changes)
 
 
-def changed(kind: str, named: Mapping[str, Model], name: str, changes: Mapping[str, Any]) -> Model:
-    """Return the simulated model of a name and a kind, such as ``subject``, with some of its parameters changed."""
-    if name not in named:
-        raise ValueError(
-            f"there is no simulated {kind} {name!r}{meant(name, named) or '.'} There are {', '.join(named)}"
-        )
-    defaults = asdict(next(iter(named.values())))
+def make_from_profile(
+    kind: str, profiles: Mapping[str, Model], name: str, changes: Mapping[str, Any]
+) -> Model:
+    """Return one of several simulated models with some of its parameters changed; messages call it a ``kind``."""
+    if name not in profiles:
+        hint = did_you_mean(name, profiles) or "."
+        raise ValueError(f"there is no simulated {kind} {name!r}{hint} There are {', '.join(profiles)}")
+    defaults = asdict(next(iter(profiles.values())))
     if unknown := sorted(changes.keys() - defaults.keys()):
         raise ValueError(
-            f"a simulated {kind} has no {', '.join(unknown)}{meant(unknown[0], defaults) or '.'} "
+            f"a simulated {kind} has no {', '.join(unknown)}{did_you_mean(unknown[0], defaults) or '.'} "
             f"Its parameters are {', '.join(sorted(defaults))}"
         )
-    return replace(
-        named[name], **{each: _checked(each, new, defaults[each]) for each, new in changes.items()}
-    )
+    checked = {each: _check_parameter(each, value, defaults[each]) for each, value in changes.items()}
+    return replace(profiles[name], **checked)
 
 
-def _checked(name: str, value: Any, default: Any) -> Any:
-    """Return a parameter's value of the type that its default has."""
+def _check_parameter(name: str, value: Any, default: Any) -> Any:
+    """Return the value of a parameter in the type of its default; ValueError if the value is not allowed."""
     if isinstance(default, tuple):
-        whole = isinstance(value, Sequence) and not isinstance(value, str)
-        if whole and all(_is_number(share) and 0.0 <= share <= 1.0 for share in value):
+        is_list = isinstance(value, Sequence) and not isinstance(value, str)
+        if is_list and all(_is_number(share) and 0.0 <= share <= 1.0 for share in value):
             return tuple(map(float, value))
         raise ValueError(f"{name} must be a list of numbers from 0 to 1, got {value!r}")
     if isinstance(default, Mapping):
         if isinstance(value, Mapping) and all(map(_is_number, value.values())):
             return dict(value)
         raise ValueError(f"{name} must give a number for each condition that it names, got {value!r}")
-    low, high = _WITHIN.get(name, (-math.inf, math.inf))
+    low, high = _BOUNDS.get(name, (-math.inf, math.inf))
     if not _is_number(value) or not low <= value <= high or (isinstance(default, int) and value % 1):
         kind = "whole number" if isinstance(default, int) else "number"
         bounds = [
-            *(["above 0"] if low == _LEAST else [f"of at least {low:g}"] if math.isfinite(low) else []),
+            *(["above 0"] if low == _ABOVE_ZERO else [f"of at least {low:g}"] if math.isfinite(low) else []),
             *([f"of at most {high:g}"] if math.isfinite(high) else []),
         ]
         raise ValueError(f"{name} must be a {' '.join([kind, ' and '.join(bounds)]).strip()}, got {value!r}")
@@ -320,11 +332,11 @@ def _is_number(value: object) -> bool:
 _POINTS = 10_000
 
 TRIALS = 1e9
-"""Number of trials in the long run, for measures that are corrected for the number of trials."""
+"""Number of trials in the limit, for measures with a correction for the number of trials."""
 
 
 def even_points(dimensions: int, n: int = _POINTS) -> Iterator[tuple[float, ...]]:
-    """Yield points that fill the open unit cube evenly.
+    """Yield points that are evenly spread in the open unit cube (Roberts' R sequence).
 
     Examples
     --------
@@ -340,7 +352,7 @@ def even_points(dimensions: int, n: int = _POINTS) -> Iterator[tuple[float, ...]
 
 
 def decisions(subject: Subject, condition: str) -> Iterator[tuple[bool, float, float]]:
-    """Yield outcome, confidence and probability of what a subject decides under a condition, over all questions."""
+    """Yield the possible decisions of a subject under a condition: outcome, confidence and probability."""
     for evidence, noise, difficulty in even_points(3):
         accuracy = subject.accuracy_at(_NORMAL.inv_cdf(difficulty))
         shift = subject.noise * _NORMAL.inv_cdf(noise)
@@ -351,23 +363,20 @@ def decisions(subject: Subject, condition: str) -> Iterator[tuple[bool, float, f
             yield correct, confidence, chance / _POINTS
 
 
-def long_run(
+def expected_values(
     measures: Iterable[Measure], trials: Iterable[tuple[Mapping[str, Any], float]]
 ) -> dict[str, float]:
-    """Evaluate measures, by name, on the trials that can be, weighted by their probabilities.
+    """Return the expected value of each measure, by name, from the possible trials and their probabilities.
 
-    Numbers of trials are left out, as are measures that are not defined.
+    Numbers of trials and undefined measures are left out.
     """
-    rows, weights = zip(*trials, strict=True)
-    return of_columns(
-        measures,
-        columns([{**row, "question_id": str(i)} for i, row in enumerate(rows)]),
-        np.array(weights),
-    )
+    rows, probabilities = zip(*trials, strict=True)
+    table = columns([{**row, "question_id": str(i)} for i, row in enumerate(rows)])
+    return evaluate_measures(measures, table, np.array(probabilities))
 
 
-def of_columns(measures: Iterable[Measure], trials: Columns, probabilities: Any) -> dict[str, float]:
-    """Evaluate measures on columns of trials that are weighted by their probabilities, as :func:`long_run`."""
+def evaluate_measures(measures: Iterable[Measure], trials: Columns, probabilities: Any) -> dict[str, float]:
+    """Return what :func:`expected_values` returns, from the columns of the possible trials."""
     values = {
         measure.name: float(measure.compute(trials, TRIALS * probabilities))
         for measure in measures

@@ -1,4 +1,4 @@
-"""What the author of a study imports."""
+"""Everything that the author of a study imports."""
 
 from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study, TaskMetrics
 from confidence_tasks.study.measures import Measure

@@ -9,7 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import CACHE, EFFORTS, FEWSHOT, METRICS, MIRROR, SEED, Parameter, meant
+from confidence_tasks.study.parameter import (
+    CACHE,
+    EFFORTS,
+    FEWSHOT,
+    METRICS,
+    MIRROR,
+    SEED,
+    Parameter,
+    did_you_mean,
+)
 from confidence_tasks.study.reference import LazyModule, Reference, np
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Question, Status, Trial
@@ -443,7 +452,9 @@ class Study:
         ):
             for name in names:
                 if name not in known:
-                    raise ValueError(f"{attribute} names an unknown {kind}, {name!r}{meant(name, known)}")
+                    raise ValueError(
+                        f"{attribute} names an unknown {kind}, {name!r}{did_you_mean(name, known)}"
+                    )
 
     def _check_tasks(self) -> None:
         """Check the parameters and conditions of every task, and the stages unless parameters change them."""
@@ -458,7 +469,7 @@ class Study:
                 raise ValueError(f"two conditions are called {repeated}")
             if design.baseline and design.baseline not in conditions:
                 raise ValueError(
-                    f"the baseline {design.baseline!r} is no condition{meant(design.baseline, conditions)}"
+                    f"the baseline {design.baseline!r} is no condition{did_you_mean(design.baseline, conditions)}"
                 )
         if not callable(self.stages):
             check_stages(self.stages)

@@ -1,8 +1,8 @@
-"""From trials to metrics: a table of measures, applied to each condition, on either harness and in every report.
+"""Measures: numbers computed from trials, for the metrics of both harnesses and for all reports.
 
-A measure takes the columns of some trials and, for intervals, weights over them: with weights of shape (resamples, n)
-it returns one value a resample. It picks the rows that it needs itself, so that what it does with a missing answer or
-confidence is said in one place.
+A measure computes one number from the columns of some trials. For intervals it also takes weights of shape
+(resamples, n), and returns one number per resample. A measure selects the trials that it can use: a trial that lacks an
+answer or a confidence is left out or counted by the measure itself.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Bounds: TypeAlias = tuple[float, float]
 
 ANY: Bounds = (-math.inf, math.inf)
 UNIT: Bounds = (0.0, 1.0)
-"""Bounds of probabilities, and of means of them."""
+"""Bounds of probabilities and of their means."""
 
-# As texts, because NumPy is not imported before it is needed.
+# The aliases are strings, because NumPy is imported at its first use only.
 Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Value: TypeAlias = "float | FloatArray"
 Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
@@ -42,49 +42,54 @@ Incomparable: TypeAlias = "Callable[[Columns, FloatArray], Reason | None]"
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """The posterior distribution of a measure that depends on how often each of a few outcomes occurs.
+    """Posterior distribution of a measure of trials that have only a few possible outcomes.
 
-    Questions have random weights, as in Rubin's Bayesian bootstrap (1981, doi:10.1214/aos/1176345338), which makes
-    the weight of an outcome that was seen k times a gamma variate of shape k. The prior adds a gamma variate to each
-    outcome, seen or not.
+    Every question has a random weight, as in the Bayesian bootstrap (Rubin 1981, doi:10.1214/aos/1176345338), so that
+    the weight of an outcome that was observed k times is a gamma variate of shape k. The prior adds a gamma variate to
+    every outcome, observed or not.
 
     Attributes
     ----------
     outcomes : callable
-        From trials to one trial of each outcome, with the columns that ``compute`` reads.
+        ``outcomes(columns)`` returns columns with one trial of each outcome, as far as ``compute`` reads them.
     compute : callable
-        The measure, without additions of its own to the numbers of trials.
-    prepared : callable
-        What becomes of the trials, but not of those of ``outcomes``, before.
+        The measure, without a correction that adds to the numbers of trials.
+    prepare : callable
+        ``prepare(columns)`` returns the trials as ``compute`` takes them; by default unchanged.
     prior : float
-        Shape of the prior's gamma variates: trials of each outcome that the distribution starts from. With Jeffreys'
-        half, shares of few outcomes, all of them rare or not, are covered as often as they should be (Brown, Cai &
-        DasGupta 2001, doi:10.1214/ss/1009213286, for two).
+        Shape of the prior's gamma variates, in trials per outcome. Jeffreys' prior of one half gives intervals of
+        proportions with correct coverage, for rare outcomes too (Brown, Cai & DasGupta 2001,
+        doi:10.1214/ss/1009213286).
     """
 
     outcomes: Callable[[Columns], Columns]
     compute: Compute
-    prepared: Callable[[Columns], Columns] = lambda trials: trials
+    prepare: Callable[[Columns], Columns] = lambda trials: trials
     prior: float = 0.5
 
-    def weighted(self, trials: Columns, weights: FloatArray, rng: Generator) -> tuple[Columns, FloatArray]:
-        """Return trials and outcomes, and a weight of each for every row of random weights of the trials, (R, n)."""
-        own, one_of_each = self.prepared(trials), self.outcomes(trials)
-        rows = {key: np.concatenate([own[key], column]) for key, column in one_of_each.items()}
-        added = rng.gamma(self.prior, size=(len(weights), len(next(iter(one_of_each.values())))))
-        return rows, np.concatenate([weights.T, added.T]).T  # in memory as the weights of kinds are
+    def add_outcomes(
+        self, trials: Columns, weights: FloatArray, rng: Generator
+    ) -> tuple[Columns, FloatArray]:
+        """Return the trials and one trial of each outcome, and ``weights``, (R, n), with those of the prior."""
+        prepared, outcomes = self.prepare(trials), self.outcomes(trials)
+        rows = {key: np.concatenate([prepared[key], column]) for key, column in outcomes.items()}
+        prior_weights = rng.gamma(self.prior, size=(len(weights), len(next(iter(outcomes.values())))))
+        # Transposed, so that the memory layout is that of other weights.
+        return rows, np.concatenate([weights.T, prior_weights.T]).T
 
 
 @dataclass(frozen=True, slots=True)
 class Informative:
-    """The questions that decide a measure, such as those answered wrong for an AUROC: each once, however often asked.
+    """The questions that limit the precision of a measure, such as those with a wrong answer for an AUROC.
+
+    A question counts once, however often it is asked. An interval needs a count of five.
 
     Attributes
     ----------
     questions : frozenset of str, optional
-        Their identifiers; None where all trials decide.
+        Identifiers of the questions; None if every trial is informative.
     weight : float
-        How many each counts as, of the five that an interval needs.
+        What each question adds to the count.
     """
 
     questions: frozenset[str] | None = None
@@ -92,65 +97,70 @@ class Informative:
 
     @property
     def count(self) -> float:
-        """Number of questions, each counted with the weight."""
+        """Number of questions times their weight."""
         return math.inf if self.questions is None else self.weight * len(self.questions)
 
     @classmethod
-    def smallest(cls, trials: Columns, members: Iterable[NDArray[Any]], weight: float = 1.0) -> Informative:
-        """Return the questions of the smallest of several sets of trials."""
-        asked = [frozenset(map(str, trials["question_id"][of])) for of in members]
-        return cls(min(asked, key=len), weight)
+    def smallest(cls, trials: Columns, masks: Iterable[NDArray[Any]], weight: float = 1.0) -> Informative:
+        """Return the questions of the smallest of several sets of trials, each given by a mask."""
+        questions = [frozenset(map(str, trials["question_id"][mask])) for mask in masks]
+        return cls(min(questions, key=len), weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number about a set of trials.
+    """A number computed from a set of trials, with the way in which its interval is found.
+
+    ``columns`` below is a mapping of the names of trial columns to arrays of length n.
 
     Attributes
     ----------
     name : str
-        The metric's name in logs and tables.
+        Name of the metric in logs and tables.
     compute : callable
-        ``compute(columns, weights)`` with ``weights`` None, or of shape (resamples, n) for one value a resample.
+        ``compute(columns, weights)`` returns the number if ``weights`` is None, and one number per row of ``weights``
+        if they have the shape (resamples, n).
     description : str
-        One sentence: what it is, and how it treats trials that lack something.
+        One sentence that says what the measure is, and what it does with trials that lack a value.
     better : {"higher", "lower", "neither"}
-        Which direction is good.
-    interval : str
-        How tables read its interval off the resamples, see :func:`confidence_tasks.statistics.bootstrap`:
-        ``"student"`` is for means and slopes, ``"wilson"`` for proportions, ``"transformed"`` for what else lies within
-        ``bounds``, ``"percentile"`` for draws from a posterior distribution, ``"none"`` for what resamples do not tell.
+        Which values are better.
+    interval : {"percentile", "student", "transformed", "wilson", "none"}
+        Kind of interval that is computed from the resamples, see :func:`confidence_tasks.statistics.bootstrap`:
+        ``"student"`` for means and slopes, ``"wilson"`` for proportions, ``"transformed"`` for other numbers within
+        ``bounds``, ``"percentile"`` for draws from a posterior distribution, ``"none"`` for no interval.
     is_mean : bool
-        Whether it is a mean over trials other than a proportion, so that a test may exchange its trials and all those
-        of several groups decide the mean of the groups.
+        Whether the measure is a mean over trials, but not a proportion. A permutation test may then exchange single
+        trials, and the mean over several groups needs enough trials only in all groups together.
     proportion : str
-        Name of a proportion that differs from this measure by a constant; its interval is shifted instead of
-        recomputed.
+        Name of a proportion that differs from this measure by a constant. The interval of the proportion is shifted by
+        the constant instead of computed anew.
     informative : callable, optional
-        ``informative(columns)``: which questions decide it, such as those answered wrong for an AUROC. With fewer than
-        five, tables print no interval. By default all do.
+        ``informative(columns)`` returns the :class:`Informative` questions. If they count less than five, tables print
+        no interval. By default every trial is informative.
     bounds : tuple of float
-        The values between which it lies, and so its interval.
+        Smallest and largest possible value. The interval lies within these bounds.
     is_count : bool
-        Whether it is a number of trials, which conditions and sources add up instead of averaging.
+        Whether the measure is a number of trials, which is summed over conditions and sources instead of averaged.
     fitted : bool
-        Whether ``compute`` fits something to the trials that it leaves as it is for all weights, so that its interval
-        takes it as it is, and exchanging trials does not tell how it varies.
+        Whether ``compute`` fits a model to the trials once and uses it for all rows of weights. The interval then holds
+        for the model as fitted, and a permutation test is not possible.
     refitted : callable, optional
-        For such a measure, the same fitted for each row of weights, which are whole numbers.
+        ``compute`` of a ``fitted`` measure with a model fitted for each row of weights, which must be whole numbers. A
+        permutation test uses it.
     test_inversion : callable, optional
-        Where its interval inverts a test: from trials and the number of each one's question to the bins that the
-        interval is made of, as of :func:`confidence_tasks.statistics.ece_interval`. These say whether it is withheld.
+        ``test_inversion(columns, questions)`` returns the object whose tests are inverted for the interval, as for
+        :func:`confidence_tasks.statistics.ece_interval`; ``questions`` numbers the question of each trial. This object
+        also decides whether the interval is withheld.
     posterior : Posterior, optional
-        Where a trial has few outcomes, some of them rare: the distribution that its interval is read off instead of
-        the resamples. Then nothing needs to be withheld.
+        Distribution whose quantiles are the interval, for trials that have a few outcomes, some of them rare. Such an
+        interval is never withheld.
     influence : callable, optional
-        ``influence(columns, weights)``: for each row of weights, how much every trial moves the measure, shape
-        (resamples, n), and the variance that no trial accounts for, (resamples,). Differences are tested by these; a
-        mean needs none.
+        ``influence(columns, weights)`` returns the influence of each trial on the measure, (resamples, n), and the
+        variance that the influences do not contain, (resamples,). Tests of differences use them. Means need no such
+        function.
     incomparable : callable, optional
-        ``incomparable(columns, weights)``: why a difference of the measure from such trials is withheld, if so;
-        weights of shape (n,).
+        ``incomparable(columns, weights)``, with weights of shape (n,), returns the reason why differences of the
+        measure must be withheld for these trials, or None.
     """
 
     name: str
@@ -172,21 +182,21 @@ class Measure:
 
     @property
     def exchangeable(self) -> Measure | None:
-        """The measure as a test that exchanges trials takes it; None where it cannot be tested so."""
+        """The measure as a permutation test uses it; None if no such test is possible."""
         if not self.fitted:
             return self
         return None if self.refitted is None else replace(self, compute=self.refitted, fitted=False)
 
     @property
     def largest_difference(self) -> float:
-        """Largest possible difference of two values; 1 for shares."""
+        """Largest possible difference of two values; 1 for proportions."""
         if self.test_inversion is not None or self.interval == "wilson":
             return 1.0
         return self.bounds[1] - self.bounds[0]
 
     @property
     def columns(self) -> list[tuple[str, ...]]:
-        """The columns that its calls of ``confidence_tasks.statistics`` read."""
+        """Columns that the measure passes to functions of ``confidence_tasks.statistics``, one tuple per function."""
         return [
             value.columns
             for value in (getattr(self, each.name) for each in fields(self))
@@ -195,12 +205,12 @@ class Measure:
 
     @property
     def is_average(self) -> bool:
-        """Whether it is a mean or a proportion."""
+        """Whether the measure is a mean or a proportion."""
         return self.is_mean or self.interval == "wilson"
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return trials as one NumPy array a key: float64 for numbers, object for texts.
+    """Return one NumPy array per column of trials: float64 for numbers, object for texts.
 
     Examples
     --------
@@ -218,157 +228,171 @@ def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 GRADED = ("correct", "confidence")
-"""Columns that most statistics read: correctness and confidence."""
+"""The two columns that most statistics take."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticCall:
-    """A call of a function of ``confidence_tasks.statistics``, with the columns of trials that a study can check."""
+    """A function of trials that declares which columns it reads, so that a study can check their names."""
 
     columns: tuple[str, ...]
     run: Callable[..., Any]
 
     def __call__(self, *args: Any) -> Any:
-        """Make the call."""
+        """Call the function."""
         return self.run(*args)
 
 
 def statistic_of(
     name: str,
-    *needed: str,
+    *column_names: str,
     constants: Sequence[str] = (),
     **options: Any,
 ) -> Compute:
-    """Make a measure of a function of ``confidence_tasks.statistics``, over the trials that have all that it needs.
+    """Make ``Measure.compute`` from a function of ``confidence_tasks.statistics``.
 
     Parameters
     ----------
     name : str
-        The function, called as ``function(*columns, weights=..., **options)``; ValueError if there is none, or no such
-        option.
-    *needed : str
-        Columns it takes, in order; a trial where one of them is NaN is left out.
+        Name of the function, which is called as ``function(*columns, weights=..., **options)``.
+    *column_names : str
+        Columns that the function takes, in order. Trials where one of them is NaN are left out.
     constants : sequence of str
-        Columns that hold one value in all trials of a condition, passed as keyword options of the same name.
+        Columns that have the same value in all trials of a condition. They are passed as keyword options of the same
+        name.
     **options
         Keyword options of the function.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function or option.
     """
-    check_statistic(name, len(needed), [*constants, *options])
+    check_statistic(name, len(column_names), [*constants, *options])
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        keep, kept = _complete_trials(trials, needed)
-        kept_weights = None if weights is None else _of_kept(weights, keep)
+        keep, complete = _complete_trials(trials, column_names)
+        kept_weights = None if weights is None else _select_weights(weights, keep)
         fixed = {key: float(trials[key][0]) for key in constants}
-        value: Value = statistic(name)(*kept, weights=kept_weights, **fixed, **options)
+        value: Value = statistic(name)(*complete, weights=kept_weights, **fixed, **options)
         return value
 
-    return StatisticCall((*needed, *constants), compute)
+    return StatisticCall((*column_names, *constants), compute)
 
 
-def influence_of(name: str, *needed: str, **options: Any) -> Influence:
-    """Make the influence of trials by a function of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure.
+def influence_of(name: str, *column_names: str, **options: Any) -> Influence:
+    """Make ``Measure.influence`` from a function of ``confidence_tasks.statistics``.
 
-    A trial that is left out has none.
+    The parameters are those of :func:`statistic_of`. A trial that is left out has no influence.
     """
-    check_statistic(name, len(needed), options)
+    check_statistic(name, len(column_names), options)
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        keep, kept = _complete_trials(trials, needed)
-        of_kept, added = statistic(name)(*kept, weights=_of_kept(weights, keep), **options)
-        return of_all(of_kept, keep), added
+        keep, complete = _complete_trials(trials, column_names)
+        values, variance = statistic(name)(*complete, weights=_select_weights(weights, keep), **options)
+        return expand_influence(values, keep), variance
 
-    return StatisticCall(needed, influence)
+    return StatisticCall(column_names, influence)
 
 
-def of_all(kept: FloatArray, keep: NDArray[Any]) -> FloatArray:
-    """Return the influence of all trials, 0 for those that were left out."""
+def expand_influence(values: FloatArray, keep: NDArray[Any]) -> FloatArray:
+    """Return the influence of all trials, given that of the trials in ``keep``; it is 0 for the others."""
     if keep.all():
-        return kept
-    influence = np.zeros((len(keep), len(kept))).T
-    influence[:, keep] = kept
+        return values
+    influence = np.zeros((len(keep), len(values))).T
+    influence[:, keep] = values
     return influence
 
 
-def incomparable_by(name: str, *needed: str, **options: Any) -> Incomparable:
-    """Make the reason to withhold differences by a function of ``confidence_tasks.statistics``."""
-    check_statistic(name, len(needed), options)
+def incomparable_by(name: str, *column_names: str, **options: Any) -> Incomparable:
+    """Make ``Measure.incomparable`` from a function of ``confidence_tasks.statistics``.
+
+    The parameters are those of :func:`statistic_of`.
+    """
+    check_statistic(name, len(column_names), options)
 
     def incomparable(trials: Columns, weights: FloatArray) -> Reason | None:
-        keep, kept = _complete_trials(trials, needed)
-        reason: Reason | None = statistic(name)(*kept, weights=weights[keep], **options)
+        keep, complete = _complete_trials(trials, column_names)
+        reason: Reason | None = statistic(name)(*complete, weights=weights[keep], **options)
         return reason
 
-    return StatisticCall(needed, incomparable)
+    return StatisticCall(column_names, incomparable)
 
 
-def inverted_test_of(name: str, *needed: str, **options: Any) -> InvertedTestOf:
-    """Make the bins of an interval by a class of ``confidence_tasks.statistics``; as :func:`statistic_of` a measure."""
-    check_statistic(name, len(needed), options, "of")
+def inverted_test_of(name: str, *column_names: str, **options: Any) -> InvertedTestOf:
+    """Make ``Measure.test_inversion`` from a class of ``confidence_tasks.statistics``, by its method ``of``.
 
-    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
-        keep, kept = _complete_trials(trials, needed)
-        made: InvertedTest = statistic(name).of(*kept, questions=questions[keep], **options)
-        return made
+    The parameters are those of :func:`statistic_of`.
+    """
+    check_statistic(name, len(column_names), options, "of")
 
-    return StatisticCall(needed, inverted)
+    def make_test(trials: Columns, questions: IntArray) -> InvertedTest:
+        keep, complete = _complete_trials(trials, column_names)
+        test: InvertedTest = statistic(name).of(*complete, questions=questions[keep], **options)
+        return test
 
-
-def _complete_trials(trials: Columns, needed: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Return which trials have a value in every column needed, and these columns of them."""
-    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in needed])
-    return keep, [trials[key][keep] for key in needed]
+    return StatisticCall(column_names, make_test)
 
 
-def _of_kept(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
-    """Return the weights of some trials; without copying them where all are kept, as they mostly are."""
+def _complete_trials(trials: Columns, column_names: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return the mask of trials that have a value in every column, and these columns of the selected trials."""
+    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in column_names])
+    return keep, [trials[key][keep] for key in column_names]
+
+
+def _select_weights(weights: FloatArray, keep: NDArray[Any]) -> FloatArray:
+    """Return the weights of the selected trials, without a copy if all trials are selected."""
     if keep.all():
         return weights
     shared = getattr(weights, "weighting", None)
     return shared.kept(keep) if shared else weights[..., keep]
 
 
-def proportion(of: Callable[[Columns], NDArray[Any]]) -> Compute:
-    """Make a measure of the proportion of all trials for which ``of`` holds; NaN rows of ``of`` are left out."""
+def proportion_of(condition: Callable[[Columns], NDArray[Any]]) -> Compute:
+    """Make ``Measure.compute`` of a proportion: the mean of what ``condition(columns)`` returns for each trial.
+
+    ``condition`` returns booleans or numbers. Trials for which it returns NaN are left out.
+    """
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        holds = np.asarray(of(trials), dtype=np.float64)
-        keep = ~np.isnan(holds)
+        values = np.asarray(condition(trials), dtype=np.float64)
+        keep = ~np.isnan(values)
         weighting = statistics.inference.weights.Weighting.of(
-            None if weights is None else _of_kept(weights, keep), int(keep.sum())
+            None if weights is None else _select_weights(weights, keep), int(keep.sum())
         )
-        value = weighting.mean(holds[keep])
+        value = weighting.mean(values[keep])
         return value if weighting.batch else float(value[0])
 
     return compute
 
 
 def mean_of(column: str) -> Compute:
-    """Make a measure of the mean of a column; trials where it is NaN are left out."""
-    return StatisticCall((column,), proportion(lambda trials: trials[column]))
+    """Make ``Measure.compute`` of the mean of a column. Trials where it is NaN are left out."""
+    return StatisticCall((column,), proportion_of(lambda trials: trials[column]))
 
 
 def rows_of(trials: Columns, rows: Any) -> dict[str, NDArray[Any]]:
-    """Return some trials, by their positions or by a mask."""
+    """Return the columns of some trials, which are given by their positions or by a mask."""
     return {key: column[rows] for key, column in trials.items()}
 
 
-def among(kept: Callable[[Columns], NDArray[Any]], compute: Compute) -> Compute:
-    """Restrict what is computed to the trials for which ``kept`` holds."""
+def restrict_to(condition: Callable[[Columns], NDArray[Any]], compute: Compute) -> Compute:
+    """Restrict a computation to the trials for which ``condition(columns)`` is true."""
 
     def restricted(trials: Columns, weights: FloatArray | None = None) -> Any:
-        keep = kept(trials)
+        keep = condition(trials)
         return compute(rows_of(trials, keep), None if weights is None else weights[..., keep])
 
     return restricted
 
 
 def undefined(weights: FloatArray | None) -> Value:
-    """Return NaN, for every row of weights where there are any."""
+    """Return NaN, or an array with NaN for every row of weights."""
     return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
 
 
 def not_resampled(compute: Callable[[Columns], float]) -> Compute:
-    """Make a measure of what is fitted to the trials: resampling leaves it as it is and so does not tell its error."""
+    """Make ``Measure.compute`` of a number that is not computed for resamples, so that it has no interval."""
 
     def value(trials: Columns, weights: FloatArray | None = None) -> Value:
         return compute(trials) if weights is None else undefined(weights)
@@ -376,78 +400,81 @@ def not_resampled(compute: Callable[[Columns], float]) -> Compute:
     return value
 
 
-def min_count(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
-    """Find the questions that have a trial in the smallest of several sets: those that decide what compares the sets.
+def smallest_set(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
+    """Make ``Measure.informative`` of a measure that compares sets of trials: the questions of the smallest set.
 
-    Where another number than five is ``enough`` for an interval, each counts so that so many make five.
+    Parameters
+    ----------
+    *sets : callable
+        ``set(columns)`` returns the mask of the trials in the set, see :func:`where`.
+    enough : int
+        Number of questions in the smallest set from which on the measure has an interval.
 
     Examples
     --------
     >>> import numpy as np
-    >>> asked = {"correct": np.array([1.0, 0.0, 0.0]), "question_id": np.array(["a", "b", "b"])}
-    >>> min_count(where("correct", 1.0), where("correct", 0.0))(asked).count
+    >>> trials = {"correct": np.array([1.0, 0.0, 0.0]), "question_id": np.array(["a", "b", "b"])}
+    >>> smallest_set(where("correct", 1.0), where("correct", 0.0))(trials).count
     1.0
     """
 
     def informative(trials: Columns) -> Informative:
-        return Informative.smallest(trials, [of(trials) for of in sets], 5.0 / enough)
+        return Informative.smallest(trials, [members(trials) for members in sets], 5.0 / enough)
 
     return informative
 
 
-def share(name: str, compute: Compute | str, description: str, better: Better = "neither") -> Measure:
-    """Make the measure of a proportion of the trials; of a column that is 0 or 1 where its name is given."""
-    return Measure(name, _computed(compute), description, better, interval="wilson")
+def proportion_measure(
+    name: str, compute: Compute | str, description: str, better: Better = "neither"
+) -> Measure:
+    """Make the measure of a proportion. ``compute`` may be the name of a column that is 0, 1 or NaN."""
+    compute = mean_of(compute) if isinstance(compute, str) else compute
+    return Measure(name, compute, description, better, interval="wilson")
 
 
-def mean(
+def mean_measure(
     name: str, compute: Compute | str, description: str, better: Better = "neither", *, bounds: Bounds = ANY
 ) -> Measure:
-    """Make the measure of a mean over trials; of a column where its name is given."""
-    return Measure(
-        name, _computed(compute), description, better, interval="student", is_mean=True, bounds=bounds
-    )
+    """Make the measure of a mean over trials. ``compute`` may be the name of a column."""
+    compute = mean_of(compute) if isinstance(compute, str) else compute
+    return Measure(name, compute, description, better, interval="student", is_mean=True, bounds=bounds)
 
 
-def _computed(compute: Compute | str) -> Compute:
-    return mean_of(compute) if isinstance(compute, str) else compute
-
-
-def count(
-    name: str, of: Callable[[Columns], NDArray[Any]], description: str, better: Better = "neither"
+def count_measure(
+    name: str, condition: Callable[[Columns], NDArray[Any]], description: str, better: Better = "neither"
 ) -> Measure:
-    """Make the measure of the number of trials for which ``of`` holds."""
+    """Make the measure of the number of trials for which ``condition(columns)`` is true."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        holds = of(trials).astype(float)
-        return float(holds.sum()) if weights is None else weights @ holds
+        counted = condition(trials).astype(float)
+        return float(counted.sum()) if weights is None else weights @ counted
 
     return Measure(name, compute, description, better, is_count=True)
 
 
-ENOUGH_FOR_A_MEAN = 2
-"""Minimum number of questions in the smaller class, right or wrong, for an interval of a mean, which adds two more."""
+MIN_QUESTIONS_OF_MEAN = 2
+"""Minimum number of right and of wrong answers for an interval of overconfidence, which itself adds two of each."""
 
 
-def where(column: str, value: float, *needed: str) -> Callable[[Columns], NDArray[Any]]:
-    """Make the set of trials that have a value in a column, and any value in some others."""
+def where(column: str, value: float, *present: str) -> Callable[[Columns], NDArray[Any]]:
+    """Make the function that selects the trials with a value in a column, and any number in the columns ``present``."""
 
-    def holds(trials: Columns) -> NDArray[Any]:
-        present = [~np.isnan(trials[key]) for key in needed]
-        return np.asarray(np.logical_and.reduce([trials[column] == value, *present]))
+    def members(trials: Columns) -> NDArray[Any]:
+        not_missing = [~np.isnan(trials[key]) for key in present]
+        return np.asarray(np.logical_and.reduce([trials[column] == value, *not_missing]))
 
-    return holds
+    return members
 
 
 def right_and_wrong(
     correct: str = "correct", confidence: str = "confidence"
 ) -> tuple[Callable[[Columns], NDArray[Any]], Callable[[Columns], NDArray[Any]]]:
-    """Make the sets of right and of wrong answers with a confidence."""
+    """Make the functions that select the right and the wrong answers with a confidence."""
     return where(correct, 1.0, confidence), where(correct, 0.0, confidence)
 
 
 def auroc(name: str, description: str, correct: str = "correct", confidence: str = "confidence") -> Measure:
-    """Make the measure of the area under the type-2 ROC curve, over the trials that have both columns."""
+    """Make the measure of the area under the type-2 ROC curve of the trials that have both columns."""
     return Measure(
         name,
         statistic_of("auroc2", correct, confidence),
@@ -455,7 +482,7 @@ def auroc(name: str, description: str, correct: str = "correct", confidence: str
         "higher",
         interval="transformed",
         bounds=(0.0, 1.0),
-        informative=min_count(*right_and_wrong(correct, confidence)),
+        informative=smallest_set(*right_and_wrong(correct, confidence)),
         influence=influence_of("auroc2_influence", correct, confidence),
     )
 
@@ -469,18 +496,26 @@ def calibration_error(
     graded: bool = False,
     **options: Any,
 ) -> Measure:
-    """Make the measure of an expected calibration error, over the trials that have both columns.
+    """Make the measure of an expected calibration error of the trials that have both columns.
 
-    If ``graded``, ``correct`` holds probabilities of being right; otherwise the fewer of right and wrong answers decide
-    its differences. ``options`` are keyword options of :func:`confidence_tasks.statistics.ece`: how confidence is cut
-    into bins.
+    Parameters
+    ----------
+    name, description : str
+        Name and description of the measure.
+    correct, confidence : str
+        Columns of correctness and confidence.
+    graded : bool
+        Whether ``correct`` holds probabilities of being right. Otherwise an interval needs five right and five wrong
+        answers.
+    **options
+        Keyword options of :func:`confidence_tasks.statistics.ece`, such as the number of bins.
     """
     return Measure(
         name,
         statistic_of("ece", correct, confidence, **options),
         description,
         "lower",
-        informative=None if graded else min_count(*right_and_wrong(correct, confidence)),
+        informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
         test_inversion=inverted_test_of("BinnedTrials", correct, confidence, **options),
     )
 
@@ -488,80 +523,80 @@ def calibration_error(
 def overconfidence(
     name: str, description: str, correct: str = "correct", confidence: str = "confidence"
 ) -> Measure:
-    """Make the measure of mean confidence less accuracy, over the trials that have both columns."""
+    """Make the measure of mean confidence minus accuracy of the trials that have both columns."""
     return Measure(
         name,
         statistic_of("overconfidence", correct, confidence),
         description,
         interval="student",
         is_mean=True,
-        informative=min_count(*right_and_wrong(correct, confidence), enough=ENOUGH_FOR_A_MEAN),
+        informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN),
     )
 
 
 def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
-    def holds(trials: Columns) -> NDArray[Any]:
+    def members(trials: Columns) -> NDArray[Any]:
         return np.asarray([status in statuses for status in trials["status"]], dtype=np.bool_)
 
-    return holds
+    return members
 
 
 def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
-    """Correctness, 0 for a reply without an answer, NaN for an answer without a key."""
+    """Return correctness: 0 for a reply without an answer, NaN for an answer to a question without a key."""
     missing = _has_status("missing_answer", "unreadable", "refused")(trials)
     return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
 
 
-ACCURACY = share(
+ACCURACY = proportion_measure(
     "accuracy",
     "correct",
     "Mean correctness of the answers given; replies without an answer are left out.",
     "higher",
 )
-ACCURACY_OF_ALL = share(
+ACCURACY_OF_ALL = proportion_measure(
     "accuracy_of_all",
-    proportion(_wrong_if_missing),
+    proportion_of(_wrong_if_missing),
     "The same where a reply without an answer is wrong.",
     "higher",
 )
-PARSE_RATE = share(
+PARSE_RATE = proportion_measure(
     "parse_rate",
-    proportion(_has_status(*READABLE)),
+    proportion_of(_has_status(*READABLE)),
     "Share of replies with a readable answer and a confidence within what was asked.",
     "higher",
 )
-PARSE_RATE_STRICT = share(
+PARSE_RATE_STRICT = proportion_measure(
     "parse_rate_strict",
-    proportion(_has_status("ok")),
+    proportion_of(_has_status("ok")),
     "Share of replies that keep to the letter of the format.",
     "higher",
 )
-CONFIDENCE = mean("confidence", "confidence", "Mean confidence of the replies that state one.", bounds=UNIT)
+CONFIDENCE = mean_measure(
+    "confidence", "confidence", "Mean confidence of the replies that state one.", bounds=UNIT
+)
 
 
-def named(measures: Sequence[Measure], names: Sequence[str] | None) -> list[Measure]:
-    """Return the measures of some names, in the order of the names; all where there are none.
+def select_measures(measures: Sequence[Measure], names: Sequence[str] | None) -> list[Measure]:
+    """Return the measures that have one of the names, in the order of the names; all measures if ``names`` is None.
 
-    A name that ends in a group, such as ``coverage/p=0.9``, is known by what stands before it.
+    A measure whose name ends in a group, such as ``coverage/p=0.9``, is selected by the part before the slash.
 
     Examples
     --------
-    >>> [measure.name for measure in named([ACCURACY, CONFIDENCE], ["confidence", "ece"])]
+    >>> [measure.name for measure in select_measures([ACCURACY, CONFIDENCE], ["confidence", "ece"])]
     ['confidence']
     """
     if names is None:
         return list(measures)
-    position = {name: place for place, name in enumerate(names)}
-    known = [measure for measure in measures if measure.name.partition("/")[0] in position]
-    return sorted(known, key=lambda measure: position[measure.name.partition("/")[0]])
+    position = {name: i for i, name in enumerate(names)}
+    selected = [measure for measure in measures if measure.name.partition("/")[0] in position]
+    return sorted(selected, key=lambda measure: position[measure.name.partition("/")[0]])
 
 
 def values_of(trials: Sequence[Mapping[str, Any]], measures: Sequence[Measure]) -> dict[str, float]:
-    """Return every measure of all trials together by its name; NaN without trials."""
-    together = columns(trials)
-    return {
-        measure.name: float(measure.compute(together, None)) if trials else math.nan for measure in measures
-    }
+    """Return every measure, by name, of all trials together; NaN if there are no trials."""
+    table = columns(trials)
+    return {measure.name: float(measure.compute(table, None)) if trials else math.nan for measure in measures}
 
 
 def summarise(
@@ -569,11 +604,10 @@ def summarise(
     measures: Sequence[Measure],
     conditions: Sequence[str],
 ) -> dict[str, float]:
-    """Return every measure in every condition, keyed ``name/condition``, measure by measure, in the design's order.
+    """Return every measure in every condition, keyed ``measure/condition``, in the order given.
 
-    Where a condition holds trials of several sources, its value is the mean over the sources, as the papers pool
-    their data sets; numbers of trials are added up. A condition without trials gives NaN, so that the keys are always
-    the same.
+    If a condition has trials of several sources, its value is the mean over the sources, as the papers pool their data
+    sets, or the sum of numbers of trials. A condition without trials has NaN.
     """
     cells: dict[str, dict[str, list[Mapping[str, Any]]]] = {condition: {} for condition in conditions}
     for trial in trials:
@@ -581,11 +615,10 @@ def summarise(
     tables = {
         condition: [columns(cell) for cell in by_source.values()] for condition, by_source in cells.items()
     }
-    return {
-        f"{measure.name}/{condition}": sum(values) / (1 if measure.is_count else len(values))
-        if values
-        else math.nan
-        for measure in measures
-        for condition, cell_tables in tables.items()
-        for values in [[float(measure.compute(table, None)) for table in cell_tables]]
-    }
+    metrics = {}
+    for measure in measures:
+        for condition, cell_tables in tables.items():
+            values = [float(measure.compute(table, None)) for table in cell_tables]
+            divisor = 1 if measure.is_count else len(values)
+            metrics[f"{measure.name}/{condition}"] = sum(values) / divisor if values else math.nan
+    return metrics

@@ -1,4 +1,4 @@
-"""Parameters of a study's task, as data that both harnesses check before the first call."""
+"""Parameters of tasks. Both harnesses check their values before the first model call."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ T = TypeVar("T", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a study's task.
+    """A parameter of the tasks of a study.
 
     Attributes
     ----------
     name : str
-        Its name after ``-T`` in Inspect, and in ``--metadata`` on lm-eval.
+        Name of the parameter: ``-T name=value`` on Inspect, a key of ``--metadata`` on lm-eval.
     type : type
-        What it may be: ``int``, ``float``, ``bool``, ``str``, ``list``, or a union of these, such as ``int | None``.
+        Type of the value: ``int``, ``float``, ``bool``, ``str``, ``list``, or a union such as ``int | None``.
     default : object
-        Its value when it is not given.
+        Value if the user gives none.
     help : str
-        What it does, in a sentence.
+        Description in one sentence.
     choices : tuple of str
-        The only texts that it may be; empty for any.
+        The only texts that are allowed; empty to allow any.
     low, high : float
         Bounds of a number.
     """
@@ -41,9 +41,7 @@ class Parameter:
     high: float = math.inf
 
     def check(self, value: Any) -> None:
-        """Check a value of the right type.
-
-        ValueError if it is none of the choices, or beyond the bounds.
+        """Raise ValueError if a value of the right type is not one of the choices, or outside the bounds.
 
         Examples
         --------
@@ -67,17 +65,24 @@ class Parameter:
             raise ValueError(f"{self.name}={value} must {within}")
 
 
-def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
-    """Return a list parameter, given as a list, as text with commas or as one number, without repetitions.
+def parse_list(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
+    """Return the items of a list parameter as texts, without repetitions.
+
+    Parameters
+    ----------
+    value : str or number or sequence
+        The list, the items separated by commas, or a single number.
+    what : str
+        Name of the parameter for the error message.
 
     Raises
     ------
     ValueError
-        If it is empty.
+        If there are no items.
 
     Examples
     --------
-    >>> listed("0-20, 0-100", "scales"), listed(1, "temperatures")
+    >>> parse_list("0-20, 0-100", "scales"), parse_list(1, "temperatures")
     (['0-20', '0-100'], ['1'])
     """
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
@@ -88,7 +93,7 @@ def listed(value: str | float | Sequence[str] | Sequence[float], what: str) -> l
 
 
 def one_of(allowed: Sequence[T], value: str, what: str) -> T:
-    """Return ``value`` when it is one of ``allowed``; ValueError lists them otherwise.
+    """Return ``value`` if it is one of ``allowed``. Otherwise raise ValueError, whose message lists them.
 
     Examples
     --------
@@ -98,25 +103,25 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
     for choice in allowed:
         if choice == value:
             return choice
-    raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}{meant(value, allowed)}")
+    raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}{did_you_mean(value, allowed)}")
 
 
-def meant(name: str, known: Any) -> str:
-    """Return ``; did you mean 'x'?`` for the known name closest to a misspelt one; empty if none is close.
+def did_you_mean(name: str, known: Any) -> str:
+    """Return ``; did you mean 'x'?`` with the known name closest to a misspelt one; empty if no name is close.
 
     Examples
     --------
-    >>> meant("acuracy", ["accuracy", "ece"])
+    >>> did_you_mean("acuracy", ["accuracy", "ece"])
     "; did you mean 'accuracy'?"
-    >>> meant("ECE", ["accuracy", "ece"])
+    >>> did_you_mean("ECE", ["accuracy", "ece"])
     "; did you mean 'ece'?"
     """
     folded = {each.casefold(): each for each in known}
-    near = get_close_matches(name.casefold(), folded, n=1)
-    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+    closest = get_close_matches(name.casefold(), folded, n=1)
+    return f"; did you mean {folded[closest[0]]!r}?" if closest else ""
 
 
-_KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
+_TYPES: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
     {
         bool: ((bool,), "true or false"),
         int: ((int,), "a whole number"),
@@ -126,11 +131,11 @@ _KINDS: Mapping[type, tuple[tuple[type, ...], str]] = MappingProxyType(
         NoneType: ((NoneType,), ""),
     }
 )
-"""Types of parameters, with what a user may give for each and how messages name it."""
+"""By type of a parameter: the types of values that a user may give, and the name of the type in messages."""
 
 
 def check_value(name: str, value: Any, annotation: Any) -> None:
-    """Raise ValueError for a value that is not of a type of ``annotation``, or no number.
+    """Raise ValueError if a value does not have a type of ``annotation``, or is an infinite number or NaN.
 
     Examples
     --------
@@ -139,26 +144,27 @@ def check_value(name: str, value: Any, annotation: Any) -> None:
     ...
     ValueError: penalties=True must be a text or a list or a number
     """
-    kinds = [_KINDS[get_origin(kind) or kind] for kind in get_args(annotation) or (annotation,)]
-    types = {each for allowed, _ in kinds for each in allowed}
-    if type(value) not in types or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"{name}={value!r} must be {' or '.join(called for _, called in kinds if called)}")
+    declared = [_TYPES[get_origin(kind) or kind] for kind in get_args(annotation) or (annotation,)]
+    allowed = {kind for kinds, _ in declared for kind in kinds}
+    if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{name}={value!r} must be {' or '.join(label for _, label in declared if label)}")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedConditions:
-    """The conditions of a study that are told apart by a number, such as a penalty.
+    """Conditions that differ in one number, such as a penalty. Their labels are a prefix and the number.
 
     Attributes
     ----------
     column : str
-        The column of trials that has the number.
+        Column of trials that holds the number.
     prefix : str
-        What a label begins with.
+        Prefix of the labels.
     read : callable
-        ``read(number, text)``: the number, NaN where the text names none; ValueError says what is allowed.
-    written : callable
-        How a label writes the number.
+        ``read(number, text)`` returns the number of a condition, or raises ValueError if it is not allowed. ``number``
+        is NaN if the user's ``text`` is no number.
+    format_number : callable
+        Returns the number as labels write it.
 
     Examples
     --------
@@ -170,32 +176,32 @@ class NumberedConditions:
     column: str
     prefix: str
     read: Callable[[float, str], float]
-    written: Callable[[float], str] = "{:g}".format
+    format_number: Callable[[float], str] = "{:g}".format
 
     def label(self, number: float) -> str:
         """Return the label of a number."""
-        return f"{self.prefix}{self.written(number)}"
+        return f"{self.prefix}{self.format_number(number)}"
 
     def number(self, text: str) -> float:
-        """Return the number that a user or a label names."""
-        named = text.strip().removeprefix(self.prefix)
+        """Return the number of a condition, given as the number alone or as the label."""
+        text = text.strip().removeprefix(self.prefix)
         try:
-            number = float(named)
+            number = float(text)
         except ValueError:
             number = math.nan
-        return self.read(number, named)
+        return self.read(number, text)
 
     def label_of(self, text: str) -> str:
-        """Return the label of the number that a user names."""
+        """Return the label of a condition, given as the number alone or as the label."""
         return self.label(self.number(text))
 
     def columns(self, label: str) -> dict[str, float]:
-        """Return the number that a label stands for, as a column of trials."""
+        """Return the columns of trials that a label determines."""
         return {self.column: self.number(label)}
 
 
 def unknown_parameter(task: str, name: str, known: Iterable[str]) -> str:
-    """Say that a task has no such parameter, which it has, and which of them was probably meant.
+    """Return the message for an unknown parameter: the closest parameter of the task, and all parameters.
 
     Examples
     --------
@@ -203,7 +209,7 @@ def unknown_parameter(task: str, name: str, known: Iterable[str]) -> str:
     "riskeval has no parameter 'penalty'; did you mean 'penalties'? It has n, penalties"
     """
     known = list(known)
-    return f"{task} has no parameter {name!r}{meant(name, known) or '.'} It has {', '.join(known)}"
+    return f"{task} has no parameter {name!r}{did_you_mean(name, known) or '.'} It has {', '.join(known)}"
 
 
 SEED = Parameter("seed", int, 0, "Seed of the order of questions and of sampling.", low=0)
@@ -211,37 +217,37 @@ METRICS = Parameter(
     "metrics",
     str,
     "headline",
-    "Which measures are logged as metrics; reports compute all of them from the trials.",
+    "Which measures are logged as metrics; reports compute all measures from the trials.",
     ("headline", "all"),
 )
 TOP_LOGPROBS = Parameter(
     "top_logprobs",
     int,
     0,
-    "Ask for token probabilities with so many alternatives; 0 does not ask.",
+    "Number of alternatives to each token whose probabilities are requested; 0 requests no token probabilities.",
     low=0,
     high=20,
 )
-"""The parameter of tasks that score token probabilities beside what is stated."""
+"""Parameter of tasks that evaluate token probabilities beside the stated confidence."""
 EFFORTS = Parameter(
     "efforts",
     str | int | list[str] | None,
     None,
-    "Reasoning efforts, such as low,high, or tokens to think in, such as 1024,8192: each question is asked at each.",
+    "Reasoning efforts, such as low,high, or reasoning tokens, such as 1024,8192; each question is asked at each.",
 )
 FEWSHOT = Parameter(
     "fewshot",
     int,
     0,
-    "Worked examples before each question, from questions that are not asked, for small and base models.",
+    "Number of worked examples before each question, for small and base models; their questions are not asked.",
     low=0,
 )
 MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
-CACHE = Parameter("cache", bool, True, "Keep replies, so that a run that was killed repeats no call.")
+CACHE = Parameter("cache", bool, True, "Cache replies, so that an interrupted run repeats no call.")
 
 
 def source_parameters(source: str) -> tuple[Parameter, ...]:
-    """Return the parameters that say which questions of which source, by default the one given, are asked."""
+    """Return the parameters that select the questions: ``source`` with the given default, ``n`` and ``mirror``."""
     return (
         Parameter("source", str, source, "Name of a question source, or path of a question file."),
         Parameter("n", int | None, None, "Number of questions; all by default.", low=1),

@@ -1,8 +1,8 @@
-"""References to parts of a study that are imported when they are first used.
+"""References to objects that are imported when they are first used.
 
-Inspect loads every study at each start. A study therefore names its report, its simulated subject and its lm-eval tasks
-by reference, so that no statistics, tables or figures are imported before they are needed. ``np`` is NumPy, imported
-when it is first used.
+Inspect loads every study whenever it starts. A study therefore refers to its report and its simulated subject by name,
+and no statistics, tables or figures are imported before they are needed. ``np`` is NumPy, also imported at its first
+use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ __all__ = ["LazyModule", "Reference", "check_statistic", "loaded", "np", "statis
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An object named by its module; calling the reference calls the object.
+    """The name of an object in a module. Calling the reference imports the object and calls it.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Reference:
 
 
 class LazyModule:
-    """A module whose attributes are references.
+    """A module that is not imported: its attributes are references.
 
     Examples
     --------
@@ -73,28 +73,28 @@ class LazyModule:
 
 
 def loaded(entries: Iterable[Any]) -> list[Any]:
-    """Load the references among some entries; the entries of a tuple take its place.
+    """Return the entries with references replaced by their objects, and tuples replaced by their items.
 
     Examples
     --------
     >>> loaded([Reference("string", "digits"), ("a", "b")])
     ['0123456789', 'a', 'b']
     """
-    found: list[Any] = []
+    values: list[Any] = []
     for entry in entries:
         value = entry.load() if isinstance(entry, Reference) else entry
-        found += value if isinstance(value, tuple) else [value]
-    return found
+        values += value if isinstance(value, tuple) else [value]
+    return values
 
 
 _STATISTICS = Path(__file__).parents[1] / "statistics"
 
-_GIVEN = frozenset({"weights", "questions"})
-"""Arguments that a measure passes itself."""
+_PASSED_BY_MEASURES = frozenset({"weights", "questions"})
+"""Parameters of statistics that are no options, because measures pass them."""
 
 
 def statistic(name: str) -> Any:
-    """Return a function or class of ``confidence_tasks.statistics``, whatever its family.
+    """Return a function or class of ``confidence_tasks.statistics``, in whatever module it is defined.
 
     Examples
     --------
@@ -105,10 +105,23 @@ def statistic(name: str) -> Any:
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
-    """Check a call of a function of ``confidence_tasks.statistics``, or of a class method, with columns and options.
+    """Check that a function of ``confidence_tasks.statistics`` can be called with some columns and options.
 
-    Columns are positional, options are keywords. ValueError if there is no such function, it has no such option, or it
-    takes fewer columns.
+    Parameters
+    ----------
+    name : str
+        Name of the function, or of a class.
+    n_columns : int
+        Number of columns, which are positional arguments.
+    options : iterable of str
+        Names of the options, which are keyword arguments.
+    method : str
+        Name of the class method that is called, if ``name`` is a class.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function, it has no such option, or it takes fewer columns.
 
     Examples
     --------
@@ -123,37 +136,37 @@ def check_statistic(name: str, n_columns: int, options: Iterable[str], method: s
     """
     definitions = _definitions()
     if name not in definitions:
-        raise ValueError(f"there is no statistic {name!r}{meant(name, definitions)}")
-    taken = _parameters(name, method)
-    columns = [each.arg for each in (*taken.posonlyargs, *taken.args) if each.arg != "cls"]
-    known = {*columns[n_columns:], *(each.arg for each in taken.kwonlyargs)} - _GIVEN
+        raise ValueError(f"there is no statistic {name!r}{did_you_mean(name, definitions)}")
+    parameters = _parameters(name, method)
+    columns = [each.arg for each in (*parameters.posonlyargs, *parameters.args) if each.arg != "cls"]
+    known = {*columns[n_columns:], *(each.arg for each in parameters.kwonlyargs)} - _PASSED_BY_MEASURES
     for option in options:
-        if option not in known and taken.kwarg is None:
-            raise ValueError(f"statistic {name!r} has no option {option!r}{meant(option, known)}")
-    if n_columns > len(columns) and taken.vararg is None:
+        if option not in known and parameters.kwarg is None:
+            raise ValueError(f"statistic {name!r} has no option {option!r}{did_you_mean(option, known)}")
+    if n_columns > len(columns) and parameters.vararg is None:
         raise ValueError(f"statistic {name!r} takes {len(columns)} columns at most, not {n_columns}")
 
 
 @cache
 def _definitions() -> dict[str, tuple[str, str, int]]:
-    """Return the module of each statistic by its name, the module's text, and where in it the definition begins.
+    """Return for each statistic its module, the text of the module, and the position of the definition in the text.
 
-    They are read off the files: importing them would import NumPy and SciPy at every start.
+    The files are read instead of imported, because an import would load NumPy and SciPy.
     """
-    found: dict[str, tuple[str, str, int]] = {}
+    definitions: dict[str, tuple[str, str, int]] = {}
     for path in sorted(_STATISTICS.rglob("*.py")):
         parts = path.relative_to(_STATISTICS.parent).with_suffix("").parts
         text = path.read_text(encoding="utf-8")
         for head in re.finditer(r"\n(?:class|def) ([A-Za-z]\w*)", text):
-            found[head[1]] = ".".join(("confidence_tasks", *parts)), text, head.start() + 1
-    return found
+            definitions[head[1]] = ".".join(("confidence_tasks", *parts)), text, head.start() + 1
+    return definitions
 
 
 @cache
 def _parameters(name: str, method: str) -> ast.arguments:
     """Return the parameters of a function, or of a method of a class.
 
-    Only the head of the definition is parsed: whole modules would take a tenth of a second of every start.
+    Only the head of the definition is parsed. Parsing whole modules would take a tenth of a second at every start.
     """
     _, text, start = _definitions()[name]
     start = text.index(f"    def {method}(", start) if method else start

@@ -1,4 +1,4 @@
-"""Stages: the calls of a model that one trial is made of, as data that both harnesses run."""
+"""Stages: the model calls of a trial, as data that both harnesses run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from confidence_tasks.study.trial import Question
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a reply as it stands there, with its spaces.
+    """A token of a reply.
 
-    ``logprob`` is the natural logarithm of its probability; ``alternatives`` are the most probable tokens in its place
-    with theirs.
+    Attributes
+    ----------
+    text : str
+        Text of the token, with its white space.
+    logprob : float
+        Natural logarithm of the token's probability.
+    alternatives : mapping of str to float
+        The most probable tokens at this position, with their log-probabilities.
     """
 
     text: str
@@ -25,17 +31,19 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """Output of a model for one prompt; the text is empty if there was none.
+    """Reply of a model to one prompt.
 
     Attributes
     ----------
+    text : str
+        Text of the reply; empty if there was no output.
     tokens : tuple of Token
-        If the stage asked for log-probabilities and the provider gave them.
+        Tokens of the reply, if the stage requested log-probabilities and the provider returned them.
     input_tokens, output_tokens, reasoning_tokens : float
-        Tokens that the call used; the last are part of the output. NaN if the harness does not tell. Inspect's ``hf``
-        provider counts padding.
+        Number of tokens that the call used; output tokens include reasoning tokens. NaN if the harness does not report
+        them. Inspect's ``hf`` provider counts padding.
     problem : str
-        Why there are no tokens; empty if there are, or if they were not asked for.
+        Reason why requested tokens are missing; empty otherwise.
     """
 
     text: str
@@ -47,78 +55,77 @@ class ModelReply:
 
 
 Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]
-"""The replies of each stage by its name, in the order of prompts and then of samples; none for a skipped stage."""
+"""Replies by the name of the stage, ordered by prompt and then by sample. A skipped stage has none."""
 
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
 
 def tokens_spent(replies: Replies) -> dict[str, float]:
-    """Return the tokens of all calls that a trial is made of, by kind; NaN if the harness does not tell.
+    """Return the number of tokens of all calls of a trial, by kind; NaN if the harness does not report them.
 
     Examples
     --------
-    >>> said = [ModelReply("Paris", input_tokens=7.0, output_tokens=1.0)] * 2
-    >>> tokens_spent({"answer": said})
+    >>> tokens_spent({"answer": [ModelReply("Paris", input_tokens=7.0, output_tokens=1.0)] * 2})
     {'input_tokens': 14.0, 'output_tokens': 2.0, 'reasoning_tokens': nan}
     """
-    said = [reply for its in replies.values() for reply in its]
-    return {kind: math.fsum(getattr(reply, kind) for reply in said) for kind in TOKENS}
+    flat = [reply for of_stage in replies.values() for reply in of_stage]
+    return {kind: math.fsum(getattr(reply, kind) for reply in flat) for kind in TOKENS}
 
 
 Ask: TypeAlias = Callable[[Question, str, Replies], str | Sequence[str] | None]
-"""``ask(question, condition, replies)`` with the replies of earlier stages: one prompt, several, or None for none."""
+"""``ask(question, condition, replies)``, given the replies of earlier stages, returns a prompt, several, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A call of a model, or several equal or similar ones.
+    """A step of a trial: one model call, or several calls for several prompts or samples.
 
-    Stages run in the order in which a study declares them. Calls of different conditions of a question that are equal
-    (same stage, messages and number of the sample) are made once, and all these conditions get the reply.
+    Stages run in the order in which a study declares them. If calls of a question under different conditions are equal
+    (same stage, messages and sample number), one call is made and its reply is used under all these conditions.
 
     Attributes
     ----------
     name : str
-        Its key in ``replies``.
+        Name of the stage, the key of its replies in ``replies``.
     ask : callable
         ``ask(question, condition, replies)`` returns the prompt, several prompts, or None to skip the stage under this
-        condition. ``replies[stage][sample]`` is a :class:`ModelReply` of an earlier stage. The first stage is never
-        skipped and has one prompt.
+        condition. ``replies[stage][sample]`` is a :class:`ModelReply` of an earlier stage. The first stage has exactly
+        one prompt and is never skipped.
     samples : int
-        How often each prompt is asked.
+        Number of calls per prompt.
     temperature : float or callable, optional
-        Temperature of sampling, or ``temperature(condition)`` that returns it, whereby each condition has calls of its
-        own; by default that of the run, which is 0 unless the user sets another. A study that also samples sets 0.0
-        where it needs the most probable reply: Inspect's ``hf`` provider then decodes greedily, too.
+        Sampling temperature, or ``temperature(condition)`` that returns it; by default that of the run, which is 0
+        unless the user sets it. With a function, conditions do not share calls. Set 0.0 for a greedy reply next to
+        sampled ones; Inspect's ``hf`` provider then decodes greedily, too.
     max_tokens : int, optional
-        Limit of the reply's length; by default that of the run.
+        Maximum length of the reply; by default that of the run.
     system : str or callable
         System message of a new conversation, or ``system(question, condition)`` that returns it; empty for none.
     follows : str
-        Name of an earlier stage of one prompt and one sample whose conversation this stage continues; empty for a new
-        conversation.
+        Name of an earlier stage whose conversation this stage continues. That stage has one prompt and one sample.
+        Empty for a new conversation.
     role : str
-        Model role that is asked, such as ``judge``; empty for the model under test. lm-eval has no roles and refuses
-        such a study before the first call.
+        Model role that is called, such as ``judge``; empty for the model under test. lm-eval has no roles and refuses
+        a study with roles before the first call.
     forced_reply : callable, optional
         ``forced_reply(question)`` returns a text whose tokens are scored as a reply to the first prompt. The model
         generates nothing. On Inspect only the ``hf`` provider can do this.
     logprobs : {"", "wanted", "required"}
-        Whether the log-probabilities of the reply's tokens are asked for. Without them, ``required`` stops the run at
-        the first reply; ``wanted`` goes on and gives replies without tokens.
+        Whether log-probabilities of the reply's tokens are requested. If a provider returns none, ``required`` stops
+        the run at the first reply, and ``wanted`` continues with replies that have no tokens.
     top_logprobs : int
-        Number of alternatives returned for each token, 0 to 20. On lm-eval models other than ``hf`` give none.
+        Number of alternatives requested for each token, 0 to 20. On lm-eval only ``hf`` models return alternatives.
     span : callable, optional
-        ``span(question, reply)``: the part of a reply whose tokens the study looks at, from its first character to
-        before another, twice 0 for none; by default all. lm-eval, where scoring takes calls, scores no others, and
-        gives each the mean of the part's.
+        ``span(question, reply)`` returns the start and the end of the part of the reply whose tokens the study uses, in
+        characters, or ``(0, 0)`` for no part; by default the whole reply. lm-eval, which needs a further call for
+        log-probabilities, computes that of this part only and divides it equally among its tokens.
     options : callable, optional
-        ``options(question)``: what the reply may answer, with the words that stand for each. On lm-eval all tokens of
-        the vocabulary that write an option, or begin to, are then alternatives to the first token of the ``span``.
+        ``options(question)`` returns the possible answers, each with the words that express it. On lm-eval the
+        alternatives to the first token of the ``span`` are then all tokens of the vocabulary that begin such a word.
     candidates : sequence of str
-        Replies of which lm-eval scores each, in place of a reply: alternatives to one token. Nothing is generated then.
+        Possible replies. lm-eval scores each of them and generates no reply: they are alternatives to a single token.
     delimiter : str
-        What lm-eval puts between a prompt and the reply to it in plain text.
+        Text that lm-eval inserts between a prompt and its reply in plain-text prompts.
 
     Examples
     --------
@@ -145,13 +152,13 @@ class Stage:
 
     def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
         """Return the prompts of one question under one condition; none if the stage is skipped."""
-        asked = self.ask(question, condition, replies)
-        if asked is None:
+        prompts = self.ask(question, condition, replies)
+        if prompts is None:
             return ()
-        return (asked,) if isinstance(asked, str) else tuple(asked)
+        return (prompts,) if isinstance(prompts, str) else tuple(prompts)
 
     def temperature_in(self, condition: str) -> float | None:
-        """Return the temperature under one condition; None for that of the run."""
+        """Return the temperature under one condition; None for the temperature of the run."""
         return self.temperature(condition) if callable(self.temperature) else self.temperature
 
     def system_of(self, question: Question, condition: str) -> str:
@@ -160,26 +167,23 @@ class Stage:
 
 
 def check_stages(stages: Sequence[Stage]) -> None:
-    """Check that stages fit together.
-
-    ValueError if there is none, two have one name, or a value of one is impossible; the message names the stage.
-    """
+    """Raise ValueError if there are no stages, two have the same name, or a stage has an impossible value."""
     if not stages:
         raise ValueError("it has no stage")
     earlier: dict[str, Stage] = {}
     for stage in stages:
-        for wrong, said in (
+        for wrong, problem in (
             (stage.name in earlier, "is declared twice"),
             (
                 not earlier and bool(stage.role),
-                "is the first one, which asks the model under test, not a role",
+                "is the first one, which calls the model under test, not a role",
             ),
             (stage.samples < 1, f"has samples={stage.samples}, which must be 1 or more"),
             (not 0 <= stage.top_logprobs <= 20, f"has top_logprobs={stage.top_logprobs}, not 0 to 20"),
             (bool(stage.top_logprobs) and not stage.logprobs, "has top_logprobs but no logprobs"),
             (
                 bool(stage.follows) and stage.follows not in earlier,
-                f"follows {stage.follows!r}, which is no earlier stage",
+                f"follows {stage.follows!r}, which is not an earlier stage",
             ),
             (
                 bool(stage.follows) and bool(stage.system),
@@ -187,5 +191,5 @@ def check_stages(stages: Sequence[Stage]) -> None:
             ),
         ):
             if wrong:
-                raise ValueError(f"stage {stage.name!r} {said}")
+                raise ValueError(f"stage {stage.name!r} {problem}")
         earlier[stage.name] = stage

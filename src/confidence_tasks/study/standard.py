@@ -1,4 +1,4 @@
-"""The measures of any answers that are right or wrong and have a confidence, whatever the study."""
+"""Standard measures of answers that are right or wrong and have a confidence."""
 
 from __future__ import annotations
 
@@ -17,35 +17,43 @@ from confidence_tasks.study.measures import (
     incomparable_by,
     influence_of,
     inverted_test_of,
-    min_count,
     overconfidence,
     right_and_wrong,
+    smallest_set,
     statistic_of,
 )
 from confidence_tasks.study.reference import np
 
 HIGH_CONFIDENCE = 0.9
-"""Where confidence is split into high and low for meta-d' (arXiv:2603.09309, section 3.3)."""
+"""Threshold that splits confidence into high and low for meta-d' (arXiv:2603.09309, section 3.3)."""
 
 PADDING = "hautus"
-"""The paper adds one half to each cell (section 3.3); it costs little at its numbers of questions."""
+"""Correction for empty cells: one half is added to each cell, as in the paper (section 3.3)."""
 
 _PRIOR = 0.75
-"""Trials of each outcome that the posterior distributions of meta-d' start from, halfway from Jeffreys' half to
-Laplace's whole. Where three sure and wrong answers are expected, one study in twenty has none, and a half puts its
-interval above the truth; where half a one is, hardly any interval lies above it (``docs/reliability.md``)."""
+"""Number of prior trials of each outcome for the posterior distribution of meta-d', halfway between Jeffreys' 0.5 and
+Laplace's 1. If three confident wrong answers are expected, one study in twenty has none, and with a prior of 0.5 its
+interval lies above the true value. If half a one is expected, hardly any interval does (``docs/reliability.md``)."""
 
 
-def _sides(trials: Columns) -> Columns:
-    """A right and a wrong answer on either side of every threshold."""
+def _outcomes(trials: Columns) -> Columns:
+    """Return a right and a wrong answer on either side of every threshold."""
     return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
 
 
-def of_threshold(name: str, quantity: str, description: str, threshold: float = HIGH_CONFIDENCE) -> Measure:
-    """Make a measure of the four cells that a threshold makes of right and wrong, high and low.
+def threshold_measure(
+    name: str, quantity: str, description: str, threshold: float = HIGH_CONFIDENCE
+) -> Measure:
+    """Make a measure of type-2 sensitivity with confidence split into high and low.
 
-    ``quantity`` is what is computed of them, ``meta_d`` or ``m_ratio``; from ``threshold``, in (0, 1), on, confidence
-    is high.
+    Parameters
+    ----------
+    name, description : str
+        Name and description of the measure.
+    quantity : {"meta_d", "m_ratio"}
+        The quantity that is computed.
+    threshold : float
+        Smallest high confidence, in (0, 1).
     """
     statistic = f"{quantity}_threshold"
     return Measure(
@@ -54,7 +62,7 @@ def of_threshold(name: str, quantity: str, description: str, threshold: float = 
         description,
         "higher",
         posterior=Posterior(
-            _sides, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
+            _outcomes, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
         ),
         influence=influence_of(
             "threshold_influence", *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
@@ -65,12 +73,15 @@ def of_threshold(name: str, quantity: str, description: str, threshold: float = 
     )
 
 
-def _apart_from_the_usual(trials: Columns) -> Informative:
-    """Right or wrong answers, whichever are fewer, that would by chance not have the most frequent confidence."""
+def _informative_for_meta_information(trials: Columns) -> Informative:
+    """Return the right or the wrong answers, whichever are fewer.
+
+    Their weight is the proportion of trials that do not have the most frequent confidence.
+    """
     stated = trials["confidence"][~np.isnan(trials["confidence"])]
     _, counts = np.unique(stated, return_counts=True)
-    usual = counts.max(initial=0) / max(len(stated), 1)
-    return replace(min_count(*right_and_wrong())(trials), weight=float(1.0 - usual))
+    top_share = counts.max(initial=0) / max(len(stated), 1)
+    return replace(smallest_set(*right_and_wrong())(trials), weight=float(1.0 - top_share))
 
 
 AUROC = auroc(
@@ -83,7 +94,7 @@ BRIER = Measure(
     "Mean squared difference of confidence and correctness.",
     "lower",
     interval="wilson",
-    informative=min_count(*right_and_wrong()),
+    informative=smallest_set(*right_and_wrong()),
 )
 OVERCONFIDENCE = overconfidence("overconfidence", "Mean confidence minus accuracy; above 0 is overconfident.")
 META_INFORMATION = Measure(
@@ -91,10 +102,10 @@ META_INFORMATION = Measure(
     statistic_of("meta_information", *GRADED),
     "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
     "higher",
-    informative=_apart_from_the_usual,
+    informative=_informative_for_meta_information,
     test_inversion=inverted_test_of("InformationTables", *GRADED),
 )
-M_RATIO = of_threshold(
+M_RATIO = threshold_measure(
     "mratio",
     "m_ratio",
     "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
@@ -110,7 +121,7 @@ STANDARD: tuple[Measure, ...] = (
     META_INFORMATION,
     M_RATIO,
 )
-"""What :func:`confidence_tasks.summary` shows: how right, how sure, how far apart, and what confidence tells."""
+"""Measures that :func:`confidence_tasks.summary` shows by default."""
 
 NEED_OUTCOMES = frozenset({AUROC.name, META_INFORMATION.name, M_RATIO.name})
-"""Those that compare right with wrong answers, and have no value where ``correct`` is a probability."""
+"""Names of the measures that compare right with wrong answers. They are undefined if ``correct`` is a probability."""

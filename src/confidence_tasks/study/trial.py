@@ -1,6 +1,7 @@
-"""The trial: one question, under one condition, answered once. Every part of the package meets in it.
+"""Questions, items and trials: the records that the parts of the package exchange.
 
-The question is the record to which every source is mapped, the item a question as it is asked in one condition.
+A question is a record of a question source. An item is a question as it is asked under one condition. A trial is one
+question, under one condition, answered once.
 """
 
 from __future__ import annotations
@@ -10,38 +11,39 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict, get_args
 
 Kind = Literal["choice", "number", "text", "boolean"]
-"""What an answer looks like: a lettered option, a number, a short text, or yes/no."""
+"""Kind of an answer: a lettered option, a number, a short text, or yes or no."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with its key.
+    """A question and its key.
 
     Attributes
     ----------
     id : str
-        Stable over machines and library versions, unique over sources: ``mmlu-0017``.
+        Identifier, such as ``mmlu-0017``: the same on every machine and with every library version, and unique over
+        all sources.
     source : str
-        Name of the source in the table of sources.
+        Name of the question source.
     text : str
         The question as asked, without its options.
     kind : {"choice", "number", "text", "boolean"}
-        What an answer looks like.
+        Kind of the answer.
     gold : str or None
         The key: a letter for ``choice``, a decimal number without separators for ``number``, a text for
-        ``text``, ``yes`` or ``no`` for ``boolean``; None when the source gives none.
+        ``text``, ``yes`` or ``no`` for ``boolean``; None if the source has no key.
     choices : tuple of str
         The options in the order shown; empty unless ``kind`` is ``choice``.
     aliases : tuple of str
-        Other texts that are right as well.
+        Other correct answers.
     subject, level : str
-        Subject and difficulty level where the source has them, else empty.
+        Subject and difficulty level; empty if the source has none.
     image : str or None
-        A data URL where the item has a picture.
+        Data URL of the picture that belongs to the question.
     metadata : mapping
-        Whatever else a study needs from this source.
+        Anything else that a study needs from the source.
     """
 
     id: str
@@ -67,11 +69,11 @@ class Question:
 
 
 _KEYS = ("source", "kind", "gold", "subject", "level")
-_WRITTEN = frozenset({"question_id", "question", "choices", "aliases", *_KEYS})
+_METADATA_KEYS = frozenset({"question_id", "question", "choices", "aliases", *_KEYS})
 
 
 def question_metadata(question: Question) -> dict[str, Any]:
-    """Return what scoring needs of ``question`` as flat, JSON-ready metadata."""
+    """Return the fields of ``question`` that scoring needs, as metadata that JSON can hold."""
     return {
         "question_id": question.id,
         "question": question.text,
@@ -81,13 +83,13 @@ def question_metadata(question: Question) -> dict[str, Any]:
     }
 
 
-def question_of(metadata: Mapping[str, Any]) -> Question:
-    """Return the question that :func:`question_metadata` wrote down; what else there is becomes its metadata.
+def question_from_metadata(metadata: Mapping[str, Any]) -> Question:
+    """Return the question of which :func:`question_metadata` returned the metadata; other keys become its metadata.
 
     Examples
     --------
     >>> question = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
-    >>> question_of(question_metadata(question)) == question
+    >>> question_from_metadata(question_metadata(question)) == question
     True
     """
     return Question(
@@ -96,22 +98,22 @@ def question_of(metadata: Mapping[str, Any]) -> Question:
         choices=tuple(metadata["choices"]),
         aliases=tuple(metadata["aliases"]),
         **{key: metadata[key] for key in _KEYS},
-        metadata={key: value for key, value in metadata.items() if key not in _WRITTEN},
+        metadata={key: value for key, value in metadata.items() if key not in _METADATA_KEYS},
     )
 
 
 EFFORT = "effort"
-"""The key of a sample's metadata, and of its trial, that says at which of several efforts it was asked."""
+"""Key of a sample's metadata, and column of its trial, that holds the reasoning effort, if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One cell of a study's design, as either harness asks it.
+    """A question as it is asked under one condition.
 
     Attributes
     ----------
     question : Question
-        What is asked.
+        The question.
     condition : str
         Label of the condition.
     prompt : str
@@ -119,9 +121,9 @@ class Item:
     system : str
         The system message; empty for none.
     examples : tuple of (str, str)
-        Worked examples as pairs of user and assistant turns, before the prompt.
+        Worked examples before the prompt: pairs of a user and an assistant message.
     metadata : dict
-        What else the scorer needs.
+        Anything else that the scorer needs.
     """
 
     question: Question
@@ -138,14 +140,14 @@ class Item:
 
 
 def at_efforts(items: Sequence[Item], efforts: Sequence[str]) -> list[Item]:
-    """Return every item at each of some efforts; as they are if there is none."""
+    """Return a copy of every item for each effort; the items themselves if there are no efforts."""
     if not efforts:
         return list(items)
     return [replace(item, metadata={**item.metadata, EFFORT: effort}) for item in items for effort in efforts]
 
 
-def with_key(questions: Sequence[Question], source: str) -> Sequence[Question]:
-    """Return questions of which some have a key; ValueError if none has, since no reply could be right or wrong."""
+def require_keys(questions: Sequence[Question], source: str) -> Sequence[Question]:
+    """Return the questions. Raise ValueError if no question has a key."""
     if all(question.gold is None for question in questions):
         raise ValueError(f"the questions of {source} have no key: no reply to them can be right or wrong")
     return questions
@@ -160,21 +162,28 @@ Status = Literal[
     "unreadable",
     "refused",
 ]
-"""How the reply was read: to the letter of the format, by a lenient rule, or what was wrong with it."""
+"""Outcome of reading a reply: in the exact format, repaired by a lenient rule, or a fault."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 READABLE: frozenset[Status] = frozenset({"ok", "repaired"})
-"""Statuses that count as read: both the answer and the confidence are there and on the scale."""
+"""Statuses of replies that have an answer, and a confidence on the scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Literal content of a reply, before it is graded.
+    """Content of a reply, before it is graded.
 
-    ``answer`` is in canonical form (letter, number or text), and empty when absent; ``confidence_raw`` in the units
-    that were asked for, and NaN when absent. ``status`` is ``ok`` for a reply to the letter of the format, ``repaired``
-    when a lenient rule was needed, else the fault; ``rules`` names those rules in order.
+    Attributes
+    ----------
+    answer : str
+        The answer in canonical form: a letter, a number or a text; empty if there is none.
+    confidence_raw : float
+        The confidence in the units that were asked for; NaN if there is none.
+    status : Status
+        ``ok`` for a reply in the exact format, ``repaired`` if a lenient rule was needed, else the fault.
+    rules : tuple of str
+        Names of the lenient rules that were needed, in order.
     """
 
     answer: str
@@ -184,9 +193,9 @@ class Reading:
 
 
 class Trial(TypedDict):
-    """The columns that the trials of every study share.
+    """The columns that the trials of every study have.
 
-    Every key is present on every trial; a missing number is NaN, a missing text is the empty string.
+    Every trial has every column. A missing number is NaN, a missing text is the empty string.
 
     Attributes
     ----------
@@ -195,13 +204,13 @@ class Trial(TypedDict):
     source : str
         Name of the question source.
     condition : str
-        Label of the design cell, such as ``0-20`` or ``lambda=10``.
+        Label of the condition, such as ``0-20`` or ``lambda=10``.
     correct : float
-        1, 0 or a probability in [0, 1]; NaN when nothing can be judged.
+        1 for a right answer, 0 for a wrong one, or a probability of being right; NaN if the answer cannot be judged.
     confidence : float
-        Stated or derived confidence in [0, 1]; NaN when absent.
+        Confidence in [0, 1], as stated or as derived from the reply; NaN if there is none.
     status : Status
-        How the reply was read.
+        Outcome of reading the reply.
     """
 
     question_id: str
@@ -213,14 +222,14 @@ class Trial(TypedDict):
 
 
 class ReadTrial(Trial):
-    """The columns of trials whose reply was read by rules.
+    """Further columns of trials whose reply was read into a :class:`Reading`.
 
     Attributes
     ----------
     answer : str
-        The answer read, empty when there is none.
+        The answer that was read; empty if there is none.
     rules : str
-        Names of the lenient reading rules used, joined by ``+``.
+        Names of the lenient rules that were needed, joined by ``+``.
     """
 
     answer: str
@@ -235,7 +244,7 @@ def read_trial(
     correct: float,
     confidence: float,
 ) -> ReadTrial:
-    """Return the columns that such trials share, of a question under a condition and what was read of its reply."""
+    """Return the columns of a trial from its question, its condition and the reading of its reply."""
     return ReadTrial(
         question_id=question.id,
         source=question.source,

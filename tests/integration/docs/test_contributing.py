@@ -19,7 +19,7 @@ from confidence_tasks import catalogue, studies
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.rescore import metrics_of
-from confidence_tasks.simulation.reply import instrument_responders
+from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.study import ModelReply
@@ -37,7 +37,7 @@ def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
     for path in NEW_FILES:
         (tmp_path / path).write_text(BLOCKS[path], encoding="utf-8")
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
-    caches = catalogue.studies, instrument_responders
+    caches = catalogue.studies, role_responders
     for cached in caches:
         cached.cache_clear()
     yield import_module(f"{studies.__name__}.sureness")

@@ -32,7 +32,7 @@ from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Domain, Study
-from confidence_tasks.study.trial import READABLE, STATUSES, question_of
+from confidence_tasks.study.trial import READABLE, STATUSES, question_from_metadata
 
 UNDISTURBED, LOST = "undisturbed", "lost"
 
@@ -297,11 +297,11 @@ class Recorded(Server):
 def _texts_of(sample: Sample) -> tuple[str, str]:
     """What a conversation about a question holds: its text, or at least its first prompt."""
     prompt = sample.input if isinstance(sample.input, str) else sample.input[-1].text
-    return question_of(sample.metadata or {}).text, prompt
+    return question_from_metadata(sample.metadata or {}).text, prompt
 
 
 def _question(sample: Any) -> str:
-    return question_of(sample.metadata or {}).id
+    return question_from_metadata(sample.metadata or {}).id
 
 
 def behaviours_of(task: Task) -> dict[str, str]:

@@ -14,7 +14,7 @@ from confidence_tasks.harness.inspect.metrics import metrics_of, study_metrics
 from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study.definition import TaskMetrics
-from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, named
+from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, select_measures
 
 TASKS = {
     "scale_granularity": ({"sources": "arithmetic"}, 25),
@@ -94,8 +94,8 @@ def test_outside_of_the_overall_conditions_a_log_has_the_first_headline_measure(
 def test_measures_come_in_the_order_of_their_names():
     measures = (ACCURACY, PARSE_RATE, CONFIDENCE)
 
-    assert named(measures, None) == list(measures)
-    assert named(measures, ["confidence", "nothing", "accuracy"]) == [CONFIDENCE, ACCURACY]
+    assert select_measures(measures, None) == list(measures)
+    assert select_measures(measures, ["confidence", "nothing", "accuracy"]) == [CONFIDENCE, ACCURACY]
 
 
 def test_the_sample_list_begins_with_the_question_the_answer_and_the_key():

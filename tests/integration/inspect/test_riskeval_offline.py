@@ -9,7 +9,7 @@ from inspect_ai.model import get_model
 from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.simulation.reply import INSTRUMENTS, Instrument, assist, make_instrument
+from confidence_tasks.simulation.reply import ROLES, SimulatedRole, make_role, reply_in_role
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
@@ -25,9 +25,9 @@ CITY = Question("q-1", "demo", "Which city?", "choice", "B", ("Paris", "London",
 OPEN = Question("q-2", "demo", "Which city?", "text", "London", aliases=("Londres",))
 
 
-def verdict(question: Question, answer: str, instrument: Instrument = INSTRUMENTS["judge"]) -> object:
+def verdict(question: Question, answer: str, role: SimulatedRole = ROLES["judge"]) -> object:
     prompt = f"{JUDGE_SYSTEM}\n\n{judge_prompt(question, answer)}"
-    return read_verdict(assist(instrument, prompt, seed="0"))
+    return read_verdict(reply_in_role(role, prompt, seed="0"))
 
 
 @pytest.mark.parametrize("judge", ["auto", "model"])
@@ -82,20 +82,20 @@ def test_a_simulated_judge_without_errors_finds_right_what_names_the_key(
 
 
 def test_a_judge_errs_at_its_rates() -> None:
-    instrument = make_instrument("judge", false_right=0.3, false_wrong=0.1)
+    role = make_role("judge", false_right=0.3, false_wrong=0.1)
     questions = [Question(f"q-{i}", "demo", f"Question {i}?", "text", f"word {i}") for i in range(1_000)]
-    found_right = sum(verdict(question, question.gold or "", instrument) is True for question in questions)
-    found_wrong = sum(verdict(question, "nothing", instrument) is True for question in questions)
+    found_right = sum(verdict(question, question.gold or "", role) is True for question in questions)
+    found_wrong = sum(verdict(question, "nothing", role) is True for question in questions)
     assert found_right / 1_000 == pytest.approx(0.9, abs=0.03)
     assert found_wrong / 1_000 == pytest.approx(0.3, abs=0.045)
 
 
 def test_a_parser_errs_at_its_rate() -> None:
-    instrument, misread = INSTRUMENTS["careless_parser"], 0
+    role, misread = ROLES["careless_parser"], 0
     for i in range(1_000):
         prompt = f"{PARSER_SYSTEM}\n\n{parser_prompt(CITY, f'Case {i}.' + chr(10) + 'Answer: B')}"
-        misread += json.loads(assist(instrument, prompt, seed="0"))["final_answer"] == "ABSTAIN"
-    assert misread / 1_000 == pytest.approx(instrument.misreading, abs=0.03)
+        misread += json.loads(reply_in_role(role, prompt, seed="0"))["final_answer"] == "ABSTAIN"
+    assert misread / 1_000 == pytest.approx(role.misreading, abs=0.03)
 
 
 def test_the_report_has_the_agreement_of_rules_and_parser(run: Run, tmp_path: Path) -> None:
@@ -125,16 +125,16 @@ def test_a_garbling_instrument_leaves_trials_unscored(run: Run) -> None:
 @pytest.mark.parametrize(
     ("name", "rates", "message"),
     [
-        ("referee", {}, "there is no simulated instrument 'referee'. There are parser, judge"),
+        ("referee", {}, "there is no simulated parser or judge 'referee'. There are parser, judge"),
         ("judge", {"bias": 0.1}, "has no bias. Its parameters are false_right"),
         ("judge", {"false_right": 2}, "false_right must be a number of at least 0 and of at most 1, got 2"),
     ],
 )
 def test_a_wrong_name_or_rate_is_refused(name: str, rates: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make_instrument(name, **rates)
+        make_role(name, **rates)
 
 
-def test_an_instrument_refuses_prompts_that_are_no_studys() -> None:
-    with pytest.raises(ValueError, match="none of theirs: 'Hello'"):
-        assist(INSTRUMENTS["judge"], "Hello", seed="0")
+def test_a_simulated_judge_refuses_a_prompt_of_no_study() -> None:
+    with pytest.raises(ValueError, match="not one of them: 'Hello'"):
+        reply_in_role(ROLES["judge"], "Hello", seed="0")

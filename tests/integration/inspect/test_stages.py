@@ -33,7 +33,7 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report.inspect_logs import read_inspect_log
 from confidence_tasks.report.trial_files import prompt_digest
 from confidence_tasks.study import Measure, Stage
-from confidence_tasks.study.measures import proportion
+from confidence_tasks.study.measures import proportion_of
 
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 
@@ -372,7 +372,7 @@ def test_the_first_stage_has_one_prompt():
 
 
 def test_a_measure_that_reads_no_column_is_named_before_the_first_call():
-    surprise = Measure("surprise", proportion(lambda trials: trials["confidense"]), "What is none.")
+    surprise = Measure("surprise", proportion_of(lambda trials: trials["confidense"]), "What is none.")
     wrong = replace(SURENESS, measures=(*SURENESS.measures, surprise))
     with pytest.raises(
         ValueError, match=r"measure surprise reads 'confidense', .*; did you mean 'confidence'"

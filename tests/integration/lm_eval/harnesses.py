@@ -18,7 +18,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import running_sample
 from confidence_tasks.harness.lm_eval.groups import stub_folder
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.study.trial import question_of
+from confidence_tasks.study.trial import question_from_metadata
 
 
 @cache
@@ -32,7 +32,7 @@ def said(reply, prompt, metadata):
     """Call the function that a model replies by; one of two parameters also gets the question."""
     if len(signature(reply).parameters) == 1:
         return reply(prompt)
-    return reply(prompt, question_of(metadata))
+    return reply(prompt, question_from_metadata(metadata))
 
 
 class Scripted(LM):

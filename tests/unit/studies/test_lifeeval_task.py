@@ -9,7 +9,7 @@ from confidence_tasks import lifeeval
 from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.lifeeval import RADII, STUDY
-from confidence_tasks.study.trial import question_of
+from confidence_tasks.study.trial import question_from_metadata
 
 # the design
 
@@ -37,7 +37,7 @@ def test_a_subset_of_radii():
 
 def test_a_sample_holds_all_that_scoring_needs():
     for item, sample in zip(items := items_of(STUDY, n=8), dataset(items, "lifeeval"), strict=True):
-        held = question_of(sample.metadata)
+        held = question_from_metadata(sample.metadata)
         assert held.id == item.question.id
         about = {key: item.question.metadata[key] for key in ("sex", "age", "radius", "window", "table")}
         assert about.items() <= held.metadata.items()

@@ -13,7 +13,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE_STRICT,
     Measure,
     columns,
-    proportion,
+    proportion_of,
     statistic_of,
     summarise,
 )
@@ -99,7 +99,7 @@ def test_weights_give_one_value_a_resample_equal_to_repetition() -> None:
 
 
 def test_a_share_of_nothing_is_nan() -> None:
-    nothing = proportion(lambda trials: trials["correct"])
+    nothing = proportion_of(lambda trials: trials["correct"])
     assert math.isnan(nothing(columns([trial(correct=NAN)]), None))
     assert np.isnan(nothing(columns([trial()]), np.zeros((2, 1)))).all()
 

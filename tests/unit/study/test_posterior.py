@@ -9,7 +9,7 @@ from confidence_tasks.report.task_trials import by_condition
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
 from confidence_tasks.studies.scales.trials import MEASURES as SCALES
-from confidence_tasks.study.measures import Measure, Posterior, proportion
+from confidence_tasks.study.measures import Measure, Posterior, proportion_of
 
 SETTINGS = Settings(n_resamples=20_000)
 
@@ -43,10 +43,10 @@ def interval(columns, measure):
 
 ACCURACY = Measure(
     "accuracy",
-    proportion(lambda columns: columns["correct"]),
+    proportion_of(lambda columns: columns["correct"]),
     "A share.",
     posterior=Posterior(
-        lambda columns: {"correct": np.array([0.0, 1.0])}, proportion(lambda columns: columns["correct"])
+        lambda columns: {"correct": np.array([0.0, 1.0])}, proportion_of(lambda columns: columns["correct"])
     ),
 )
 

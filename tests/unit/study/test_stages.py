@@ -13,7 +13,7 @@ def test_replies_are_kept_for_ever_and_apart_by_model_arguments() -> None:
     assert policies[0] == policies[2] != policies[1]
 
 
-def test_instruments_reply_alike_in_every_epoch_and_the_model_under_test_does_not() -> None:
+def test_roles_reply_alike_in_every_epoch_and_the_model_under_test_does_not() -> None:
     model = get_model("mockllm/model")
     assert call_cache(model, per_epoch=True).per_epoch
     assert not call_cache(model, per_epoch=False).per_epoch

@@ -11,7 +11,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.study.definition import Study, TaskMetrics
-from confidence_tasks.study.measures import Measure, named, summarise
+from confidence_tasks.study.measures import Measure, select_measures, summarise
 from confidence_tasks.study.parameter import METRICS
 from confidence_tasks.study.trial import EFFORT
 
@@ -107,4 +107,4 @@ def condition_summary(
     ``study`` is where it is (:attr:`~confidence_tasks.study.Study.address`).
     """
     measures: Sequence[Measure] = resolve_name(study).measures
-    return summarise(trials, named(measures, names), conditions)
+    return summarise(trials, select_measures(measures, names), conditions)

@@ -38,7 +38,7 @@ from inspect_ai.util import Store, concurrency
 
 from confidence_tasks.harness.compat import hf_parts, hf_prompt
 from confidence_tasks.reading.token_probabilities import pieces_of_bytes, scored_tokens
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.stage import TOKENS, Token
 
 _RUN_HERE = frozenset(
@@ -97,7 +97,7 @@ def effort_settings(effort: str | None) -> dict[str, Any]:
     if effort not in _EFFORTS:
         raise ValueError(
             f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of tokens to think in"
-            f"{meant(effort, _EFFORTS)}"
+            f"{did_you_mean(effort, _EFFORTS)}"
         )
     return {"reasoning_effort": effort}
 

@@ -1,4 +1,4 @@
-"""The simulated subject as an Inspect model, and the simulated instruments that help to score."""
+"""The simulated subject as an Inspect model, and the simulated parsers and judges."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from confidence_tasks.harness.inspect.model_calls import as_logprobs
 from confidence_tasks.harness.staged import as_usage_error, first_call
 from confidence_tasks.simulation.reply import (
     StageCall,
-    assist,
     call_seed,
-    make_instrument,
+    make_role,
+    reply_in_role,
     reply_tokens,
     stage_call,
 )
@@ -82,17 +82,17 @@ class SimulatedSubject(_Simulated):
 class SimulatedInstrument(_Simulated):
     """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.reply``.
 
-    Replies are a function of the instrument, its rates, the seed and the prompt.
+    Replies are a function of the parser or judge, its rates, the seed and the prompt.
     """
 
-    make = staticmethod(make_instrument)
+    make = staticmethod(make_role)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """Reply to the last user message, in the light of the system message."""
         asked = _asked(input)
-        reply = assist(self.made, asked, seed=str(self.seed))
+        reply = reply_in_role(self.made, asked, seed=str(self.seed))
         output = ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
         output.usage = _usage(asked, reply)
         return output

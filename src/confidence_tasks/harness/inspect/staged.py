@@ -72,9 +72,9 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, listed
+from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, parse_list
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, tokens_spent
-from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_of
+from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_from_metadata
 
 REPLIES = "replies"
 """Key of a sample's store under which the replies of every stage are kept."""
@@ -126,7 +126,7 @@ def _called(function: Callable[..., Any], study: Study, name: str) -> None:
 def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
-    efforts = [] if parameters[EFFORTS.name] is None else listed(parameters[EFFORTS.name], EFFORTS.name)
+    efforts = [] if parameters[EFFORTS.name] is None else parse_list(parameters[EFFORTS.name], EFFORTS.name)
     for effort in efforts:
         effort_settings(effort)
     items = list(staged_items(study, parameters, conditions))
@@ -449,7 +449,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     shared = _SharedCalls(n_conditions)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        question = question_of(state.metadata)
+        question = question_from_metadata(state.metadata)
         effort = state.metadata.get(EFFORT)
         refuse_given(get_model(), stages)
         refuse_effort(get_model(), effort)
@@ -509,7 +509,7 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
         options = complete_parameters(study.scorer_name, given, declared)
 
         async def score(state: TaskState, target: Target) -> Score:
-            question, replies = question_of(state.metadata), replies_of(state, study)
+            question, replies = question_from_metadata(state.metadata), replies_of(state, study)
             trial = trial_of(study, question, state.metadata["condition"], replies, options)
             first, *_ = next(iter(replies.values()))
             told = explanation(study, trial, question, first.tokens)

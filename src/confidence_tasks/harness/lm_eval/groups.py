@@ -26,7 +26,7 @@ from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure, columns
-from confidence_tasks.study.parameter import meant
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.reference import Reference
 
 if TYPE_CHECKING:
@@ -301,12 +301,12 @@ def said_in_a_line(error: BaseException) -> str:
         return _nearest(text.removeprefix(_NOT_FOUND).split(", "))
     if no_model := _NO_MODEL.match(text):
         name, known = no_model.groups()
-        return f"there is no model {name!r}{meant(name, known.split(', ')) or f'. There are {known}'}"
+        return f"there is no model {name!r}{did_you_mean(name, known.split(', ')) or f'. There are {known}'}"
     return ""
 
 
 def _nearest(missing: Iterable[str]) -> str:
     """Say which tasks of ours were probably meant; empty if none is near, as then those of lm-eval may be meant."""
     known = [name for group in task_groups(studies()) for name, _ in group.configurations()]
-    hints = [f"there is no task {name!r}{near}" for name in missing if (near := meant(name, known))]
+    hints = [f"there is no task {name!r}{near}" for name in missing if (near := did_you_mean(name, known))]
     return ". ".join(hints)

@@ -50,7 +50,7 @@ from confidence_tasks.reading.token_probabilities import (
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Stage, Token
-from confidence_tasks.study.trial import question_of
+from confidence_tasks.study.trial import question_from_metadata
 
 SCORES = "score_tokens"
 
@@ -311,7 +311,7 @@ class _Document:
         doc: dict[str, Any] = self.request.doc
         self.study = load_study(doc[STUDY])
         self.stages = self.study.stages_of(self.request.parameters)
-        self.question, self.condition = question_of(doc), str(doc["condition"])
+        self.question, self.condition = question_from_metadata(doc), str(doc["condition"])
 
     def begun(self, system: str, prompt: str) -> _Conversation:
         """Begin a conversation."""

@@ -39,10 +39,10 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study, TaskMetrics
-from confidence_tasks.study.measures import named
+from confidence_tasks.study.measures import select_measures
 from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, one_of, unknown_parameter
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
-from confidence_tasks.study.trial import Item, question_metadata, question_of
+from confidence_tasks.study.trial import Item, question_from_metadata, question_metadata
 
 _log = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ class StudyOfStages(ConfigurableTask):
         # lm-eval's own names of metrics end at a comma.
         measures = [
             replace(each, name=each.name.replace(",", "/"))
-            for each in named(self.logged.measures, headline if which == METRICS.default else None)
+            for each in select_measures(self.logged.measures, headline if which == METRICS.default else None)
         ]
         better = {
             measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
@@ -320,7 +320,7 @@ class StudyOfStages(ConfigurableTask):
                 self.stages[0],
                 doc["condition"],
                 self.parameters,
-                question_of(doc).id,
+                question_from_metadata(doc).id,
                 repeat=doc.get("repeat", 1),
             )
             generation.arguments = (context, {**settings, **own})
@@ -347,7 +347,7 @@ class StudyOfStages(ConfigurableTask):
         replies: Replies = (
             {self.stages[0].name: [ModelReply(reply)]} if self.generates else restored_replies(reply)
         )
-        trial = trial_of(self.study, question_of(doc), doc["condition"], replies, self.parameters)
+        trial = trial_of(self.study, question_from_metadata(doc), doc["condition"], replies, self.parameters)
         return sample_metrics(trial, list(self.aggregation()))
 
 

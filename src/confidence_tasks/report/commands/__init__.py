@@ -168,10 +168,10 @@ def one_of_studies(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
     """Return what refuses all names but those that a function returns, once the studies are imported: not for help."""
 
     def known(value: str) -> str:
-        from confidence_tasks.study.parameter import meant
+        from confidence_tasks.study.parameter import did_you_mean
 
         if value not in (every := list(names())):
-            raise ValueError(f"{value!r} is not one of {', '.join(every)}{meant(value, every)}")
+            raise ValueError(f"{value!r} is not one of {', '.join(every)}{did_you_mean(value, every)}")
         return value
 
     return parsed(known)

@@ -24,7 +24,7 @@ from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file
 from confidence_tasks.study import Domain, Question, Stage
-from confidence_tasks.study.parameter import NumberedConditions, listed
+from confidence_tasks.study.parameter import NumberedConditions, parse_list
 from confidence_tasks.study.trial import Status
 
 LEVELS = (0.90, 0.95, 0.99, 0.998)
@@ -235,7 +235,7 @@ def levels_of(value: str | float | list[float]) -> list[float]:
     >>> levels_of("0.9, 0.99"), levels_of(0.5)
     ([0.9, 0.99], [0.5])
     """
-    return list(dict.fromkeys(map(level_of, listed(value, "levels"))))
+    return list(dict.fromkeys(map(level_of, parse_list(value, "levels"))))
 
 
 # The reader ----------------------------------------------------------------------------------------------------

@@ -28,12 +28,12 @@ from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import (
     Reply,
     StageRequest,
+    apply_sloppiness,
     call_temperature,
-    said,
+    reply_probabilities,
     subject_seed,
-    ways_to_say,
 )
-from confidence_tasks.simulation.subject import Subject, even_points, long_run, normal, uniform
+from confidence_tasks.simulation.subject import Subject, even_points, expected_values, normal, uniform
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, interval_reply, level_of
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
@@ -104,9 +104,9 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
             count * probability / counts.total(),
         )
         for ends, count in counts.items()
-        for text, probability in ways_to_say(interval_reply(*ends), subject)
+        for text, probability in reply_probabilities(interval_reply(*ends), subject)
     ]
-    return long_run(INTERVAL_MEASURES, trials)
+    return expected_values(INTERVAL_MEASURES, trials)
 
 
 def _belief_at(quantile: float, subject: Subject) -> NormalDist:
@@ -160,7 +160,7 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
         for (quantile,) in even_points(1, _N_BELIEFS)
     ]
     trials = [(distribution_trial(question, TEST, each), 1.0 / _N_BELIEFS) for each in distributions]
-    return long_run(DISTRIBUTION_MEASURES, trials)
+    return expected_values(DISTRIBUTION_MEASURES, trials)
 
 
 def draw_exponent(probabilities: dict[int, float], temperature: float, *key: object) -> int:
@@ -202,7 +202,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     key = (request.seed, question.id, level)
     ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
     reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")
-    return Reply(said(reply, request.subject, *key), level)
+    return Reply(apply_sloppiness(reply, request.subject, *key), level)
 
 
 def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:

@@ -31,14 +31,14 @@ from confidence_tasks.study.measures import (
     InformativeOf,
     Measure,
     Value,
-    among,
-    count,
-    min_count,
-    named,
+    count_measure,
     not_resampled,
-    proportion,
+    proportion_measure,
+    proportion_of,
+    restrict_to,
     rows_of,
-    share,
+    select_measures,
+    smallest_set,
     statistic_of,
     summarise,
     undefined,
@@ -159,13 +159,13 @@ def of_intervals(make: Callable[[Columns], Columns], compute: Compute) -> Comput
 
 
 def _within_half(split: str, compute: Compute) -> Compute:
-    return among(lambda trials: trials["split"] == split, compute)
+    return restrict_to(lambda trials: trials["split"] == split, compute)
 
 
 def _without_excluded(measure: Measure) -> Measure:
     return replace(
         measure,
-        compute=among(lambda trials: trials["split"] != EXCLUDED, measure.compute),
+        compute=restrict_to(lambda trials: trials["split"] != EXCLUDED, measure.compute),
         description=f"{measure.description} Replies counted by `n_excluded` are left out.",
     )
 
@@ -188,7 +188,7 @@ def _misses(split: str) -> InformativeOf:
         outside = (trials["truth"] < trials["lower"]) | (trials["truth"] > trials["upper"])
         return np.asarray(outside & (trials["split"] == split))
 
-    return min_count(missed, enough=_ENOUGH_MISSES)
+    return smallest_set(missed, enough=_ENOUGH_MISSES)
 
 
 _POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
@@ -196,18 +196,18 @@ _POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True,
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
-        _within_half(TEST, proportion(lambda trials: trials["correct"] - trials["level"])),
+        _within_half(TEST, proportion_of(lambda trials: trials["correct"] - trials["level"])),
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
         proportion="coverage",
     ),
-    share(
+    proportion_measure(
         "coverage",
         _within_half(TEST, _COVERAGE),
         "Share of the intervals stated for the test half that contain the truth.",
     ),
-    share(
+    proportion_measure(
         "coverage_of_all",
-        _within_half(TEST, proportion(lambda trials: trials["correct"] == 1.0)),
+        _within_half(TEST, proportion_of(lambda trials: trials["correct"] == 1.0)),
         "Coverage on the test half if a reply without an interval counts as a miss.",
     ),
     Measure(
@@ -224,14 +224,14 @@ MEASURES: tuple[Measure, ...] = (
         informative=_misses(TEST),
         **_POSITIVE_MEAN,
     ),
-    share(
+    proportion_measure(
         "degenerate_share",
         _within_half(TEST, statistic_of("degenerate_share", "lower", "upper")),
         "Share of the intervals for the test half that are a single exponent.",
     ),
     _without_excluded(PARSE_RATE),
     _without_excluded(PARSE_RATE_STRICT),
-    count(
+    count_measure(
         "n_excluded",
         lambda trials: trials["split"] == EXCLUDED,
         "Number of replies in either half that are left out because the truth or an end lies beyond `max_exponent`.",
@@ -399,7 +399,7 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         "lower",
         fitted=True,
     ),
-    share(
+    proportion_measure(
         "coverage_calibration",
         _within_half(CALIBRATION, _COVERAGE),
         "Share of the intervals stated for the calibration half that contain the truth.",
@@ -473,7 +473,7 @@ def fermieval_summary(
         the limits of the 95% interval of coverage.
     """
     labels = [condition_of(level) for level in levels]
-    measures = named(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)
+    measures = select_measures(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)
     values = summarise(trials, measures, labels)
     averages = {
         f"{measure.name}/all": sum(values[f"{measure.name}/{label}"] for label in labels) / len(labels)

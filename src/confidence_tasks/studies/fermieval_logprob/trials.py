@@ -38,11 +38,11 @@ from confidence_tasks.study.measures import (
     Measure,
     auroc,
     calibration_error,
-    mean,
-    named,
+    mean_measure,
     not_resampled,
-    proportion,
+    proportion_of,
     rows_of,
+    select_measures,
     values_of,
 )
 from confidence_tasks.study.reference import np
@@ -313,11 +313,16 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
 
 
 _FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
-    ("membership", proportion(lambda sets: sets["held"]), "Share of sets that contain the truth", "neither"),
+    (
+        "membership",
+        proportion_of(lambda sets: sets["held"]),
+        "Share of sets that contain the truth",
+        "neither",
+    ),
     *((name, compute, f"{what} that span the sets", better) for name, compute, what, better in FIGURES),
 )
 
-INTEGER_MASS = mean(
+INTEGER_MASS = mean_measure(
     "integer_mass",
     "integer_mass",
     "Mean probability of all integers together; other tokens have the rest.",
@@ -374,7 +379,7 @@ def logprob_summary(
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the measures of `logprob_measures`, or those in ``names``; NaN without trials."""
-    return values_of(trials, named(logprob_measures(levels, scaled=scaled), names))
+    return values_of(trials, select_measures(logprob_measures(levels, scaled=scaled), names))
 
 
 def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:

@@ -34,13 +34,13 @@ from confidence_tasks.study.measures import (
     Columns,
     Measure,
     mean_of,
-    named,
     not_resampled,
+    proportion_measure,
     rows_of,
-    share,
+    select_measures,
     values_of,
 )
-from confidence_tasks.study.parameter import listed, one_of
+from confidence_tasks.study.parameter import one_of, parse_list
 from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
 
@@ -180,7 +180,7 @@ def asks_of(value: str | list[str]) -> list[Ask]:
     >>> asks_of("interval"), asks_of("exponent")
     (['interval'], ['direct', 'reasoned'])
     """
-    names = [name for each in listed(value, "ask") for name in _ASK_GROUPS.get(each, (each,))]
+    names = [name for each in parse_list(value, "ask") for name in _ASK_GROUPS.get(each, (each,))]
     return [one_of(ASKS, name, "ask") for name in dict.fromkeys(names)]
 
 
@@ -203,7 +203,7 @@ def temperatures_of(value: str | float | list[float]) -> list[float]:
     [0.2, 1.0]
     """
     try:
-        temperatures = list(dict.fromkeys(map(float, listed(value, "temperatures"))))
+        temperatures = list(dict.fromkeys(map(float, parse_list(value, "temperatures"))))
     except ValueError:
         temperatures = []
     if not temperatures or not all(0.0 < temperature <= 2.0 for temperature in temperatures):
@@ -443,7 +443,9 @@ def sampling_summary(
     """
     asks = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
     temperatures = temperatures or sorted({float(trial["temperature"]) for trial in trials})
-    return values_of(trials, named(sampling_measures(asks, temperatures, levels, shortfall_weight), names))
+    return values_of(
+        trials, select_measures(sampling_measures(asks, temperatures, levels, shortfall_weight), names)
+    )
 
 
 def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
@@ -466,7 +468,7 @@ def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
 
 
 REPORTED_MEASURES: tuple[Measure, ...] = (
-    share(
+    proportion_measure(
         "share_right",
         "correct",
         "Share of samples that contain the truth: intervals that contain it, or exponents that equal it.",

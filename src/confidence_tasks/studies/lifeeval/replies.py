@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.token_probabilities import number_span
-from confidence_tasks.simulation.reply import Reply, StageRequest, said
+from confidence_tasks.simulation.reply import Reply, StageRequest, apply_sloppiness
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
 from confidence_tasks.sources.generated import RADII, load_life_table
@@ -210,4 +210,4 @@ def respond(question: Question, request: StageRequest) -> Reply:
         report_confidence(confidence, PERCENT, subject, *key) / 100,
         reasoning="I followed the life table as I remember it.",
     )
-    return Reply(said(reply, subject, *key), confidence)
+    return Reply(apply_sloppiness(reply, subject, *key), confidence)

@@ -17,8 +17,8 @@ from confidence_tasks.reading.explanation import number, plain, token_probabilit
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
-from confidence_tasks.simulation.reply import ways_to_say
-from confidence_tasks.simulation.subject import Subject, long_run
+from confidence_tasks.simulation.reply import reply_probabilities
+from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
@@ -37,11 +37,11 @@ from confidence_tasks.study.measures import (
     UNIT,
     Measure,
     calibration_error,
-    mean,
-    min_count,
-    named,
-    proportion,
-    share,
+    mean_measure,
+    proportion_measure,
+    proportion_of,
+    select_measures,
+    smallest_set,
     statistic_of,
     summarise,
 )
@@ -222,7 +222,7 @@ _SAME_SCORE = 1e-9
 
 def rounded_share(confidence: str) -> Measure:
     """Make the measure of how often the confidence in a column is rounded, as in tables 2 to 4 of the paper."""
-    return share(
+    return proportion_measure(
         "round_share",
         statistic_of("round_share", confidence, lower=0.0, upper=1.0, step=0.05),
         "Share of stated confidences that are multiples of .05.",
@@ -245,14 +245,14 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "score",
-        proportion(lambda trials: trials["correct"]),
+        proportion_of(lambda trials: trials["correct"]),
         "Mean probability that the guess is within the radius; replies without a guess are left out.",
         "higher",
         interval="transformed",
         bounds=UNIT,
     ),
     CONFIDENCE,
-    mean(
+    mean_measure(
         "overconfidence",
         statistic_of("overconfidence", *GRADED),
         "Mean confidence minus mean score; above 0 is overconfident.",
@@ -273,19 +273,19 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "mas",
-        proportion(lambda trials: trials["mas"]),
+        proportion_of(lambda trials: trials["mas"]),
         "Mean maximum achievable score of the questions asked.",
         interval="transformed",
         bounds=UNIT,
     ),
     Measure(
         "regret",
-        proportion(lambda trials: trials["mas"] - trials["correct"]),
+        proportion_of(lambda trials: trials["mas"] - trials["correct"]),
         "Mean maximum achievable score minus mean score.",
         "lower",
         interval="transformed",
         is_mean=True,
-        informative=min_count(lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10),
+        informative=smallest_set(lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10),
         bounds=UNIT,
     ),
     extra_bin_error(graded=True),
@@ -295,7 +295,7 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 TOKEN_MEASURES: tuple[Measure, ...] = (
-    mean("token_confidence", "token_confidence", "Mean token probability of the guess.", bounds=UNIT),
+    mean_measure("token_confidence", "token_confidence", "Mean token probability of the guess.", bounds=UNIT),
     calibration_error(
         "token_ece",
         "Expected calibration error of the token probability of the guess.",
@@ -356,7 +356,7 @@ def lifeeval_summary(
 
     If ``names`` is None, all measures are returned, and the first four of them also by sex and age.
     """
-    measures = named(_measures(token_probabilities), names)
+    measures = select_measures(_measures(token_probabilities), names)
     summary: dict[str, float] = {}
     for grouping, labels in group_labels(radii).items():
         if names is None or grouping not in N_LOGGED:
@@ -439,6 +439,6 @@ def true_values(
             p_reply * p_text / total,
         )
         for (question_id, reply), p_reply in distribution.items()
-        for text, p_text in ways_to_say(reply, subject)
+        for text, p_text in reply_probabilities(reply, subject)
     ]
-    return long_run(MEASURES, trials)
+    return expected_values(MEASURES, trials)

@@ -38,8 +38,8 @@ from confidence_tasks.study.measures import (
     Posterior,
     Value,
     inverted_test_of,
-    min_count,
     right_and_wrong,
+    smallest_set,
     statistic_of,
 )
 
@@ -480,7 +480,7 @@ def _measure(name: str, description: str, of: _Of, *, posterior: bool = True, en
         name,
         compute,
         description,
-        informative=min_count(*right_and_wrong(confidence="decile"), enough=enough),
+        informative=smallest_set(*right_and_wrong(confidence="decile"), enough=enough),
         posterior=Posterior(_outcomes, drawn, prior=0.5 / RATINGS) if posterior else None,
     )
 
@@ -538,7 +538,7 @@ MEASURES: Mapping[str, Measure] = {
             "meta_information",
             _meta_information,
             "Share of the uncertainty about correctness that the evidence removes.",
-            informative=min_count(*right_and_wrong(confidence="decile")),
+            informative=smallest_set(*right_and_wrong(confidence="decile")),
             test_inversion=inverted_test_of("InformationTables", "correct", "decile"),
         ),
     )

@@ -17,7 +17,7 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     read_domain,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import CLASSIFIER_ROLE, read_reply
-from confidence_tasks.study.trial import Question, question_of
+from confidence_tasks.study.trial import Question, question_from_metadata
 
 
 @scorer(metrics=[])
@@ -26,7 +26,7 @@ def nlp_metad_scorer(domains: str = "lexicon", cache: bool = True) -> Scorer:
     from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        question, replies = question_of(state.metadata), replies_of(state, STUDY)
+        question, replies = question_from_metadata(state.metadata), replies_of(state, STUDY)
         trial = read_reply(question, state.metadata["condition"], replies)
         trial["domain"] = await _domain(question, state, domains, cache)
         told = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)

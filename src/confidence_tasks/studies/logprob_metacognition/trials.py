@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from confidence_tasks.reading.explanation import answer_and_key, plain
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens, why_unknown
-from confidence_tasks.simulation.subject import Subject, even_points, of_columns
+from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     EVASIONS,
@@ -39,10 +39,10 @@ from confidence_tasks.study.measures import (
     auroc,
     calibration_error,
     inverted_test_of,
-    min_count,
-    named,
-    proportion,
+    proportion_of,
     right_and_wrong,
+    select_measures,
+    smallest_set,
     statistic_of,
     summarise,
 )
@@ -184,7 +184,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid whatever the distributions.",
             "higher",
-            informative=min_count(*_CLASSES),
+            informative=smallest_set(*_CLASSES),
             test_inversion=inverted_test_of("InformationTables", "correct", "mean_logprob"),
         ),
         auroc(
@@ -197,7 +197,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
             interval="transformed",
             bounds=(0.0, math.inf),
-            informative=min_count(*_CLASSES),
+            informative=smallest_set(*_CLASSES),
         ),
         Measure(
             "d_a",
@@ -205,7 +205,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
             "student",
-            informative=min_count(*_CLASSES),
+            informative=smallest_set(*_CLASSES),
         ),
         ACCURACY,
         PARSE_RATE,
@@ -215,7 +215,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         replace(BRIER, description="Mean squared difference of exp(mean log-probability) and correctness."),
         Measure(
             "mean_logprob",
-            proportion(lambda trials: trials["mean_logprob"]),
+            proportion_of(lambda trials: trials["mean_logprob"]),
             "Mean log-probability a token of the answers, in nats.",
         ),
         Measure(
@@ -224,7 +224,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
             "student",
-            informative=min_count(*_CLASSES),
+            informative=smallest_set(*_CLASSES),
         ),
         *(
             Measure(
@@ -241,13 +241,13 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of("d_prime_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
-            informative=min_count(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
+            informative=smallest_set(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
         ),
         Measure(
             "meta_d_v1",
             statistic_of("meta_d_ratings", *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', of the same table as its d': see mratio_v1.",
-            informative=min_count(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
@@ -255,7 +255,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
-            informative=min_count(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )
 
@@ -271,7 +271,7 @@ def nlp_summary(
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the measures that are named, by default all, at every temperature."""
-    return summarise(trials, named(logprob_measures(ratings), names), conditions)
+    return summarise(trials, select_measures(logprob_measures(ratings), names), conditions)
 
 
 def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
@@ -333,4 +333,4 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         "confidence": np.array([*np.exp(said), math.nan]),
         "status": np.array([*["ok"] * len(said), "unreadable"]),
     }
-    return of_columns(MEASURES, trials, np.array([*weights, lost]))
+    return evaluate_measures(MEASURES, trials, np.array([*weights, lost]))

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Literal
 
 from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
-from confidence_tasks.simulation.reply import Reply, StageRequest, answer, said
+from confidence_tasks.simulation.reply import Reply, StageRequest, answer, apply_sloppiness
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
 from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
@@ -296,7 +296,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     elif form == "boolean":
         said_true = believed if chosen == "yes" else 1.0 - believed
         behind = {"True": said_true, "False": 1.0 - said_true}
-    return Reply(said(reply, subject, *key), believed, behind)
+    return Reply(apply_sloppiness(reply, subject, *key), believed, behind)
 
 
 def belief_in_form(

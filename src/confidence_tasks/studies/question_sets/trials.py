@@ -27,8 +27,8 @@ from confidence_tasks.reading.fields import (
 )
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
-from confidence_tasks.simulation.reply import answer, ways_to_say
-from confidence_tasks.simulation.subject import Subject, long_run
+from confidence_tasks.simulation.reply import answer, reply_probabilities
+from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.studies.question_sets.replies import (
     QUESTION_SETS,
     Form,
@@ -48,13 +48,13 @@ from confidence_tasks.study.measures import (
     Measure,
     auroc,
     calibration_error,
-    mean,
-    min_count,
-    named,
+    mean_measure,
     overconfidence,
-    proportion,
+    proportion_measure,
+    proportion_of,
     right_and_wrong,
-    share,
+    select_measures,
+    smallest_set,
     statistic_of,
     summarise,
 )
@@ -364,7 +364,7 @@ MEASURES: tuple[Measure, ...] = (
         "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
         edges="extra_bin",
     ),
-    share(
+    proportion_measure(
         "round_share",
         statistic_of("round_share", "confidence_raw", lower=0.0, upper=1.0, step=0.05),
         "Share of stated confidences that are multiples of .05.",
@@ -380,14 +380,14 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable when d' is below 0.5.",
         "higher",
-        informative=min_count(*right_and_wrong()),
+        informative=smallest_set(*right_and_wrong()),
     ),
     Measure(
         "meta_d",
         statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
         "Textbook meta-d': the sensitivity that the confidences show, by maximum likelihood.",
         "higher",
-        informative=min_count(*right_and_wrong()),
+        informative=smallest_set(*right_and_wrong()),
     ),
 )
 
@@ -400,7 +400,7 @@ def _calibration_of(
     return (
         calibration_error(f"{prefix}_ece", ece, correct, stated),
         accuracy,
-        mean(stated, stated, confidence, bounds=UNIT),
+        mean_measure(stated, stated, confidence, bounds=UNIT),
         overconfidence(f"{prefix}_overconfidence", over, correct, stated),
     )
 
@@ -408,7 +408,7 @@ def _calibration_of(
 OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
     "answer",
     "Expected calibration error of the stated answers, as in tables 3 and 4 of the paper.",
-    share(
+    proportion_measure(
         "answer_accuracy",
         "answer_correct",
         "Mean correctness of the stated answers, whichever option has the highest probability.",
@@ -419,15 +419,17 @@ OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
 )
 
 JUDGEMENT_MEASURES: tuple[Measure, ...] = (
-    share(
+    proportion_measure(
         "own_answer_share",
-        proportion(lambda trials: np.array(["own_answer" in rules.split("+") for rules in trials["rules"]])),
+        proportion_of(
+            lambda trials: np.array(["own_answer" in rules.split("+") for rules in trials["rules"]])
+        ),
         "Share of replies that put an answer of their own in place of the one to judge.",
     ),
     *_calibration_of(
         "judged",
         "Expected calibration error of the replies that judge the given answer.",
-        share(
+        proportion_measure(
             "judged_accuracy",
             "judged_correct",
             "Share of right answers among the given ones that are judged.",
@@ -446,7 +448,7 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
 TOKEN_MEASURES: tuple[Measure, ...] = _calibration_of(
     "token",
     "Expected calibration error of the token probabilities.",
-    share(
+    proportion_measure(
         "token_accuracy",
         "token_correct",
         "Mean correctness of the options favoured by token probabilities.",
@@ -482,7 +484,7 @@ def question_set_summary(
 ) -> dict[str, float]:
     """Return the measures of one question set that are named, by default all."""
     measures = measures_of(QUESTION_SETS[task].form, token_probabilities=token_probabilities)
-    return summarise(trials, named(measures, names), conditions)
+    return summarise(trials, select_measures(measures, names), conditions)
 
 
 LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
@@ -546,7 +548,7 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
         stated = partial(belief_in_form, form, question, chosen)
         for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
             reply = reply_in_form(form, question, chosen[correct], percent / 100)
-            for text, probability in ways_to_say(reply, subject):
+            for text, probability in reply_probabilities(reply, subject):
                 trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
                 trials.append((trial, chance * probability / len(questions)))
-    return long_run(measures_of(form), trials)
+    return expected_values(measures_of(form), trials)

@@ -31,16 +31,16 @@ from confidence_tasks.study.measures import (
     Measure,
     Posterior,
     Value,
-    among,
     calibration_error,
     columns,
-    count,
-    min_count,
-    named,
-    of_all,
+    count_measure,
+    expand_influence,
+    proportion_measure,
+    restrict_to,
     right_and_wrong,
     rows_of,
-    share,
+    select_measures,
+    smallest_set,
     statistic_of,
     summarise,
     where,
@@ -254,14 +254,14 @@ def _of_answers(measure: Measure) -> Measure:
         assert measure.influence is not None
         given = _given(trials)
         moved, added = measure.influence(rows_of(trials, given), weights[..., given])
-        return of_all(moved, given), added
+        return expand_influence(moved, given), added
 
     return replace(
         measure,
-        compute=among(_given, measure.compute),
+        compute=restrict_to(_given, measure.compute),
         test_inversion=inverted if measure.test_inversion else None,
         influence=influence if measure.influence else None,
-        informative=min_count(*_GIVEN_WITH_CONFIDENCE),
+        informative=smallest_set(*_GIVEN_WITH_CONFIDENCE),
     )
 
 
@@ -347,7 +347,7 @@ def _of_all(measure: Measure) -> Measure:
         name=f"{measure.name}_of_all",
         compute=compute,
         description=f"{measure.name}, where a reply that cannot be read costs what a wrong answer costs.",
-        posterior=replace(measure.posterior, prepared=_unreadable_as_wrong),
+        posterior=replace(measure.posterior, prepare=_unreadable_as_wrong),
     )
 
 
@@ -373,7 +373,7 @@ GAIN = Measure(
     "What the optimal policy would gain on the model's decisions, on the same trials.",
     interval="student",
     is_mean=True,
-    informative=min_count(_not_optimal),
+    informative=smallest_set(_not_optimal),
 )
 SLOPE = Measure(
     "abstention_slope",
@@ -408,12 +408,12 @@ _REGRET = Measure(
     "lower",
     interval="transformed",
     is_mean=True,
-    informative=min_count(_not_optimal),
+    informative=smallest_set(_not_optimal),
     bounds=(0.0, math.inf),
 )
 
 MEASURES: tuple[Measure, ...] = (
-    share(
+    proportion_measure(
         "policy_consistency",
         statistic_of("policy_consistency", *_POLICY),
         "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
@@ -427,12 +427,12 @@ MEASURES: tuple[Measure, ...] = (
         compute=statistic_of("regret", *_POLICY, normalized=True),
         description="Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
     ),
-    share(
+    proportion_measure(
         "abstention_rate",
         statistic_of("abstention_rate", "answered"),
         "Share of decisions to abstain; refusals count.",
     ),
-    share(
+    proportion_measure(
         "accuracy_answered",
         statistic_of("answered_accuracy", "answered", "outcome"),
         "Accuracy of the answers that the model chose to give.",
@@ -490,14 +490,14 @@ MEASURES: tuple[Measure, ...] = (
 """Means and rates; over several penalties, the mean over those where it is defined."""
 
 COUNTS: tuple[Measure, ...] = (
-    count("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
-    count(
+    count_measure("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
+    count_measure(
         "n_without_confidence",
         lambda trials: np.isnan(trials["confidence"]),
         "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
         "lower",
     ),
-    count(
+    count_measure(
         "n_scaffold_without_answer",
         _scaffold_without_answer,
         "Number of trials on which the optimal policy answers but the model named no answer, so that it earns 0.",
@@ -520,7 +520,7 @@ def riskeval_summary(
     for numbers of trials; ``_low`` and ``_high`` behind a name are the limits of its 95% interval over questions. With
     ``names``, only these measures, without limits. ``conditions`` are in the design's order.
     """
-    measures = named((*MEASURES, *COUNTS), names)
+    measures = select_measures((*MEASURES, *COUNTS), names)
     found = summarise(trials, measures, conditions)
     for regime, belongs in REGIMES.items():
         labels = [label for label in conditions if belongs(penalty_of(label))]
@@ -548,7 +548,7 @@ def _over_penalties(measure: Compute) -> Compute:
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         values = np.array(
             [
-                among(where("penalty", penalty), measure)(trials, weights)
+                restrict_to(where("penalty", penalty), measure)(trials, weights)
                 for penalty in np.unique(trials["penalty"])
             ]
         )

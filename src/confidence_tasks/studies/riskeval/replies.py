@@ -39,7 +39,7 @@ from confidence_tasks.studies.riskeval.confidence import (
 )
 from confidence_tasks.study import Question, Stage
 from confidence_tasks.study.parameter import NumberedConditions
-from confidence_tasks.study.trial import Kind, Reading, with_key
+from confidence_tasks.study.trial import Kind, Reading, require_keys
 
 _log = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     source, n, images = (parameters[name] for name in ("source", "n", "images"))
     size = n if n is not None or source in WHOLE else PAPER_SIZE
     try:
-        questions = with_key(
+        questions = require_keys(
             load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
         )
     except SourceError as error:

@@ -34,7 +34,7 @@ from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES, interval_over_questions
 from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
 from confidence_tasks.studies.riskeval.replies import penalty_of
-from confidence_tasks.study.measures import rows_of, share
+from confidence_tasks.study.measures import proportion_measure, rows_of
 from confidence_tasks.study.trial import Item, Question
 
 SOURCES: Mapping[str, str] = {"hle": "HLE", "gpqa_diamond": "GPQA Diamond", "gsm8k": "GSM8K"}
@@ -155,7 +155,7 @@ over_high_penalties = _side_by_side(
 
 
 _AGREEMENT = tuple(
-    share(name, name, "Share of replies of which the rules read the same.")
+    proportion_measure(name, name, "Share of replies of which the rules read the same.")
     for name in ("same_decision", "same_answer", "same_confidence")
 )
 

@@ -22,7 +22,7 @@ from confidence_tasks.studies.riskeval.replies import (
     read_risk_reply,
     read_verdict,
 )
-from confidence_tasks.study.trial import Question, question_of
+from confidence_tasks.study.trial import Question, question_from_metadata
 
 
 @scorer(metrics=[])
@@ -31,7 +31,7 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = Tr
     from confidence_tasks.studies.riskeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        question, penalty = question_of(state.metadata), penalty_of(state.metadata["condition"])
+        question, penalty = question_from_metadata(state.metadata), penalty_of(state.metadata["condition"])
         reading = await _read(question, state, parser, cache)
         if isinstance(reading, Fault):
             return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))

@@ -18,15 +18,15 @@ from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, d
 from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import (
     REFUSAL,
-    Instrument,
-    InstrumentResponder,
     Reply,
+    RoleResponder,
+    SimulatedRole,
     StageRequest,
     answer,
-    said,
-    ways_to_say,
+    apply_sloppiness,
+    reply_probabilities,
 )
-from confidence_tasks.simulation.subject import Subject, long_run, uniform
+from confidence_tasks.simulation.subject import Subject, expected_values, uniform
 from confidence_tasks.studies.riskeval.measures import MEASURES, OVER_PENALTIES, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
@@ -67,7 +67,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     percent = report_confidence(decision.confidence, PERCENT, subject, *key)
     reply, decided = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
     otherwise = in_other_words(decided, percent)
-    return Reply(said(reply, subject, *key, otherwise=otherwise), decision.confidence)
+    return Reply(apply_sloppiness(reply, subject, *key, variants=otherwise), decision.confidence)
 
 
 def _decided(
@@ -96,9 +96,9 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     trials = []
     for (correct, percent), chance in report_distribution(subject, condition, PERCENT).items():
         reply, decided = _decided(question, subject, penalty, percent, correct=correct, seed="0")
-        for text, probability in ways_to_say(reply, subject, in_other_words(decided, percent)):
+        for text, probability in reply_probabilities(reply, subject, in_other_words(decided, percent)):
             trials.append((riskeval_trial(question, penalty, text), chance * probability))
-    return long_run([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
+    return expected_values([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
 
 
 _GARBLED = "I would say that it is rather good."
@@ -110,25 +110,25 @@ _NEXT_OPTION = re.compile(r"\n[A-Z]\. ")
 _GOLD = re.compile(r"^GOLD ANSWER:\n(.*)\n\nMODEL FINAL ANSWER:\n", re.MULTILINE)
 
 
-def parse(instrument: Instrument, prompt: str, seed: str) -> str:
+def parse(role: SimulatedRole, prompt: str, seed: str) -> str:
     """Return a simulated parser's JSON: what the rules find in the reply that the prompt quotes.
 
     A parser is not told what kind of answer is asked for: without options it takes the reply for a short text.
     """
-    if uniform(seed, prompt, "garbling") < instrument.garbling:
+    if uniform(seed, prompt, "garbling") < role.garbling:
         return _GARBLED
     match, options = _RESPONSE.search(prompt), _options(prompt)
     reading = read_risk_reply(match["text"] if match else "", "choice" if options else "text", options)
     abstains = reading.decision == "abstain"
-    misread = uniform(seed, prompt, "misreading") < instrument.misreading
+    misread = uniform(seed, prompt, "misreading") < role.misreading
     final = (LETTERS[0] if abstains else ABSTAIN) if misread else (ABSTAIN if abstains else reading.answer)
     confidence = None if math.isnan(reading.confidence_raw) else reading.confidence_raw
     return json.dumps({"final_answer": final, "confidence": confidence, "reasoning_trace": ""})
 
 
-def judge(instrument: Instrument, prompt: str, seed: str) -> str:
+def judge(role: SimulatedRole, prompt: str, seed: str) -> str:
     """Return a simulated judge's JSON: whether the answer that the prompt quotes names the key."""
-    if uniform(seed, prompt, "garbling") < instrument.garbling:
+    if uniform(seed, prompt, "garbling") < role.garbling:
         return _GARBLED
     match, gold, options = _ANSWER.search(prompt), _GOLD.search(prompt), _options(prompt)
     answer, keys = match["text"] if match else "", gold[1].split(" | ") if gold else [""]
@@ -136,7 +136,7 @@ def judge(instrument: Instrument, prompt: str, seed: str) -> str:
         answer = read_answer(answer, "choice", options).text
     kinds: tuple[Kind, ...] = ("choice",) if options else ("text", "number")
     right = any(grade(answer, kind=kind, gold=keys[0], aliases=keys[1:]) == 1.0 for kind in kinds)
-    rate = instrument.false_wrong if right else instrument.false_right
+    rate = role.false_wrong if right else role.false_right
     errs = uniform(seed, prompt, "verdict") < rate
     return json.dumps({"correct": right != errs, "normalized_model_answer": answer})
 
@@ -147,7 +147,7 @@ def _options(prompt: str) -> tuple[str, ...]:
     return tuple(_NEXT_OPTION.split(listed[1])) if listed else ()
 
 
-INSTRUMENTS: tuple[InstrumentResponder, ...] = (
+SIMULATED_ROLES: tuple[RoleResponder, ...] = (
     (re.compile(re.escape(PARSER_SYSTEM)), parse),
     (re.compile(re.escape(JUDGE_SYSTEM)), judge),
 )

@@ -17,13 +17,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from confidence_tasks.simulation.reply import REFUSAL, Reply, StageRequest, answer, ranked_guesses, said
+from confidence_tasks.simulation.reply import (
+    REFUSAL,
+    Reply,
+    StageRequest,
+    answer,
+    apply_sloppiness,
+    ranked_guesses,
+)
 from confidence_tasks.simulation.subject import Subject, decisions, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Question, Replies, Stage
-from confidence_tasks.study.parameter import listed
+from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.reference import np
-from confidence_tasks.study.trial import Kind, with_key
+from confidence_tasks.study.trial import Kind, require_keys
 
 if TYPE_CHECKING:
     from confidence_tasks.report.power import Draws
@@ -250,11 +257,11 @@ PAPER_SIZES = {"mmlu": 1000}
 def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions of every source; raise ValueError if two sources share a name."""
     by_source: dict[str, list[Question]] = {}
-    for source in listed(parameters["sources"], "sources"):
+    for source in parse_list(parameters["sources"], "sources"):
         size = parameters["n"]
         if size is None and source in PAPER_SIZES:
             size = PAPER_SIZES[source] + parameters["fewshot"]
-        questions = with_key(
+        questions = require_keys(
             load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
         )
         if (name := questions[0].source) in by_source:
@@ -352,7 +359,9 @@ def respond(question: Question, request: StageRequest) -> Reply:
     guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
     elicitation = question.metadata.get("elicitation", "verbal")
     reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
-    return Reply(said(reply, subject, *key, otherwise=out_of_format(text, raw, scale)), decision.confidence)
+    return Reply(
+        apply_sloppiness(reply, subject, *key, variants=out_of_format(text, raw, scale)), decision.confidence
+    )
 
 
 SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)

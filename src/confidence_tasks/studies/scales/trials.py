@@ -31,8 +31,8 @@ from confidence_tasks.reading.cleaning import (
 from confidence_tasks.reading.explanation import answer_and_key, number
 from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUTS, LINE_START, status_of
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.simulation.reply import answer, ways_to_say
-from confidence_tasks.simulation.subject import Subject, long_run
+from confidence_tasks.simulation.reply import answer, reply_probabilities
+from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.studies.scales.replies import (
     Elicitation,
     Format,
@@ -54,7 +54,7 @@ from confidence_tasks.study.measures import (
     Bounds,
     Measure,
     calibration_error,
-    share,
+    proportion_measure,
     statistic_of,
 )
 from confidence_tasks.study.stage import ModelReply, Replies, Token
@@ -65,7 +65,7 @@ from confidence_tasks.study.standard import (
     M_RATIO,
     META_INFORMATION,
     OVERCONFIDENCE,
-    of_threshold,
+    threshold_measure,
 )
 from confidence_tasks.study.trial import Kind, Question, Reading, ReadTrial, read_trial
 
@@ -533,24 +533,24 @@ MEASURES: tuple[Measure, ...] = (
     calibration_error(
         "ece_mass", "Expected calibration error, 10 bins of equal numbers.", binning="equal_mass"
     ),
-    of_threshold(
+    threshold_measure(
         "meta_d",
         "meta_d",
         "Sensitivity of an ideal observer with the same type-2 hit and false-alarm rates, split at 0.9.",
     ),
-    of_threshold("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
-    of_threshold("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
+    threshold_measure("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
+    threshold_measure("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
     META_INFORMATION,
     _of_reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
     _of_reports("top3_share", "top_share", "Share of the three most frequent reports.", bounds=UNIT, k=3),
     _of_reports("distinct", "distinct_values", "Number of different reports."),
     _of_reports("entropy", "confidence_entropy", "Shannon entropy of the reports in bits."),
-    share(
+    proportion_measure(
         "round_share",
         statistic_of("round_share", "confidence_raw", constants=("lower", "upper")),
         "Share of reports that are multiples of five within the bounds.",
     ),
-    share(
+    proportion_measure(
         "violation_rate",
         statistic_of("violation_share", "confidence_raw", constants=("lower", "upper")),
         "Share of reports that exceed a bound of the scale by more than 5% of its width.",
@@ -592,7 +592,7 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     for (correct, raw), p_report in report_distribution(subject, condition, scale).items():
         chosen = answer(question, correct=correct, seed=0)
         reply = reply_in_format(question, [(chosen, raw)])
-        for text, p_text in ways_to_say(reply, subject, out_of_format(chosen, raw, scale)):
+        for text, p_text in reply_probabilities(reply, subject, out_of_format(chosen, raw, scale)):
             trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
             trials.append((trial, p_report * p_text))
-    return long_run([measure for measure in MEASURES if measure.name != "distinct"], trials)
+    return expected_values([measure for measure in MEASURES if measure.name != "distinct"], trials)

@@ -91,5 +91,5 @@ STUDY = Study(
     checks=(_checks.GENERAL, _report.missing_signals),
     subset_parameters=frozenset({"source", "signals"}),
     simulate_reply=replies.respond,
-    simulated_roles=Reference("confidence_tasks.studies.signals.replies", "INSTRUMENTS"),
+    simulated_roles=Reference("confidence_tasks.studies.signals.replies", "SIMULATED_ROLES"),
 )

@@ -19,7 +19,7 @@ from statistics import NormalDist
 from typing import Any
 
 from confidence_tasks.reading.grading import normalise_text
-from confidence_tasks.simulation.reply import Instrument, Reply, StageRequest, subject_seed
+from confidence_tasks.simulation.reply import Reply, SimulatedRole, StageRequest, subject_seed
 from confidence_tasks.simulation.reply import answer as answer_text
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load_asked
@@ -380,14 +380,14 @@ _TWO_ANSWERS = re.compile(
 )
 
 
-def _compare(instrument: Instrument, prompt: str, seed: str) -> str:
+def _compare(role: SimulatedRole, prompt: str, seed: str) -> str:
     """Judge whether two answers are the same but for case, articles and signs, or garble the verdict."""
     found = _TWO_ANSWERS.search(prompt)
     assert found is not None
-    if uniform(seed, prompt, "garbled") < instrument.garbling:
+    if uniform(seed, prompt, "garbled") < role.garbling:
         return "Hard to say."
     return "Yes" if normalise_text(found["first"]) == normalise_text(found["second"]) else "No"
 
 
-INSTRUMENTS = ((_TWO_ANSWERS, _compare),)
+SIMULATED_ROLES = ((_TWO_ANSWERS, _compare),)
 """Text by which prompts to a judge are recognised, and how a simulated judge replies."""

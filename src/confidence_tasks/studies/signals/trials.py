@@ -37,10 +37,10 @@ from confidence_tasks.study.measures import (
     auroc,
     calibration_error,
     inverted_test_of,
-    mean,
-    min_count,
-    proportion,
+    mean_measure,
+    proportion_of,
     right_and_wrong,
+    smallest_set,
     statistic_of,
     undefined,
 )
@@ -321,7 +321,7 @@ def _recalibrated(measure: Measure) -> Measure:
         measure,
         compute=compute,
         test_inversion=inverted if measure.test_inversion else None,
-        informative=min_count(*_CLASSES),
+        informative=smallest_set(*_CLASSES),
         fitted=True,
     )
 
@@ -336,7 +336,7 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("prediction_rejection_ratio", *_VALUES),
         "Prediction rejection ratio: the part of what rejecting all wrong answers first would gain.",
         "higher",
-        informative=min_count(*_CLASSES),
+        informative=smallest_set(*_CLASSES),
         bounds=(-math.inf, 1.0),
     ),
     Measure(
@@ -344,7 +344,7 @@ MEASURES: tuple[Measure, ...] = (
         statistic_of("prediction_rejection_ratio", *_VALUES, max_rejection=0.5),
         "The same where at most half of the answers are rejected.",
         "higher",
-        informative=min_count(*_CLASSES),
+        informative=smallest_set(*_CLASSES),
         bounds=(-math.inf, 1.0),
     ),
     Measure(
@@ -354,14 +354,14 @@ MEASURES: tuple[Measure, ...] = (
         "higher",
         "transformed",
         bounds=UNIT,
-        informative=min_count(*_CLASSES),
+        informative=smallest_set(*_CLASSES),
     ),
     Measure(
         "meta_information",
         statistic_of("meta_information", "correct", "value"),
         "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
         "higher",
-        informative=min_count(*_CLASSES),
+        informative=smallest_set(*_CLASSES),
         test_inversion=inverted_test_of("InformationTables", "correct", "value"),
     ),
     calibration_error(
@@ -370,7 +370,7 @@ MEASURES: tuple[Measure, ...] = (
         "correct",
         "probability",
     ),
-    mean(
+    mean_measure(
         "brier",
         statistic_of("brier", "correct", "probability"),
         "Mean squared distance from the outcome; only of signals that are probabilities.",
@@ -386,7 +386,7 @@ MEASURES: tuple[Measure, ...] = (
         )
     ),
     _recalibrated(
-        mean(
+        mean_measure(
             "brier_recalibrated",
             statistic_of("brier", "correct", "recalibrated"),
             "Mean squared distance from the outcome of the signal recalibrated so.",
@@ -396,10 +396,10 @@ MEASURES: tuple[Measure, ...] = (
     ),
     ACCURACY,
     PARSE_RATE,
-    mean("calls", "calls", "Mean number of calls a question.", "lower"),
-    mean(
+    mean_measure("calls", "calls", "Mean number of calls a question.", "lower"),
+    mean_measure(
         "tokens",
-        proportion(lambda trials: trials["input_tokens"] + trials["output_tokens"]),
+        proportion_of(lambda trials: trials["input_tokens"] + trials["output_tokens"]),
         "Mean number of tokens a question, prompts and replies.",
         "lower",
     ),
@@ -474,7 +474,7 @@ POOLED: tuple[Measure, ...] = (
         "higher",
         "transformed",
         bounds=(0.0, 1.0),
-        informative=min_count(*right_and_wrong()),
+        informative=smallest_set(*right_and_wrong()),
         fitted=True,
     ),
     Measure(
@@ -482,7 +482,7 @@ POOLED: tuple[Measure, ...] = (
         lambda trials, weights: sub(*_areas(trials, weights)),
         "The same minus the AUROC of the best single signal, which is the best on these very trials.",
         "higher",
-        informative=min_count(*right_and_wrong()),
+        informative=smallest_set(*right_and_wrong()),
         bounds=(-1.0, 1.0),
         fitted=True,
     ),
